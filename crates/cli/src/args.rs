@@ -1,0 +1,584 @@
+//! The words of the command line. Parsed here and nothing else: no file, no environment is read.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use umbo_engine::Size;
+use umbo_gate::Mode;
+use umbo_view::Budget;
+
+use crate::budget::parse_budget;
+use crate::time::{parse_bytes, parse_duration, parse_moment, parse_size};
+
+/// Runs commands, keeps them, tells the truth about them, and stops them.
+#[derive(Debug, Parser)]
+#[command(
+    name = "umbo",
+    version,
+    about,
+    max_term_width = 100,
+    after_help = "New here? `umbo tour`"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every verb takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Global {
+    /// Answer in JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[arg(
+        long,
+        global = true,
+        help = "Where jobs are kept [default: $XDG_STATE_HOME/umbo]",
+        value_name = "DIR",
+        env = "UMBO_STATE_DIR",
+        hide_env_values = true
+    )]
+    pub(crate) state_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a command and wait for it
+    Exec(Start),
+    /// Start a command in the background and print its job id
+    Start(Start),
+    /// List the tasks of this project, whatever runs them
+    Recipes(Recipes),
+    /// Run a task of this project
+    Run(Run),
+    /// List jobs
+    Jobs(Jobs),
+    /// Print a job's output
+    #[command(alias = "logs")]
+    Output(Output),
+    /// Send input to a job
+    Input(Input),
+    /// Wait until a job ends, prints something, opens a port, makes a file or falls silent
+    Wait(Wait),
+    /// Stop jobs and all their descendants
+    Stop(Stop),
+    /// Print what a job's terminal shows
+    Screen(Screen),
+    /// Sit down at a job's terminal; ctrl-\ leaves it
+    Attach(Attach),
+    /// Print what happened
+    Events(Events),
+    /// Delete ended jobs
+    Prune(Prune),
+    /// Say what a command would do, without running it
+    Classify(Classify),
+    /// Check the rules, or say which of them decides about a command
+    #[command(subcommand)]
+    Rules(Rules),
+    /// List commands that wait for somebody's yes
+    Approvals(Approvals),
+    /// Let a command run that waits for it
+    Approve(Approve),
+    /// Refuse a command that waits
+    Deny(Deny),
+    /// Trust the .umbo files of this project as they are now
+    Trust(Trust),
+    /// Read or check the record of what was decided
+    #[command(subcommand)]
+    Audit(Audit),
+    /// Say which secrets are masked, without showing them
+    Secrets(Secrets),
+    /// Serve the tools to an agent over the Model Context Protocol, on standard input and output
+    Mcp(Mcp),
+    /// Call a tool once, as an agent would, and print its structured result
+    Call(Call),
+    /// List the tools of a dialect
+    Tools(Tools),
+    /// Say what this machine allows, and what that means
+    Doctor,
+    /// Print a completion script for bash, zsh or fish
+    Completions(Completions),
+    /// See it work: under 20 seconds, live
+    Tour,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Secrets {
+    #[command(subcommand)]
+    pub(crate) action: SecretsAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SecretsAction {
+    /// List what would be masked, and why
+    Check,
+}
+
+/// How a command runs.
+#[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct Start {
+    /// Where to run it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Set a variable
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// Stop it after this long (30, 1.5s, 2m)
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// Stop it when it has written nothing for this long
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) idle_timeout: Option<Duration>,
+    /// What it reads: TEXT, @FILE, or - for umbo's own input
+    #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
+    pub(crate) stdin: Option<String>,
+    /// Give it a terminal
+    #[arg(long)]
+    pub(crate) pty: bool,
+    /// The size of that terminal
+    #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse_size, requires = "pty")]
+    pub(crate) size: Option<Size>,
+    /// sh, bash, zsh, fish, nu, nu|sh (nu if installed), or a path
+    #[arg(long, value_name = "SHELL")]
+    pub(crate) shell: Option<String>,
+    /// Start the shell as a login shell
+    #[arg(long)]
+    pub(crate) login: bool,
+    /// Load the aliases and functions of your interactive bash
+    #[arg(long)]
+    pub(crate) profile: bool,
+    /// Run it in a session, in which cd, variables and functions persist
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// A name to find the job by
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// The same key starts the same job only once
+    #[arg(long, value_name = "KEY")]
+    pub(crate) idempotency_key: Option<String>,
+    /// At most this much memory (64k, 10M, 1G) for it and its descendants
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    pub(crate) memory: Option<u64>,
+    /// At most so many processes
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) pids: Option<u64>,
+    /// At most this share of one processor
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) cpu: Option<u32>,
+    /// Its niceness, -20 to 19
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    pub(crate) nice: Option<i32>,
+    /// At most this much output
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    pub(crate) max_output: Option<u64>,
+    /// What happens there
+    #[arg(long, value_name = "WHAT", default_value = "keep-ends")]
+    pub(crate) on_max_output: OnMaxOutput,
+    /// What happens to descendants that outlive the command
+    #[arg(long, value_name = "WHAT", default_value = "kill")]
+    pub(crate) leaks: OnLeak,
+    /// With --json: how much output the answer may hold, as in `umbo output --budget`
+    #[arg(long, value_name = "ROOM", value_parser = parse_budget)]
+    pub(crate) budget: Option<Budget>,
+    /// Fail instead of waiting when as many jobs run as may
+    #[arg(long)]
+    pub(crate) no_queue: bool,
+    /// Leave pagers, editors and prompts as they are
+    #[arg(long)]
+    pub(crate) attended: bool,
+    #[arg(
+        long,
+        value_name = "MODE",
+        help = "What runs unasked: default, accept_edits, auto, guard or open [default: open]"
+    )]
+    pub(crate) mode: Option<Mode>,
+    /// One word is a line for the shell; several are a program and its arguments
+    #[arg(
+        value_name = "COMMAND",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) command: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnMaxOutput {
+    /// It runs on; the first and last half are kept
+    KeepEnds,
+    /// It is stopped
+    Stop,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnLeak {
+    /// They are killed, and listed
+    Kill,
+    /// They are left alone, and listed
+    Leave,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Recipes {
+    /// Of this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Also tasks that their runner hides
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Nothing but names, one a line
+    #[arg(long, hide = true)]
+    pub(crate) names: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct Run {
+    /// Of this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Say what would run, and where
+    #[arg(long = "dry-run")]
+    pub(crate) is_plan: bool,
+    /// List the runners found here, and those that are missing
+    #[arg(long, conflicts_with_all = ["is_plan", "background", "task"])]
+    pub(crate) list_runners: bool,
+    /// Start it in the background and print its job id
+    #[arg(long)]
+    pub(crate) background: bool,
+    /// With --background: return when its output matches
+    #[arg(long, value_name = "REGEX", requires = "background")]
+    pub(crate) ready: Option<String>,
+    /// Stop it after this long
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// Give it a terminal
+    #[arg(long)]
+    pub(crate) pty: bool,
+    /// The task: `test`, `pkg-a/test`, `npm:build`
+    #[arg(value_name = "TASK")]
+    pub(crate) task: Option<String>,
+    /// What the task gets
+    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: CompletionShell,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompletionShell {
+    /// bash
+    Bash,
+    /// zsh
+    Zsh,
+    /// fish
+    Fish,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Jobs {
+    /// All that are on disk, not only those that run or ended a moment ago
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct Output {
+    /// An id, a unique prefix of one, a name, an artifact handle, or @last
+    #[arg(value_name = "JOB", default_value = "@last")]
+    pub(crate) job: String,
+    /// From this byte on
+    #[arg(long, value_name = "OFFSET")]
+    pub(crate) from: Option<u64>,
+    /// The last lines
+    #[arg(long, value_name = "LINES", conflicts_with = "from")]
+    pub(crate) tail: Option<u64>,
+    /// These lines, counted from 1, as 10-20
+    #[arg(
+        long,
+        value_name = "A-B",
+        allow_hyphen_values = true,
+        conflicts_with_all = ["from", "tail"]
+    )]
+    pub(crate) lines: Option<String>,
+    /// Lines that match
+    #[arg(long, value_name = "REGEX", conflicts_with = "lines")]
+    pub(crate) grep: Option<String>,
+    /// Lines that look like errors
+    #[arg(long, conflicts_with_all = ["tail", "lines", "grep", "follow", "raw"])]
+    pub(crate) errors: bool,
+    /// With --grep or --errors: so many lines around each
+    #[arg(long, value_name = "LINES")]
+    pub(crate) context: Option<usize>,
+    /// Only one of the two
+    #[arg(long, value_name = "STREAM")]
+    pub(crate) stream: Option<OnlyStream>,
+    /// Only what came since then: a time (2026-01-31T12:00:00Z), or how long ago (5m)
+    #[arg(long, value_name = "TIME", value_parser = parse_moment, conflicts_with = "raw")]
+    pub(crate) since: Option<u64>,
+    /// Only what came before then
+    #[arg(long, value_name = "TIME", value_parser = parse_moment, conflicts_with = "raw")]
+    pub(crate) until: Option<u64>,
+    /// How much at most: 50k (bytes), 2000l (lines), 8000t (tokens), several with commas, or none
+    #[arg(long, value_name = "ROOM", value_parser = parse_budget, conflicts_with = "raw")]
+    pub(crate) budget: Option<Budget>,
+    /// Fold the noise of known tools, counted
+    #[arg(long, conflicts_with_all = ["raw", "follow"])]
+    pub(crate) minimize: bool,
+    /// What its terminal showed, line by line, through a terminal emulator
+    #[arg(long, conflicts_with_all = ["raw", "follow", "grep", "errors", "lines", "tail", "from"])]
+    pub(crate) rendered: bool,
+    /// The exact bytes
+    #[arg(long)]
+    pub(crate) raw: bool,
+    /// Show secrets as they are
+    #[arg(long)]
+    pub(crate) unmask: bool,
+    /// Go on until the job ends
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnlyStream {
+    /// Standard output
+    Stdout,
+    /// Standard error
+    Stderr,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Input {
+    /// An id, a unique prefix of one, a name, or @last
+    #[arg(value_name = "JOB")]
+    pub(crate) job: String,
+    /// What to type
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) text: Option<String>,
+    /// A key after it: enter, ctrl-c, up, f5, …
+    #[arg(long = "key", value_name = "KEY")]
+    pub(crate) keys: Vec<String>,
+    /// Say that no more input comes
+    #[arg(long)]
+    pub(crate) eof: bool,
+    /// Give its terminal this size
+    #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse_size)]
+    pub(crate) resize: Option<Size>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Wait {
+    /// Ids, unique prefixes, names, or @last
+    #[arg(value_name = "JOB", required = true)]
+    pub(crate) jobs: Vec<String>,
+    /// Until its output matches
+    #[arg(long = "match", value_name = "REGEX")]
+    pub(crate) pattern: Option<String>,
+    /// Look for that only from this byte on
+    #[arg(long, value_name = "OFFSET", default_value_t = 0)]
+    pub(crate) from: u64,
+    /// Until this TCP port accepts (8080, or 127.0.0.1:8080)
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<String>,
+    /// Until this file exists
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Option<PathBuf>,
+    /// Until it has written nothing for this long
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) quiet: Option<Duration>,
+    /// At most this long
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Stop {
+    /// Ids, unique prefixes, names, or @last
+    #[arg(value_name = "JOB", required = true)]
+    pub(crate) jobs: Vec<String>,
+    /// From SIGTERM to SIGKILL
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
+    pub(crate) grace: Duration,
+    /// Begin with SIGINT and wait this long
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) interrupt: Option<Duration>,
+    /// SIGKILL at once
+    #[arg(long, conflicts_with_all = ["grace", "interrupt"])]
+    pub(crate) kill: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Screen {
+    /// An id, a unique prefix of one, a name, or @last
+    #[arg(value_name = "JOB", default_value = "@last")]
+    pub(crate) job: String,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Attach {
+    /// An id, a unique prefix of one, a name, or @last
+    #[arg(value_name = "JOB", default_value = "@last")]
+    pub(crate) job: String,
+    /// The key that leaves the terminal to itself
+    #[arg(long, value_name = "KEY", default_value = "ctrl-\\")]
+    pub(crate) detach_key: String,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Events {
+    /// Those after this number
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(crate) after: u64,
+    /// Wait for more
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Prune {
+    /// Only jobs that ended longer ago than this
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_duration)]
+    pub(crate) older_than: Duration,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Classify {
+    /// The shell it is written for: sh, bash, zsh, fish, nu or pwsh
+    #[arg(long, value_name = "SHELL", default_value = "bash")]
+    pub(crate) shell: String,
+    /// The command; several words are one line
+    #[arg(
+        value_name = "COMMAND",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Rules {
+    /// Check the rule files that hold here
+    Check,
+    /// Say what would happen to a command, by which rule, and why
+    Explain(Explain),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Explain {
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value = "default",
+        help = "The mode: default, accept_edits, auto, guard or open"
+    )]
+    pub(crate) mode: Mode,
+    /// The shell it is written for: sh, bash, zsh, fish, nu or pwsh
+    #[arg(long, value_name = "SHELL", default_value = "bash")]
+    pub(crate) shell: String,
+    /// The command; several words are one line
+    #[arg(
+        value_name = "COMMAND",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Approvals {
+    /// Those that are over too
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Approve {
+    /// An id or a unique prefix of one
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// For how long: once, run, or a time (30m, 2h)
+    #[arg(long = "for", value_name = "HOW LONG", default_value = "once")]
+    pub(crate) lasts: String,
+    /// For all commands that begin with the same words
+    #[arg(long)]
+    pub(crate) prefix: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Deny {
+    /// An id or a unique prefix of one
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// Why, for the model to read
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Trust {
+    /// Only say what is trusted, what is not, and what that means
+    #[arg(long)]
+    pub(crate) show: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// Print the last records
+    Show(AuditShow),
+    /// Find out whether records were changed, removed or reordered
+    Verify,
+    /// Print all records as they are, and the head to keep elsewhere
+    Export,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct AuditShow {
+    /// How many
+    #[arg(long, value_name = "NUMBER", default_value_t = 20)]
+    pub(crate) last: usize,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Mcp {
+    /// Whose names, fields and answers the tools have
+    #[arg(long, value_name = "NAME", default_value = "umbo")]
+    pub(crate) dialect: String,
+    /// A name to come back under: its jobs are listed as its own, and told when they end
+    #[arg(long, value_name = "NAME", env = "UMBO_OWNER")]
+    pub(crate) owner: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Call {
+    /// Whose names, fields and answers the tools have
+    #[arg(long, value_name = "NAME", default_value = "umbo")]
+    pub(crate) dialect: String,
+    /// A name to come back under: its jobs are listed as its own, and told when they end
+    #[arg(long, value_name = "NAME", env = "UMBO_OWNER")]
+    pub(crate) owner: Option<String>,
+    /// The tool
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: String,
+    /// Its arguments
+    #[arg(value_name = "JSON", default_value = "{}")]
+    pub(crate) arguments: String,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Tools {
+    /// Whose names, fields and answers the tools have
+    #[arg(long, value_name = "NAME", default_value = "umbo")]
+    pub(crate) dialect: String,
+}

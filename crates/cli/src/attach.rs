@@ -1,0 +1,113 @@
+//! The caller's terminal joined to a job's: keys go in, the log comes out. The job does not notice
+//! whether anybody sits there, and survives the one who does.
+
+use std::io::{self, IsTerminal};
+use std::thread;
+use std::time::Duration;
+
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use umbo_engine::{Followed, Job, Size};
+
+use crate::failure::Failure;
+use crate::output;
+
+/// How often the size of the caller's terminal is compared; nothing else here is polled.
+const SIZE_LOOK: Duration = Duration::from_millis(200);
+
+/// Why it is over.
+pub(crate) enum Left {
+    /// The job ended.
+    Ended,
+    /// The person left.
+    Detached,
+}
+
+/// Joins the terminals until the job ends or the detach key is typed.
+pub(crate) fn sit_down(job: &Job, detach: &[u8]) -> Result<Left, Failure> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err(Failure::new("attach needs a terminal; use `umbo input` and `umbo screen`"));
+    }
+    let (picture, offset) = job.redraw()?;
+    let _raw = Raw::enter()?;
+    // Compared with what was sent, not with what it is later: a change between is one too.
+    let mut size = window();
+    fit(job, size);
+    output::bytes(b"\x1b[2J\x1b[H")?;
+    output::bytes(picture.as_bytes())?;
+    let typing = {
+        let (job, detach) = (job.clone(), detach.to_vec());
+        thread::spawn(move || type_into(&job, &detach))
+    };
+    let mut follower = job.follow(offset)?;
+    loop {
+        match follower.next(Some(SIZE_LOOK))? {
+            Followed::Bytes { bytes, .. } => output::bytes(&bytes)?,
+            Followed::Omitted(_) | Followed::Nothing => {}
+            Followed::Ended => return Ok(Left::Ended),
+        }
+        let now = window();
+        if now != size {
+            size = now;
+            fit(job, size);
+        }
+        if typing.is_finished() {
+            return Ok(Left::Detached);
+        }
+    }
+}
+
+/// Sends keys until the detach key comes, or the terminal is gone.
+fn type_into(job: &Job, detach: &[u8]) {
+    let mut buffer = [0; 4096];
+    loop {
+        match rustix::io::read(rustix::stdio::stdin(), &mut buffer) {
+            Ok(0) => return,
+            Ok(count) => {
+                let typed = &buffer[..count];
+                if !detach.is_empty() && typed.windows(detach.len()).any(|keys| keys == detach) {
+                    return;
+                }
+                if job.input(typed).is_err() {
+                    return;
+                }
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+fn window() -> Option<Size> {
+    let size = tcgetwinsize(rustix::stdio::stdout()).ok()?;
+    (size.ws_col > 0 && size.ws_row > 0).then_some(Size { columns: size.ws_col, rows: size.ws_row })
+}
+
+/// Gives the job's terminal the size of this one.
+fn fit(job: &Job, size: Option<Size>) {
+    if let Some(size) = size {
+        let _ = job.resize(size);
+    }
+}
+
+/// The caller's terminal in raw mode, for as long as this lives.
+struct Raw {
+    before: Termios,
+}
+
+impl Raw {
+    fn enter() -> Result<Self, Failure> {
+        let before = tcgetattr(rustix::stdio::stdin()).map_err(io::Error::from)?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &raw).map_err(io::Error::from)?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &self.before);
+        // Whatever mode the program inside had chosen: main screen, visible cursor, no mouse.
+        let _ = output::bytes(b"\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?2004l\x1b[0m\r\n");
+    }
+}

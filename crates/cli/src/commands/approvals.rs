@@ -1,0 +1,81 @@
+//! `umbo approvals`: what waits for somebody's yes.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde::Serialize;
+use umbo_gate::{Approval, Standing};
+
+use super::approve::visible;
+use umbo_tools::show_time;
+
+use crate::args::Approvals;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::gate;
+use crate::output;
+use crate::time::show_duration;
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    id: &'a str,
+    state: &'static str,
+    risk: &'a str,
+    command: &'a str,
+    cwd: &'a str,
+    why: &'a str,
+    prefixes: &'a [Vec<String>],
+    asked_at: String,
+    expires_at: String,
+}
+
+pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failure> {
+    let now = gate::now();
+    let mut approvals = Vec::new();
+    for approval in gate::approvals(context)?.list(now)? {
+        match approval {
+            Ok(approval) => approvals.push(approval),
+            Err(error) => output::talk(format_args!("umbo: {error}")),
+        }
+    }
+    if !args.all {
+        let stands = |approval: &Approval| {
+            matches!(approval.standing, Standing::Open | Standing::Answered(_))
+        };
+        approvals.retain(stands);
+    }
+    let listed: Vec<Listed<'_>> = approvals.iter().map(listed).collect();
+    gate::answer(context.format, &listed, || {
+        let rows: Vec<Vec<String>> = approvals
+            .iter()
+            .zip(&listed)
+            .map(|(approval, listed)| {
+                let age = now.saturating_sub(approval.question.asked_at);
+                vec![
+                    listed.id.to_owned(),
+                    listed.state.to_owned(),
+                    listed.risk.to_owned(),
+                    show_duration(Duration::from_micros(age)),
+                    visible(&listed.command.replace('\n', "⏎")),
+                ]
+            })
+            .collect();
+        output::table(&rows, output::width())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn listed(approval: &Approval) -> Listed<'_> {
+    let question = &approval.question;
+    Listed {
+        id: &question.id,
+        state: approval.standing.name(),
+        risk: question.risk.as_str(),
+        command: &question.command,
+        cwd: &question.cwd,
+        why: &question.why,
+        prefixes: &question.prefixes,
+        asked_at: show_time(question.asked_at),
+        expires_at: show_time(question.expires_at),
+    }
+}

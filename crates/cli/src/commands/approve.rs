@@ -1,0 +1,95 @@
+//! `umbo approve`: a person lets a command run.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use umbo_gate::{Covers, Lasts, Question, Reply};
+use umbo_tools::show_time;
+
+use crate::args::Approve;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::gate;
+use crate::output;
+use crate::time::parse_duration;
+
+#[derive(Serialize)]
+struct Approved<'a> {
+    id: &'a str,
+    state: &'static str,
+    covers: Covers,
+    holds_until: String,
+}
+
+pub(crate) fn run(context: &Context, args: &Approve) -> Result<ExitCode, Failure> {
+    gate::only_for_a_person("approve")?;
+    let now = gate::now();
+    let approvals = gate::approvals(context)?;
+    let question = approvals.find(&args.id, now)?.question;
+    let covers = if args.prefix { Covers::Prefix } else { Covers::Command };
+    show(&question, covers);
+    if !gate::confirm("Let it run?")? {
+        return Err(Failure::new(format!("approval {} is left open", question.id)));
+    }
+    let now = gate::now();
+    let reply = Reply::Approve { covers, lasts: lasts(&args.lasts, now)? };
+    let audit = gate::audit(context)?;
+    let answer = umbo_gate::answer(&approvals, &audit, &question.id, reply, &gate::person(), now)?;
+    let holds_until = show_time(answer.holds_until);
+    let approved =
+        Approved { id: &question.id, state: "approved", covers, holds_until: holds_until.clone() };
+    gate::answer(context.format, &approved, || {
+        output::line(format_args!("approved {} until {holds_until}", question.id))
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows what is asked, escaped: the text comes from whoever wants the yes.
+fn show(question: &Question, covers: Covers) {
+    output::talk(format_args!("command  {}", visible(&question.command)));
+    if covers == Covers::Prefix {
+        for words in &question.prefixes {
+            output::talk(format_args!("and all   {} …", visible(&words.join(" "))));
+        }
+    }
+    output::talk(format_args!("in        {}", visible(&question.cwd)));
+    output::talk(format_args!("risk      {}", question.risk));
+    output::talk(format_args!("because   {}", visible(&question.why)));
+}
+
+/// The text without anything that could move the cursor, change colours or turn its direction.
+pub(super) fn visible(text: &str) -> String {
+    let shown = |c: char| {
+        let turns = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        c == '\n' || !(c.is_control() || turns)
+    };
+    text.chars()
+        .map(|c| if shown(c) { c.to_string() } else { c.escape_unicode().to_string() })
+        .collect::<String>()
+        .replace('\n', "\n          ")
+}
+
+fn lasts(text: &str, now: u64) -> Result<Lasts, Failure> {
+    match text {
+        "once" => Ok(Lasts::Once),
+        "run" => Ok(Lasts::Run),
+        time => {
+            let span = parse_duration(time)
+                .map_err(|error| Failure::new(format!("--for: {error}, or once, or run")))?;
+            let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
+            Ok(Lasts::Until(now.saturating_add(micros)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    #[test]
+    fn a_command_cannot_repaint_the_question() {
+        assert_eq!(visible("a\u{1b}[2Kb\rc"), "a\\u{1b}[2Kb\\u{d}c");
+        assert_eq!(visible("x\u{202e}y"), "x\\u{202e}y");
+        assert_eq!(visible("größe ✓"), "größe ✓");
+    }
+}

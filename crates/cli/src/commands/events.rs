@@ -1,0 +1,49 @@
+//! `umbo events`: the journal.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use umbo_engine::Item;
+
+use crate::args::Events;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{self, Format};
+use umbo_tools::show_time;
+
+pub(crate) fn run(context: &Context, args: &Events) -> Result<ExitCode, Failure> {
+    let mut subscription = context.engine.subscribe(args.after)?;
+    let patience = if args.follow { Duration::from_hours(24) } else { Duration::ZERO };
+    loop {
+        match subscription.next(patience)? {
+            Some(item) => print(context.format, &item)?,
+            None if args.follow => {}
+            None => return Ok(ExitCode::SUCCESS),
+        }
+    }
+}
+
+fn print(format: Format, item: &Item) -> Result<(), Failure> {
+    match (format, item) {
+        (Format::Json, item) => output::json(item),
+        (Format::Text, Item::Gap { missed, seq, .. }) => {
+            output::line(format_args!("{seq:>8}  {missed} events before this are no longer kept"))
+        }
+        (Format::Text, Item::Event(event)) => {
+            let detail = match &event.kind {
+                umbo_engine::EventKind::Output { offset } => format!(" up to {offset}"),
+                umbo_engine::EventKind::Leaked { count } => format!(" {count}"),
+                umbo_engine::EventKind::Exited { state, code } => match code {
+                    Some(code) => format!(" {state} {code}"),
+                    None => format!(" {state}"),
+                },
+                umbo_engine::EventKind::Created
+                | umbo_engine::EventKind::Started
+                | umbo_engine::EventKind::Stalled
+                | umbo_engine::EventKind::Removed => String::new(),
+            };
+            let (seq, time, job) = (event.seq, show_time(event.at), &event.job);
+            output::line(format_args!("{seq:>8}  {time}  {job}  {}{detail}", event.kind.name()))
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! `umbo exec`: a job somebody waits for.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde::Serialize;
+use umbo_engine::{Followed, Job, Ladder, Outcome, Request, Stdin};
+use umbo_gate::Audit;
+use umbo_tools::JobLog;
+use umbo_tools::report::Ended;
+use umbo_view::{Budget, Part, Reader, Stream, View, ViewOptions};
+
+use super::{exit_code, remark, start};
+use crate::args::Start;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::gate::{self, Passage};
+use crate::output::{self, Format};
+use crate::secrets;
+use crate::spinner::Spinner;
+
+/// How a person's ctrl-c climbs.
+const CTRL_C: Ladder =
+    Ladder { interrupt: Some(Duration::from_secs(3)), terminate: Some(Duration::from_secs(2)) };
+
+pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
+    let mode = args.mode;
+    let budget = args.budget.unwrap_or_default();
+    let request = start::request(args, Stdin::None)?;
+    match gate::pass(context, &request, mode, None)? {
+        Passage::Open(audit) => execute(context, &request, budget, audit.as_ref()),
+        Passage::Closed(code) => Ok(code),
+    }
+}
+
+/// Runs a request the gate has passed, shows what it writes, and returns its exit code.
+pub(super) fn execute(
+    context: &Context,
+    request: &Request,
+    budget: Budget,
+    audit: Option<&Audit>,
+) -> Result<ExitCode, Failure> {
+    let mut attached = context.engine.spawn(request)?;
+    let job = attached.job().clone();
+    stop_on_ctrl_c(&job);
+    if context.format == Format::Text {
+        match pass_on(&job) {
+            // Nobody reads any more: the job goes the way of a command in a pipeline.
+            Err(Failure::BrokenPipe) => return Ok(exit_code(&job.stop(Ladder::default())?)),
+            other => other?,
+        }
+    }
+    // With --json nothing is shown until the end; a person gets a sign of life.
+    let spinner = match context.format {
+        Format::Json => Some(Spinner::start(&job)),
+        Format::Text => None,
+    };
+    let outcome = attached
+        .wait(None)?
+        .ok_or_else(|| Failure::new(format!("job {job} has no outcome", job = job.id())))?;
+    drop(spinner);
+    gate::record_end(audit, &job, &outcome)?;
+    match context.format {
+        Format::Json => {
+            let terminal = request.terminal.is_some();
+            output::json(&Executed::new(&job, terminal, &outcome, budget)?)?;
+        }
+        Format::Text => {
+            if let Some(remark) = remark(&outcome) {
+                output::talk(format_args!("umbo: {remark} (job {})", job.id()));
+            }
+        }
+    }
+    Ok(exit_code(&outcome))
+}
+
+/// Prints a job's output as it comes, each stream to its own.
+fn pass_on(job: &Job) -> Result<(), Failure> {
+    let mut follower = job.follow(0)?;
+    loop {
+        match follower.next(None)? {
+            Followed::Bytes { stream: umbo_engine::Stream::Stderr, bytes, .. } => {
+                output::error_bytes(&bytes)?;
+            }
+            Followed::Bytes { bytes, .. } => output::bytes(&bytes)?,
+            Followed::Omitted(range) => output::talk(format_args!(
+                "umbo: {} bytes were not kept (offsets {} to {})",
+                range.end - range.start,
+                range.start,
+                range.end
+            )),
+            Followed::Nothing => {}
+            Followed::Ended => return Ok(()),
+        }
+    }
+}
+
+/// A first ctrl-c interrupts the job, a second one kills it; umbo itself waits for the end.
+fn stop_on_ctrl_c(job: &Job) {
+    let job = job.clone();
+    let mut ladder = CTRL_C;
+    let _ = ctrlc::set_handler(move || {
+        let (job, climb) = (job.clone(), ladder);
+        ladder = Ladder::KILL;
+        // Waiting for the climb here would keep the second ctrl-c waiting.
+        std::thread::spawn(move || job.stop(climb));
+    });
+}
+
+#[derive(Serialize)]
+struct Executed<'a> {
+    #[serde(flatten)]
+    ended: Ended<'a>,
+    stdout: String,
+    stderr: String,
+    output: String,
+    truncated: bool,
+    /// Where all of it can be read, if this is not all.
+    artifact: Option<String>,
+    full_output_path: String,
+    tokens: u64,
+    original_token_count: u64,
+}
+
+impl<'a> Executed<'a> {
+    fn new(
+        job: &Job,
+        terminal: bool,
+        outcome: &'a Outcome,
+        budget: Budget,
+    ) -> Result<Self, Failure> {
+        let masker = secrets::masker()?;
+        let options = ViewOptions { budget, ..ViewOptions::default() };
+        let reader = || Ok::<_, Failure>(Reader::new(JobLog::open(job)?).mask(&masker));
+        let all = reader()?.view(&options)?;
+        let (stdout, stderr) = if terminal {
+            (text(&all), String::new())
+        } else {
+            let only = |stream| Ok::<_, Failure>(text(&reader()?.stream(stream).view(&options)?));
+            (only(Stream::Stdout)?, only(Stream::Stderr)?)
+        };
+        let mut ended = Ended::new(outcome);
+        ended.lost_bytes = all.counts.lost_bytes;
+        ended.omitted_bytes = all.counts.omitted_bytes + all.counts.lost_bytes;
+        Ok(Self {
+            ended,
+            stdout,
+            stderr,
+            output: text(&all),
+            truncated: all.truncated,
+            artifact: all.truncated.then(|| format!("artifact://{}", job.id())),
+            full_output_path: job.output_path().display().to_string(),
+            tokens: all.tokens,
+            original_token_count: all.original_tokens,
+        })
+    }
+}
+
+/// A view's text; the marker of an empty one is for people.
+fn text(view: &View) -> String {
+    let is_empty =
+        view.parts.iter().all(|part| matches!(part, Part::Text { text, .. } if text.is_empty()));
+    if is_empty { String::new() } else { view.to_text() }
+}

@@ -1,0 +1,79 @@
+//! `umbo jobs`: what runs, and what ended.
+
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use umbo_engine::{Scope, Status, Summary};
+use umbo_tools::report::Listed;
+
+use crate::args::Jobs;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{self, Format};
+use crate::secrets;
+use crate::time::show_duration;
+
+pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
+    let scope = if args.all { Scope::All } else { Scope::Recent };
+    let mut summaries = context.engine.jobs(scope)?;
+    let masker = secrets::masker()?;
+    for summary in &mut summaries {
+        summary.command = masker.mask_text(&summary.command);
+    }
+    match context.format {
+        Format::Json => {
+            output::json(&summaries.iter().map(Listed::new).collect::<Vec<_>>())?;
+        }
+        Format::Text if summaries.is_empty() => {
+            let hint = if args.all { "" } else { "; `umbo jobs --all` shows older ones" };
+            output::talk(format_args!("no jobs{hint}"));
+        }
+        Format::Text => {
+            let mut rows = vec![
+                ["JOB", "STATE", "TIME", "OUTPUT", "NAME", "COMMAND"].map(str::to_owned).to_vec(),
+            ];
+            rows.extend(summaries.iter().map(row));
+            output::table(&rows, output::width())?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(summary: &Summary) -> Vec<String> {
+    let (state, time) = match &summary.status {
+        Status::Created => ("created".to_owned(), since(summary.created_at)),
+        Status::Started { at, .. } => ("started".to_owned(), since(*at)),
+        Status::Ended(outcome) => {
+            let detail = match (outcome.exit_code(), outcome.signal()) {
+                (Some(code), _) => format!(" {code}"),
+                (None, Some(signal)) => format!(" by signal {signal}"),
+                (None, None) => String::new(),
+            };
+            (format!("{}{detail}", outcome.end.name()), outcome.duration())
+        }
+    };
+    let command = summary.command.lines().next().unwrap_or_default();
+    let more = if summary.command.lines().count() > 1 { " …" } else { "" };
+    vec![
+        summary.job.to_string(),
+        state,
+        show_duration(time),
+        size(summary.total_bytes),
+        summary.name.clone().unwrap_or_else(|| "-".into()),
+        format!("{command}{more}"),
+    ]
+}
+
+fn since(micros: u64) -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.saturating_sub(Duration::from_micros(micros))
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..=9_999 => format!("{bytes} B"),
+        10_000..=9_999_999 => format!("{} KiB", bytes >> 10),
+        10_000_000..=9_999_999_999 => format!("{} MiB", bytes >> 20),
+        _ => format!("{} GiB", bytes >> 30),
+    }
+}

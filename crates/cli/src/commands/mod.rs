@@ -1,0 +1,128 @@
+//! One file per verb.
+
+mod approvals;
+mod approve;
+mod attach;
+mod audit;
+mod call;
+mod classify;
+mod completions;
+mod deny;
+mod doctor;
+mod events;
+mod exec;
+mod input;
+mod jobs;
+mod mcp;
+mod output;
+mod prune;
+mod recipes;
+mod rules;
+mod run;
+mod screen;
+mod secrets;
+mod start;
+mod stop;
+mod tools;
+mod tour;
+mod trust;
+mod wait;
+
+use std::process::ExitCode;
+
+use umbo_engine::{End, Outcome};
+
+use crate::args::Command;
+use crate::context::Context;
+use crate::failure::{Failure, OWN_FAILURE, TIMED_OUT};
+
+/// Runs a verb.
+pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Exec(args) => exec::run(context, args),
+        Command::Start(args) => start::run(context, args),
+        Command::Recipes(args) => recipes::run(context, &args),
+        Command::Run(args) => run::run(context, &args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Jobs(args) => jobs::run(context, &args),
+        Command::Output(args) => output::run(context, &args),
+        Command::Input(args) => input::run(context, &args),
+        Command::Wait(args) => wait::run(context, &args),
+        Command::Stop(args) => stop::run(context, &args),
+        Command::Screen(args) => screen::run(context, &args),
+        Command::Attach(args) => attach::run(context, &args),
+        Command::Events(args) => events::run(context, &args),
+        Command::Prune(args) => prune::run(context, &args),
+        Command::Classify(args) => classify::run(context, &args),
+        Command::Rules(args) => rules::run(context, &args),
+        Command::Approvals(args) => approvals::run(context, &args),
+        Command::Approve(args) => approve::run(context, &args),
+        Command::Deny(args) => deny::run(context, args),
+        Command::Trust(args) => trust::run(context, &args),
+        Command::Audit(args) => audit::run(context, &args),
+        Command::Secrets(args) => secrets::run(context, &args),
+        Command::Mcp(args) => mcp::run(context, &args),
+        Command::Call(args) => call::run(context, &args),
+        Command::Tools(args) => tools::run(context, &args),
+        Command::Doctor => doctor::run(context),
+        Command::Tour => tour::run(context),
+    }
+}
+
+/// The exit code that tells how a job ended: its own, 128 + signal, 124 for a time limit, 125 if
+/// umbo could not run it or does not know.
+fn exit_code(outcome: &Outcome) -> ExitCode {
+    let code = match (&outcome.end, outcome.exit_code(), outcome.signal()) {
+        (End::TimedOut { .. }, _, _) => TIMED_OUT,
+        (_, Some(code), _) => u8::try_from(code & 0xff).unwrap_or(OWN_FAILURE),
+        (_, None, Some(signal)) => u8::try_from(128 + (signal & 0x7f)).unwrap_or(OWN_FAILURE),
+        (_, None, None) => OWN_FAILURE,
+    };
+    ExitCode::from(code)
+}
+
+/// One sentence on how a job ended, for a person; `None` if there is nothing to remark.
+fn remark(outcome: &Outcome) -> Option<String> {
+    let mut parts = Vec::new();
+    match &outcome.end {
+        End::Exited { .. } => {}
+        End::Signaled { signal, core } => {
+            let core = if *core { ", core dumped" } else { "" };
+            parts.push(format!("ended by signal {signal}{core}"));
+        }
+        End::TimedOut { after_ms, .. } => {
+            let limit = outcome.limit.map_or("time", umbo_tools::report::limit_name);
+            parts.push(format!("stopped by its {limit} limit after {after_ms} ms"));
+        }
+        End::Stopped { stage, .. } => match outcome.limit {
+            Some(limit) => {
+                parts.push(format!(
+                    "stopped by its {} limit",
+                    umbo_tools::report::limit_name(limit)
+                ));
+            }
+            None => parts.push(format!("stopped ({})", umbo_tools::report::stage_name(*stage))),
+        },
+        End::Lost { reason } => {
+            parts.push(format!("lost: {}", umbo_tools::report::lost_reason(*reason)));
+        }
+        End::FailedToStart { why } => parts.push(format!("failed to start: {why}")),
+    }
+    if !outcome.leaked.is_empty() {
+        let list: Vec<_> = outcome
+            .leaked
+            .iter()
+            .map(|leak| {
+                format!(
+                    "{} {} ({})",
+                    leak.pid,
+                    leak.command,
+                    umbo_tools::report::fate_name(leak.fate)
+                )
+            })
+            .collect();
+        parts.push(format!("processes outlived the command: {}", list.join("; ")));
+    }
+    parts.extend(outcome.notes.iter().cloned());
+    (!parts.is_empty()).then(|| parts.join("; "))
+}

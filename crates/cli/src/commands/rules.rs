@@ -1,0 +1,121 @@
+//! `umbo rules`: whether the rule files are right, and which rule decides about a command.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use umbo_gate::{Explanation, Matched, Policy, Subject, Verdict, decide, project_of};
+
+use crate::args::{Explain, Rules};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::gate;
+use crate::output;
+
+pub(crate) fn run(context: &Context, args: &Rules) -> Result<ExitCode, Failure> {
+    gate::only_outside_jobs("rules")?;
+    match args {
+        Rules::Check => check(context),
+        Rules::Explain(args) => explain(context, args),
+    }
+}
+
+#[derive(Serialize)]
+struct Checked {
+    ok: bool,
+    files: Vec<RuleFile>,
+    errors: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct RuleFile {
+    layer: String,
+    path: String,
+    rules: usize,
+    ignored: usize,
+}
+
+fn check(context: &Context) -> Result<ExitCode, Failure> {
+    let project = project_of(&Context::directory()?);
+    let mut policy = Policy::new(gate::roots(context, &project)?)?;
+    let mut errors = Vec::new();
+    if let Some((path, text)) = gate::user_rules()? {
+        match policy.clone().user(&path, &text) {
+            Ok(with) => policy = with,
+            Err(error) => errors.push(error.to_string()),
+        }
+    }
+    if let Some(rules) = gate::project_rules(&project)? {
+        match policy.clone().project(&rules.path, &rules.text, rules.trust) {
+            Ok(with) => policy = with,
+            Err(error) => errors.push(error.to_string()),
+        }
+    }
+    let files: Vec<RuleFile> = policy
+        .files()
+        .map(|(layer, path, rules, ignored)| RuleFile {
+            layer: layer.to_string(),
+            path: path.display().to_string(),
+            rules,
+            ignored,
+        })
+        .collect();
+    let checked = Checked { ok: errors.is_empty(), files, errors };
+    gate::answer(context.format, &checked, || show(&checked))?;
+    Ok(if checked.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn show(checked: &Checked) -> Result<(), Failure> {
+    let rows: Vec<Vec<String>> = checked
+        .files
+        .iter()
+        .map(|file| {
+            let ignored = match file.ignored {
+                0 => String::new(),
+                count => format!("{count} that allow are ignored: `umbo trust` makes them count"),
+            };
+            vec![file.layer.clone(), file.path.clone(), format!("{} rules", file.rules), ignored]
+        })
+        .collect();
+    output::table(&rows, None)?;
+    for error in &checked.errors {
+        output::talk(format_args!("umbo: {error}"));
+    }
+    Ok(())
+}
+
+fn explain(context: &Context, args: &Explain) -> Result<ExitCode, Failure> {
+    let directory = Context::directory()?;
+    let policy = gate::policy(context, &directory)?;
+    let command = args.command.join(" ");
+    let reading = umbo_command::read(&command, gate::named_language(&args.shell)?);
+    let subject = Subject::new(&command, &reading, &directory, policy.roots());
+    let explained = decide(&subject, &policy, args.mode, &[], &[]);
+    gate::answer(context.format, &explained, || tell(&explained))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(explained: &Explanation) -> Result<(), Failure> {
+    let (verdict, why) = match &explained.verdict {
+        Verdict::Allow { why } => ("allow", why),
+        Verdict::Ask { why, .. } => ("ask", why),
+        Verdict::Deny { reason, .. } => ("deny", reason),
+    };
+    let mode = || format!("mode {}", explained.mode);
+    let mut facts = vec![
+        ("verdict", verdict.to_owned()),
+        ("why", why.clone()),
+        ("decided by", explained.decided_by.as_ref().map_or_else(mode, Matched::source)),
+        ("risk", explained.risk.to_string()),
+    ];
+    facts.extend(
+        explained
+            .matched
+            .iter()
+            .map(|rule| ("matched", format!("{}: {}", rule.decision, rule.source()))),
+    );
+    if let Verdict::Ask { suggestion: Some(suggestion), .. } = &explained.verdict {
+        let words: Vec<String> = suggestion.prefixes.iter().map(|words| words.join(" ")).collect();
+        facts.push(("a rule could allow", words.join(", ")));
+    }
+    gate::facts(&facts)
+}

@@ -1,0 +1,134 @@
+//! `umbo start`: a job in the background; and what `exec` and `start` have in common.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use umbo_engine::{
+    Admission, Attendance, Command, Leaks, Login, OutputLimit, OutputPolicy, Profile, Request,
+    Session, SessionDirectory, Shell, Status, Stdin,
+};
+
+use crate::args::{OnLeak, OnMaxOutput, Start};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::gate::{self, Passage};
+use crate::output::{self, Format};
+use crate::secrets;
+
+pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
+    let mode = args.mode;
+    let request = request(args, Stdin::Open)?;
+    let audit = match gate::pass(context, &request, mode, None)? {
+        Passage::Open(audit) => audit,
+        Passage::Closed(code) => return Ok(code),
+    };
+    let job = context.engine.start(&request)?;
+    gate::record_start(audit.as_ref(), &job)?;
+    let status = job.status()?;
+    if let Status::Ended(outcome) = &status
+        && let umbo_engine::End::FailedToStart { why } = &outcome.end
+    {
+        return Err(Failure::new(format!("job {} failed to start: {why}", job.id())));
+    }
+    match context.format {
+        Format::Json => output::json(&Started { job: job.id().as_str(), state: status.name() })?,
+        Format::Text => output::line(job.id())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Serialize)]
+struct Started<'a> {
+    job: &'a str,
+    state: &'a str,
+}
+
+/// The request that the words of `exec` and `start` make.
+pub(super) fn request(args: Start, default_stdin: Stdin) -> Result<Request, Failure> {
+    let directory = match &args.cwd {
+        Some(cwd) => Context::directory()?.join(cwd),
+        None => Context::directory()?,
+    };
+    let mut request = Request::new(command(&args)?, directory);
+    request.env = Context::environment();
+    for variable in &args.env {
+        let (name, value) = variable.split_once('=').ok_or_else(|| {
+            Failure::new(format!("--env: {variable:?} has no '='; write NAME=VALUE"))
+        })?;
+        request.env.set.push((name.into(), secrets::restored(value.into())?.into()));
+    }
+    if args.attended {
+        request.env.attendance = Attendance::Attended;
+    }
+    request.stdin = stdin(args.stdin.as_deref(), default_stdin)?;
+    request.terminal = args.pty.then(|| args.size.unwrap_or_default());
+    limits(&mut request, &args);
+    request.leaks = match args.leaks {
+        OnLeak::Kill => Leaks::Kill,
+        OnLeak::Leave => Leaks::Leave,
+    };
+    request.admission = if args.no_queue { Admission::Refuse } else { Admission::Queue };
+    request.profile = if args.profile { Profile::Snapshot } else { Profile::None };
+    let directory = match args.cwd {
+        Some(_) => SessionDirectory::Change,
+        None => SessionDirectory::Continue,
+    };
+    request.session = args.session.map(|name| Session { name, directory });
+    request.name = args.name;
+    request.idempotency_key = args.idempotency_key;
+    Ok(request)
+}
+
+/// One word is a line for a shell; several are a program and its arguments, unless a shell is
+/// named.
+fn command(args: &Start) -> Result<Command, Failure> {
+    let needs_shell = args.shell.is_some() || args.login || args.session.is_some() || args.profile;
+    if args.command.len() > 1 && !needs_shell {
+        return Ok(Command::Argv(args.command.clone()));
+    }
+    let line = args.command.join(&OsString::from(" "));
+    let text = line.into_string().map_err(|line| {
+        Failure::new(format!("COMMAND: {} is not UTF-8; give it as separate words", line.display()))
+    })?;
+    let text = secrets::restored(text)?;
+    let shell = match &args.shell {
+        Some(name) => Shell::parse(name)?,
+        None if args.session.is_some() || args.profile => Shell::Bash,
+        None => Shell::Sh,
+    };
+    let login = if args.login { Login::Yes } else { Login::No };
+    Ok(Command::Shell { text, shell, login })
+}
+
+fn stdin(word: Option<&str>, default: Stdin) -> Result<Stdin, Failure> {
+    match word {
+        None => Ok(default),
+        Some("-") => {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut bytes)?;
+            Ok(Stdin::Bytes(bytes))
+        }
+        Some(text) => Ok(match text.strip_prefix('@') {
+            Some(path) => Stdin::File(Context::directory()?.join(path)),
+            None => Stdin::Bytes(secrets::restored(text.into())?.into_bytes()),
+        }),
+    }
+}
+
+fn limits(request: &mut Request, args: &Start) {
+    request.limits.wall = args.timeout;
+    request.limits.idle = args.idle_timeout;
+    request.limits.memory_bytes = args.memory;
+    request.limits.processes = args.pids;
+    request.limits.cpu_percent = args.cpu;
+    request.limits.nice = args.nice;
+    if let Some(bytes) = args.max_output {
+        let policy = match args.on_max_output {
+            OnMaxOutput::KeepEnds => OutputPolicy::KeepEnds,
+            OnMaxOutput::Stop => OutputPolicy::Stop,
+        };
+        request.limits.output = Some(OutputLimit { bytes, policy });
+    }
+}

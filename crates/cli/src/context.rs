@@ -1,0 +1,120 @@
+//! What the command line gets from the world: the environment, the directory, the engine.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use umbo_engine::{Engine, Environment, Job, Scope, Warmth};
+use umbo_gate::EnvironmentPolicy;
+
+use crate::args::Global;
+use crate::failure::Failure;
+use crate::output::Format;
+
+/// How many jobs run at once unless `UMBO_MAX_RUNNING` says otherwise.
+const MAX_RUNNING: usize = 10;
+
+/// What every verb needs.
+pub(crate) struct Context {
+    pub(crate) engine: Engine,
+    pub(crate) format: Format,
+}
+
+impl Context {
+    pub(crate) fn from_environment(global: Global, warmth: Warmth) -> Result<Self, Failure> {
+        let state = match global.state_dir {
+            Some(path) => path,
+            None => state_directory()?,
+        };
+        let max_running = match env::var("UMBO_MAX_RUNNING") {
+            Err(_) => MAX_RUNNING,
+            Ok(text) => text.parse().ok().filter(|most| *most > 0).ok_or_else(|| {
+                Failure::new(format!("UMBO_MAX_RUNNING: {text:?} is not a number from 1 up"))
+            })?,
+        };
+        let engine = Engine::builder(state).warmth(warmth).max_running(max_running).open()?;
+        let format = if global.json { Format::Json } else { Format::Text };
+        Ok(Self { engine, format })
+    }
+
+    /// The caller's environment, as commands get it.
+    pub(crate) fn environment() -> Environment {
+        let own: Vec<(OsString, OsString)> = env::vars_os().collect();
+        Environment { base: EnvironmentPolicy::default().apply(&own), ..Environment::default() }
+    }
+
+    /// Where the user's rules, key and trust are: absolute.
+    pub(crate) fn configuration() -> Result<PathBuf, Failure> {
+        let place = Self::config_directory().ok_or_else(|| {
+            Failure::new("no place for rules: set UMBO_CONFIG_DIR, XDG_CONFIG_HOME or HOME")
+        })?;
+        Ok(Self::directory()?.join(place))
+    }
+
+    /// The caller's home.
+    pub(crate) fn home() -> Option<PathBuf> {
+        set("HOME").filter(|path| path.is_absolute())
+    }
+
+    /// The run the caller belongs to: what it says, else its terminal session.
+    pub(crate) fn run() -> Option<String> {
+        let session = || {
+            rustix::process::getsid(None)
+                .ok()
+                .map(|pid| format!("session {}", pid.as_raw_nonzero()))
+        };
+        env::var("UMBO_RUN").ok().filter(|run| !run.is_empty()).or_else(session)
+    }
+
+    /// Where the caller is.
+    pub(crate) fn directory() -> Result<PathBuf, Failure> {
+        env::current_dir().map_err(|error| Failure::new(format!("cannot tell where I am: {error}")))
+    }
+
+    /// Where programs are looked for.
+    pub(crate) fn search_path() -> OsString {
+        env::var_os("PATH").unwrap_or_default()
+    }
+}
+
+impl Context {
+    /// Where a person's own settings are: `$UMBO_CONFIG_DIR`, or the place the standard names.
+    pub(crate) fn config_directory() -> Option<PathBuf> {
+        set("UMBO_CONFIG_DIR").or_else(|| {
+            set("XDG_CONFIG_HOME")
+                .filter(|path| path.is_absolute())
+                .or_else(|| Some(set("HOME")?.join(".config")))
+                .map(|path| path.join("umbo"))
+        })
+    }
+
+    /// The job that a person or an `artifact://` handle names.
+    pub(crate) fn job(&self, name: &str) -> Result<Job, Failure> {
+        let Some(id) = name.strip_prefix("artifact://") else {
+            return Ok(self.engine.job(name)?);
+        };
+        self.engine.job(id).map_err(|error| match self.engine.jobs(Scope::All) {
+            Ok(jobs) if !jobs.is_empty() => {
+                let newest = jobs.iter().rev().take(20).map(|summary| summary.job.to_string());
+                let list = newest.collect::<Vec<_>>().join(" ");
+                Failure::new(format!("no artifact {id:?}; there are, newest first: {list}"))
+            }
+            _ => error.into(),
+        })
+    }
+}
+
+/// `$XDG_STATE_HOME/umbo`, or the place the standard names for it.
+fn state_directory() -> Result<PathBuf, Failure> {
+    set("XDG_STATE_HOME")
+        .filter(|path| path.is_absolute())
+        .or_else(|| Some(set("HOME")?.join(".local/state")))
+        .map(|path| path.join("umbo"))
+        .ok_or_else(|| {
+            Failure::new("no place for state: set UMBO_STATE_DIR, XDG_STATE_HOME or HOME")
+        })
+}
+
+fn set(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}

@@ -1,0 +1,43 @@
+//! `umbo`: runs commands, keeps them, tells the truth about them, and stops them.
+
+mod args;
+mod attach;
+mod budget;
+mod commands;
+mod context;
+mod failure;
+mod gate;
+mod output;
+mod project;
+mod secrets;
+mod spinner;
+mod time;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use umbo_engine::Warmth;
+
+use crate::args::{Args, Command};
+use crate::context::Context;
+use crate::failure::Failure;
+
+fn main() -> ExitCode {
+    // First of all: this process may have been started as a supervisor.
+    umbo_engine::init();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return failure::usage(&error),
+    };
+    match run(args) {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(args: Args) -> Result<ExitCode, Failure> {
+    // Only who stays has a use for a supervisor that waits for the next job.
+    let warmth = if matches!(args.command, Command::Mcp(_)) { Warmth::Warm } else { Warmth::Cold };
+    let context = Context::from_environment(args.global, warmth)?;
+    commands::run(&context, args.command)
+}

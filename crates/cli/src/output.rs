@@ -1,0 +1,103 @@
+//! The only place that prints. Data goes to standard output, talk to standard error.
+
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Whether answers are for programs or for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+/// Prints a line of data.
+pub(crate) fn line(text: impl fmt::Display) -> Result<(), Failure> {
+    writeln!(io::stdout().lock(), "{text}")?;
+    Ok(())
+}
+
+/// Prints raw data.
+pub(crate) fn bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes)?;
+    stdout.flush()?;
+    Ok(())
+}
+
+/// Prints raw bytes of a job's standard error.
+pub(crate) fn error_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut stderr = io::stderr().lock();
+    stderr.write_all(bytes)?;
+    stderr.flush()?;
+    Ok(())
+}
+
+/// Prints a value for programs: one line of JSON, no secret in any of its texts.
+pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let mut value = serde_json::to_value(value).map_err(Failure::new)?;
+    mask(&mut value, crate::secrets::shared()?);
+    line(value)
+}
+
+/// Prints a value as it is, for somebody who asked to see the secrets in it.
+pub(crate) fn json_unmasked(value: &impl Serialize) -> Result<(), Failure> {
+    line(serde_json::to_string(value).map_err(Failure::new)?)
+}
+
+fn mask(value: &mut serde_json::Value, masker: &umbo_view::mask::Masker) {
+    match value {
+        serde_json::Value::String(text) => *text = masker.mask_text(text),
+        serde_json::Value::Array(values) => values.iter_mut().for_each(|each| mask(each, masker)),
+        serde_json::Value::Object(fields) => {
+            fields.values_mut().for_each(|each| mask(each, masker));
+        }
+        _ => {}
+    }
+}
+
+/// Says something to the person, who may not be there.
+pub(crate) fn talk(text: impl fmt::Display) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Whether a person reads standard output.
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// A table without lines: the columns aligned, the last one cut at the width of the terminal.
+pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> Result<(), Failure> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or(0)).collect();
+    for row in rows {
+        let mut text = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            text.push_str(cell);
+            text.extend(std::iter::repeat_n(' ', width - cell.chars().count() + 2));
+        }
+        let text = text.trim_end();
+        match width {
+            Some(width) if text.chars().count() > width => {
+                let cut: String = text.chars().take(width.saturating_sub(1)).collect();
+                line(format_args!("{cut}…"))?;
+            }
+            _ => line(text)?,
+        }
+    }
+    Ok(())
+}
+
+/// The width of the terminal, if a person reads.
+pub(crate) fn width() -> Option<usize> {
+    if !is_terminal() {
+        return None;
+    }
+    rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col))
+}

@@ -1,0 +1,67 @@
+//! Which secrets are masked here: those of the environment, of the user's and of the project's
+//! `secrets.yml`, and well-known formats.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use umbo_view::mask::{Entry, Masker, merge_secrets, parse_secrets};
+
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// The masker for this caller.
+pub(crate) fn masker() -> Result<Masker, Failure> {
+    let variables = env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let user = match Context::config_directory() {
+        Some(directory) => listed(&directory.join("secrets.yml"))?,
+        None => Vec::new(),
+    };
+    let project = match project_file()? {
+        Some(file) => listed(&file)?,
+        None => Vec::new(),
+    };
+    Masker::builder()
+        .environment(variables)
+        .entries(merge_secrets(user, project))
+        .build()
+        .map_err(Failure::new)
+}
+
+/// The same, made once for all that this process prints.
+pub(crate) fn shared() -> Result<&'static Masker, Failure> {
+    static SHARED: OnceLock<Result<Masker, String>> = OnceLock::new();
+    let made = SHARED.get_or_init(|| {
+        masker().map_err(|failure| match failure {
+            Failure::Message(message) => message,
+            Failure::BrokenPipe => "the reader is gone".into(),
+        })
+    });
+    made.as_ref().map_err(Failure::new)
+}
+
+/// The nearest `.umbo/secrets.yml` above the caller.
+fn project_file() -> Result<Option<PathBuf>, Failure> {
+    let here = Context::directory()?;
+    Ok(here.ancestors().map(|place| place.join(".umbo/secrets.yml")).find(|file| file.is_file()))
+}
+
+fn listed(file: &Path) -> Result<Vec<Entry>, Failure> {
+    match fs::read_to_string(file) {
+        Ok(text) => parse_secrets(&file.display().to_string(), &text).map_err(Failure::new),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(Failure::new(format!("cannot read {}: {error}", file.display()))),
+    }
+}
+
+/// A text in which placeholders that stand for secrets are the secrets again.
+pub(crate) fn restored(text: String) -> Result<String, Failure> {
+    // Most texts have no placeholder, and a masker costs more than most commands.
+    if text.matches('#').count() < 2 {
+        return Ok(text);
+    }
+    Ok(masker()?.restore(&text))
+}

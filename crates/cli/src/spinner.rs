@@ -1,0 +1,91 @@
+//! A sign of life for a person who waits: one line on standard error that is drawn over again.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use umbo_engine::{Followed, Job};
+use umbo_tools::JobLog;
+use umbo_view::mask::Masker;
+use umbo_view::{Progress, Reader, Tick};
+
+use crate::failure::Failure;
+use crate::secrets;
+use crate::time::show_duration;
+
+/// How often the line moves though nothing is written.
+const BEAT: Duration = Duration::from_millis(200);
+const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
+
+/// Draws until it is dropped.
+pub(crate) struct Spinner {
+    is_over: Arc<AtomicBool>,
+    drawing: Option<JoinHandle<()>>,
+}
+
+impl Spinner {
+    /// A spinner for a job, if a person is there to see it.
+    pub(crate) fn start(job: &Job) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let drawing = io::stderr().is_terminal().then(|| {
+            let (job, is_over) = (job.clone(), Arc::clone(&is_over));
+            thread::spawn(move || {
+                // Nothing depends on it: what goes wrong ends the drawing and no more.
+                let _ = secrets::masker().and_then(|masker| draw(&job, &masker, &is_over));
+            })
+        });
+        Self { is_over, drawing }
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        if let Some(drawing) = self.drawing.take() {
+            let _ = drawing.join();
+            let _ = write!(io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+}
+
+fn draw(job: &Job, masker: &Masker, is_over: &AtomicBool) -> Result<(), Failure> {
+    let started = job.summary().and_then(|summary| summary.started_at()).unwrap_or_else(now);
+    let mut progress = Progress::new(started, 1);
+    let mut follower = job.follow(job.log()?.length()?)?;
+    let mut tick = progress.last_tick(&Reader::new(JobLog::open(job)?).mask(masker), now())?;
+    for frame in FRAMES.iter().cycle() {
+        if is_over.load(Ordering::Relaxed) {
+            break;
+        }
+        show(*frame, &tick)?;
+        let ended = follower.next(Some(BEAT))? == Followed::Ended;
+        let reader = Reader::new(JobLog::open(job)?).mask(masker);
+        match progress.tick(&reader, now())? {
+            Some(fresh) => tick = fresh,
+            None => tick.elapsed = now().saturating_sub(started),
+        }
+        if ended {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn show(frame: char, tick: &Tick) -> io::Result<()> {
+    let width = rustix::termios::tcgetwinsize(io::stderr())
+        .map_or(80, |size| usize::from(size.ws_col).max(20));
+    let elapsed = show_duration(Duration::from_micros(tick.elapsed));
+    let last = tick.lines.last().map(String::as_str).unwrap_or_default();
+    let text = format!("{frame} {elapsed}, {} bytes  {last}", tick.bytes);
+    let cut: String = text.chars().take(width - 1).collect();
+    let mut stderr = io::stderr().lock();
+    write!(stderr, "\r\x1b[K{cut}")?;
+    stderr.flush()
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}

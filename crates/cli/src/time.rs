@@ -1,0 +1,164 @@
+//! Times and durations as people write and read them.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+#[cfg(test)]
+use umbo_tools::show_time;
+
+/// A thousand years: what a longer duration means.
+const LONGEST: Duration = Duration::from_hours(1000 * 365 * 24);
+
+/// Reads `30`, `1.5s`, `250ms`, `2m`, `1h30m`, `1d`.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong =
+        || format!("{text:?} is no duration; write seconds (30, 1.5s) or 250ms, 2m, 1h30m, 1d");
+    let mut rest = text.trim();
+    let mut seconds = 0.0;
+    if rest.is_empty() {
+        return Err(wrong());
+    }
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let number: f64 = rest[..end].parse().map_err(|_| wrong())?;
+        rest = &rest[end..];
+        let end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let unit = match &rest[..end] {
+            "" | "s" | "sec" => 1.0,
+            "ms" => 0.001,
+            "m" | "min" => 60.0,
+            "h" => 3600.0,
+            "d" => 86400.0,
+            _ => return Err(wrong()),
+        };
+        rest = &rest[end..];
+        seconds += number * unit;
+    }
+    // Longer than any machine runs; far below what a clock can be advanced by.
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong()).map(|span| span.min(LONGEST))
+}
+
+/// A duration in the two units that matter.
+pub(crate) fn show_duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0 if duration.as_millis() < 1000 => format!("{}ms", duration.as_millis()),
+        0..=9 => format!("{:.1}s", duration.as_secs_f64()),
+        10..=59 => format!("{seconds}s"),
+        60..=3599 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        3600..=86_399 => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{}d{:02}h", seconds / 86_400, seconds % 86_400 / 3600),
+    }
+}
+
+/// Reads a moment, as microseconds since 1970: RFC 3339 in UTC, or how long ago it was.
+pub(crate) fn parse_moment(text: &str) -> Result<u64, String> {
+    if let Ok(ago) = parse_duration(text) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        return Ok(u64::try_from(now.saturating_sub(ago).as_micros()).unwrap_or(u64::MAX));
+    }
+    parse_time(text).ok_or_else(|| {
+        format!("{text:?} is no time; write 2026-01-31T12:00:00Z, or how long ago it was, as 5m")
+    })
+}
+
+/// The opposite of `umbo_tools::show_time`.
+fn parse_time(text: &str) -> Option<u64> {
+    let (date, time) = text.strip_suffix('Z')?.split_once(['T', ' '])?;
+    let mut date = date.splitn(3, '-').map(|part| part.parse::<u64>().ok());
+    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
+    let (time, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let mut time = time.splitn(3, ':').map(|part| part.parse::<u64>().ok());
+    let (hour, minute, second) = (time.next()??, time.next()??, time.next()??);
+    let is_date =
+        (1970..10_000).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    if !is_date || hour > 23 || minute > 59 || second > 60 || fraction.len() > 6 {
+        return None;
+    }
+    let micros: u64 = format!("{fraction:0<6}").parse().ok()?;
+    // Years that begin in March, as there.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+    let seconds = days.checked_sub(719_468)? * 86_400 + hour * 3600 + minute * 60 + second;
+    Some(seconds * 1_000_000 + micros)
+}
+
+/// Reads `120x40`.
+pub(crate) fn parse_size(text: &str) -> Result<umbo_engine::Size, String> {
+    text.split_once('x')
+        .and_then(|(columns, rows)| Some((columns.parse().ok()?, rows.parse().ok()?)))
+        .filter(|(columns, rows)| *columns > 0 && *rows > 0)
+        .map(|(columns, rows)| umbo_engine::Size { columns, rows })
+        .ok_or_else(|| format!("{text:?} is no size; write COLUMNSxROWS, as 120x40"))
+}
+
+/// Reads `64k`, `10M`, `1.5G`, or plain bytes.
+pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is no size; write bytes, or 64k, 10M, 1.5G");
+    let trimmed = text.trim().trim_end_matches("iB").trim_end_matches(['B', 'b']);
+    let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+    let number: f64 = trimmed[..end].parse().map_err(|_| wrong())?;
+    let unit = match trimmed[end..].to_ascii_lowercase().as_str() {
+        "" => 1.0,
+        "k" => 1024.0,
+        "m" => 1024.0 * 1024.0,
+        "g" => 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(wrong()),
+    };
+    let bytes = number * unit;
+    if (0.0..=9.0e18).contains(&bytes) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the range was checked on the line above"
+        )]
+        let whole = bytes as u64;
+        Ok(whole)
+    } else {
+        Err(wrong())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_read_like_a_person_writes_them() {
+        for (text, millis) in [
+            ("30", 30_000),
+            ("1.5s", 1500),
+            ("2m", 120_000),
+            ("250ms", 250),
+            ("1h30m", 5_400_000),
+            ("0", 0),
+            (" 5 ", 5000),
+        ] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        for text in ["", "x", "-1", "1y", "1..5", "s", "1e999", "nan", "99999999999999999999999"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_was_shown_can_be_given() {
+        for micros in [0, 951_782_400_000_000, 1_763_179_201_000_250, 1_709_164_799_999_999] {
+            assert_eq!(parse_moment(&show_time(micros)), Ok(micros));
+        }
+        for text in ["", "yesterday", "2026-13-01T00:00:00Z", "2026-01-01", "2026-01-01T25:00:00Z"]
+        {
+            assert!(parse_moment(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_both_numbers_and_bytes_have_units() {
+        assert_eq!(parse_size("120x40").unwrap().columns, 120);
+        for text in ["", "80", "0x24", "80x", "x24", "80x24x2", "99999x1"] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+        assert_eq!(parse_bytes("64k"), Ok(65_536));
+        assert_eq!(parse_bytes("1.5MiB"), Ok(1_572_864));
+        assert!(parse_bytes("lots").is_err());
+    }
+}

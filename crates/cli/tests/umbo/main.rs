@@ -1,0 +1,36 @@
+//! What umbo promises, proven on the real binary with real processes. One file per verb, then the
+//! library, the hostile, the limits, bad input, and the promises P1 to P14.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "tests fail by panicking, and the harness tells what it knows"
+)]
+
+mod attach;
+mod bad_input;
+mod call;
+mod contracts;
+mod doctor;
+mod events;
+mod exec;
+mod gate;
+mod harness;
+mod hostile;
+mod input;
+mod jobs;
+mod library;
+mod limits;
+mod mcp;
+mod output;
+mod promises;
+mod prune;
+mod recipes;
+mod screen;
+mod session;
+mod shells;
+mod start;
+mod stop;
+mod view;
+mod wait;

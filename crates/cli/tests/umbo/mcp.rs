@@ -1,0 +1,388 @@
+//! `umbo mcp`: the tools over the Model Context Protocol, frame by frame.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::{UMBO, Umbo};
+
+/// A client that says what it wants, well-formed or not.
+struct Client {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    next: u64,
+    /// Notifications that came before an answer.
+    heard: Vec<Value>,
+}
+
+impl Client {
+    /// One that has not said anything yet.
+    fn start(umbo: &Umbo, words: &[&str]) -> Self {
+        let mut command = umbo.call([&["mcp"], words].concat()).into_command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn().unwrap();
+        let stdin = child.stdin.take();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        Self { child, stdin, stdout, next: 1, heard: Vec::new() }
+    }
+
+    /// One that has been through the handshake.
+    fn new(umbo: &Umbo) -> Self {
+        let mut client = Self::start(umbo, &[]);
+        client.initialize("2025-11-25");
+        client
+    }
+
+    fn initialize(&mut self, revision: &str) -> Value {
+        let answer = self.request(
+            "initialize",
+            &json!({
+                "protocolVersion": revision,
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            }),
+        );
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        answer["result"].clone()
+    }
+
+    fn send(&mut self, message: &Value) {
+        self.send_bytes(format!("{message}\n").as_bytes());
+    }
+
+    fn send_bytes(&mut self, bytes: &[u8]) {
+        self.stdin.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
+    /// Asks, and does not wait for the answer.
+    fn ask(&mut self, method: &str, params: &Value) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// Asks and waits for the answer.
+    fn request(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.ask(method, params);
+        self.answer(id)
+    }
+
+    fn ask_tool(&mut self, tool: &str, arguments: &Value) -> u64 {
+        self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// The result of a tool.
+    fn tool(&mut self, tool: &str, arguments: &Value) -> Value {
+        let id = self.ask_tool(tool, arguments);
+        self.answer(id)["result"].clone()
+    }
+
+    /// The structured result of a tool that must succeed.
+    #[track_caller]
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let result = self.tool(tool, arguments);
+        assert_eq!(result["isError"], false, "{result}");
+        result["structuredContent"].clone()
+    }
+
+    fn read(&mut self) -> Value {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        assert!(!line.is_empty(), "the server has closed its output");
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"))
+    }
+
+    fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.read();
+            if message["id"] == id {
+                return message;
+            }
+            self.heard.push(message);
+        }
+    }
+
+    /// Closes its end; the server must end well.
+    fn close(mut self) {
+        self.stdin = None;
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut self.stdout, &mut rest).unwrap();
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn every_revision_that_clients_speak_is_spoken() {
+    let umbo = Umbo::new();
+    for revision in ["2025-11-25", "2025-06-18", "2025-03-26"] {
+        let mut client = Client::start(&umbo, &[]);
+        let info = client.initialize(revision);
+        assert_eq!(info["protocolVersion"], revision);
+        assert_eq!(info["serverInfo"]["name"], "umbo");
+        assert_eq!(client.call("exec", &json!({"command": "echo hi"}))["output"], "hi\n");
+        client.close();
+    }
+    // The newest has no handshake: every request says what it speaks.
+    let mut client = Client::start(&umbo, &[]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let found = client.request("server/discover", &json!({"_meta": meta}));
+    let spoken = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+    assert_eq!(found["result"]["supportedVersions"], json!(spoken), "{found}");
+    let arguments = json!({"command": "echo hi"});
+    let params = json!({"name": "exec", "arguments": arguments, "_meta": meta});
+    let answer = client.request("tools/call", &params);
+    assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
+    assert_eq!(answer["result"]["structuredContent"]["output"], "hi\n");
+    client.close();
+}
+
+#[test]
+fn the_list_is_what_umbo_tools_prints() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    let answer = client.request("tools/list", &json!({}));
+    let tools = &answer["result"]["tools"];
+    let printed = umbo.call(["tools", "--json"]).json();
+    assert_eq!(*tools, printed);
+    let bytes = answer["result"].to_string().len();
+    assert!(bytes <= 6 * 1024, "{bytes} bytes");
+    client.close();
+}
+
+#[test]
+fn text_and_structure_say_the_same() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    let result = client.tool("exec", &json!({"command": "echo hi; exit 2"}));
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let job = result["structuredContent"]["job"].as_str().unwrap();
+    assert!(text.starts_with(&format!("hi\n[umbo: {job}: exited, code 2, ")), "{text}");
+    let error = client.tool("exec", &json!({"command": 3}));
+    assert_eq!(error["isError"], true);
+    assert_eq!(error["structuredContent"]["error"]["field"], "command");
+    let unknown = client.ask_tool("exce", &json!({}));
+    assert_eq!(client.answer(unknown)["error"]["code"], -32602);
+    client.close();
+}
+
+#[test]
+fn who_waits_is_told_the_tail() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    let line = "echo compiling; while ! test -e go; do sleep 0.05; done; echo done";
+    let id = client.ask(
+        "tools/call",
+        &json!({"name": "exec", "arguments": {"command": line}, "_meta": {"progressToken": "t"}}),
+    );
+    let told = client.read();
+    assert_eq!(told["method"], "notifications/progress");
+    assert_eq!(told["params"]["progressToken"], "t");
+    assert!(told["params"]["message"].as_str().unwrap().ends_with("\ncompiling"), "{told}");
+    std::fs::write(umbo.path().join("go"), "").unwrap();
+    assert_eq!(client.answer(id)["result"]["structuredContent"]["output"], "compiling\ndone\n");
+    client.close();
+}
+
+#[test]
+fn a_cancelled_call_takes_its_whole_tree_with_it() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    let line = format!("setsid {0} & {0} & echo up; wait", umbo.nap());
+    let id = client.ask(
+        "tools/call",
+        &json!({"name": "exec", "arguments": {"command": line}, "_meta": {"progressToken": 1}}),
+    );
+    assert!(client.read()["params"]["message"].as_str().unwrap().ends_with("up"));
+    assert_eq!(umbo.nappers().len(), 2);
+    let params = json!({"requestId": id, "reason": "changed my mind"});
+    client.send(&json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params,
+    }));
+    let jobs = umbo.jobs();
+    let job = jobs[0]["job"].as_str().unwrap();
+    assert_eq!(umbo.outcome(job)["state"], "stopped");
+    assert!(umbo.nappers().is_empty());
+    // The server is there for the next one.
+    assert_eq!(client.call("exec", &json!({"command": "echo hi"}))["output"], "hi\n");
+    client.close();
+}
+
+#[test]
+fn the_end_of_the_input_ends_the_foreground_and_leaves_the_background() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    let nap = umbo.nap();
+    client.call("exec", &json!({"command": nap, "background": true, "name": "stays"}));
+    let yielded = client.call("exec", &json!({"command": nap, "yield": 0.1, "name": "yielded"}));
+    assert_eq!(yielded["state"], "started");
+    let arguments = json!({"command": nap, "name": "waited"});
+    let params = json!({"name": "exec", "arguments": arguments});
+    client.ask("tools/call", &params);
+    let mut other = Client::new(&umbo);
+    loop {
+        let jobs = other.call("jobs", &json!({"scope": "all"}));
+        if jobs["jobs"].as_array().unwrap().iter().filter(|job| job["pid"].is_i64()).count() == 3 {
+            break;
+        }
+        thread::yield_now();
+    }
+    assert!(other.call("jobs", &json!({}))["jobs"].as_array().unwrap().is_empty());
+    client.close();
+    for name in ["yielded", "waited"] {
+        assert_eq!(umbo.outcome(&umbo.listed_by_name(name))["state"], "stopped", "{name}");
+    }
+    assert_eq!(umbo.nappers().len(), 1);
+    let stopped = other.call("stop", &json!({"job": "stays", "kill": true}));
+    assert_eq!(stopped["stopped"][0]["state"], "stopped");
+    other.close();
+}
+
+#[test]
+fn what_ended_unseen_is_told_once() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    client.call("exec", &json!({"command": "read x; exit 4", "background": true, "name": "b"}));
+    let job = umbo.listed_by_name("b");
+    umbo.call(["input", &job, "\n"]).run();
+    umbo.outcome(&job);
+    let result = client.tool("jobs", &json!({}));
+    let completed = &result["structuredContent"]["completed"];
+    assert_eq!((&completed[0]["name"], &completed[0]["exit_code"]), (&json!("b"), &json!(4)));
+    assert!(result["content"][1]["text"].as_str().unwrap().contains("exited with code 4"));
+    assert!(client.call("jobs", &json!({})).get("completed").is_none());
+    // Who was told by a result of its own is not told again.
+    client.call("exec", &json!({"command": "read x", "background": true, "name": "c"}));
+    client.call("input", &json!({"job": "c", "eof": true}));
+    assert_eq!(client.call("wait", &json!({"job": "c"}))["reason"], "exit");
+    assert!(client.call("jobs", &json!({})).get("completed").is_none());
+    client.close();
+}
+
+#[test]
+fn nonsense_is_answered_or_ignored_and_the_server_stays() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    client.send_bytes(b"this is no JSON\n\n\x00\xff\xfe\n{\"jsonrpc\": \"2.0\"\n[]\n");
+    client.send(&json!({"jsonrpc": "2.0", "id": 900, "method": "no/such/method"}));
+    assert_eq!(client.answer(900)["error"]["code"], -32601);
+    let mut long = vec![b'x'; 50 << 20];
+    long.push(b'\n');
+    client.send_bytes(&long);
+    assert_eq!(client.call("exec", &json!({"command": "echo hi"}))["output"], "hi\n");
+    // Half a frame, and then the end.
+    client.send_bytes(br#"{"jsonrpc": "2.0", "id": 901, "method": "tools/ca"#);
+    client.close();
+}
+
+#[test]
+fn the_same_id_twice_runs_both_and_breaks_nothing() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    let params = json!({"name": "exec", "arguments": {"command": "echo hi"}});
+    for _ in 0..2 {
+        client.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}));
+    }
+    assert_eq!(client.answer(7)["result"]["structuredContent"]["output"], "hi\n");
+    client.next = 100;
+    assert_eq!(client.call("exec", &json!({"command": "echo ho"}))["output"], "ho\n");
+    client.close();
+}
+
+#[test]
+fn sixty_four_calls_at_once_are_all_answered() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    let mut ids: Vec<u64> = (0..64)
+        .map(|number| client.ask_tool("exec", &json!({"command": format!("echo {number}")})))
+        .collect();
+    while !ids.is_empty() {
+        let message = client.read();
+        let id = message["id"].as_u64().unwrap();
+        let number = id - 2;
+        assert_eq!(message["result"]["structuredContent"]["output"], format!("{number}\n"));
+        ids.retain(|other| *other != id);
+    }
+    client.close();
+}
+
+#[test]
+fn a_client_that_never_reads_is_left_when_it_leaves() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    for _ in 0..40 {
+        client.ask_tool("exec", &json!({"command": "seq 1 20000"}));
+    }
+    let line = format!("touch up; {}", umbo.nap());
+    client.ask_tool("exec", &json!({"command": line}));
+    while !umbo.path().join("up").exists() {
+        thread::yield_now();
+    }
+    // Its end of the input is closed; the answers stay where they are.
+    client.stdin = None;
+    assert!(client.child.wait().unwrap().success());
+    assert!(umbo.nappers().is_empty());
+}
+
+#[test]
+fn a_client_that_is_killed_takes_its_foreground_with_it() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    let line = format!("echo up; {}", umbo.nap());
+    let id = client.ask_tool("exec", &json!({"command": line, "yield": 0.2}));
+    client.answer(id);
+    assert_eq!(umbo.nappers().len(), 1);
+    // Not its end of the pipe but the server itself: nobody is left to clean up.
+    client.child.kill().unwrap();
+    client.child.wait().unwrap();
+    let job = umbo.jobs()[0]["job"].as_str().unwrap().to_owned();
+    let outcome = umbo.outcome(&job);
+    assert_eq!((&outcome["state"], &outcome["by"]), (&json!("stopped"), &json!("disconnect")));
+    assert!(umbo.nappers().is_empty());
+}
+
+#[test]
+fn the_official_python_client_is_served_in_both_ways_of_the_protocol() {
+    let umbo = Umbo::with_deadline(Duration::from_mins(2));
+    let tools = std::env::var_os("UMBO_TEST_TOOLS")
+        .map_or_else(|| workspace().join("target/test-tools"), PathBuf::from);
+    let python = tools.join("python/bin/python");
+    assert!(python.is_file(), "the client is not installed; run `cargo xtask setup`");
+    let mut command = umbo.call([""; 0]).into_command();
+    let environment: Vec<_> = command
+        .get_envs()
+        .map(|(name, value)| (name.to_owned(), value.map(std::borrow::ToOwned::to_owned)))
+        .collect();
+    command = Command::new(python);
+    for (name, value) in environment {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.arg(workspace().join("crates/mcp/tests/client.py")).arg(UMBO).arg(umbo.nap());
+    let output = command.current_dir(umbo.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.ends_with("done\n"), "{said}\n{error}");
+    for revision in ["2025-11-25", "2026-07-28"] {
+        assert!(said.contains(&format!("{revision}: 64 at once")), "{said}");
+        let goes = umbo.outcome(&umbo.listed_by_name(&format!("goes-{revision}")));
+        assert_eq!(goes["state"], "stopped");
+        let stays = umbo.listed_by_name(&format!("stays-{revision}"));
+        assert_eq!(umbo.listed(&stays)["state"], "started");
+    }
+}
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}

@@ -1,0 +1,73 @@
+//! `umbo prune`: ended jobs leave the disk.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::harness::{Umbo, dies, pid};
+
+#[test]
+fn what_has_ended_goes_and_what_runs_stays() {
+    let umbo = Umbo::new();
+    let ended = umbo.start("echo bye");
+    umbo.outcome(&ended);
+    let running = umbo.start("$NAP");
+    assert_eq!(umbo.call(["prune", "--older-than", "1h", "--json"]).json(), json!({"removed": []}));
+    assert_eq!(umbo.call(["prune", "--json"]).json(), json!({"removed": [ended]}));
+    assert!(!umbo.job(&ended).exists());
+    let left: Vec<_> = umbo.jobs().iter().map(|job| job["job"].clone()).collect();
+    assert_eq!(left, [json!(running)]);
+    assert!(umbo.call(["output", &ended]).refused().contains("no job"));
+    assert_eq!(umbo.story(&ended), ["created", "started", "exited", "removed"]);
+}
+
+#[test]
+fn two_prunes_at_once_delete_each_job_once() {
+    let umbo = Umbo::new();
+    for _ in 0..30 {
+        umbo.exec("true").run();
+    }
+    let prunes: Vec<_> = (0..4).map(|_| umbo.call(["prune", "--json"]).spawn()).collect();
+    let removed: usize = prunes
+        .into_iter()
+        .map(|prune| {
+            let answer = prune.answer();
+            assert_eq!(answer.status, 0, "{answer:?}");
+            let said: serde_json::Value = serde_json::from_slice(&answer.stdout).unwrap();
+            said["removed"].as_array().unwrap().len()
+        })
+        .sum();
+    assert_eq!(removed, 30);
+    assert_eq!(umbo.events(0).iter().filter(|event| event["kind"] == "removed").count(), 30);
+}
+
+#[test]
+fn the_oldest_leave_by_themselves_when_there_are_too_many() {
+    let umbo = Umbo::new();
+    let engine = umbo.library().retention(5, u64::MAX).open().unwrap();
+    for _ in 0..12 {
+        umbo.exec("true").run();
+    }
+    let ids: Vec<String> =
+        umbo.jobs().iter().map(|job| job["job"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(engine.prune(None).unwrap().len(), 7);
+    let left: Vec<String> =
+        umbo.jobs().iter().map(|job| job["job"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(left, ids[7..]);
+    let engine = umbo.library().retention(100, 0).open().unwrap();
+    assert_eq!(engine.prune(None).unwrap().len(), 5, "no byte may be kept");
+}
+
+#[test]
+fn a_control_group_that_was_left_with_its_leak_goes_with_the_job() {
+    let umbo = Umbo::new();
+    let job = umbo.start_with(&["--leaks", "leave"], "setsid $NAP & exit 0");
+    let outcome = umbo.outcome(&job);
+    let leak = pid(outcome["leaked"][0]["pid"].as_i64().unwrap());
+    rustix::process::kill_process(leak, rustix::process::Signal::KILL).unwrap();
+    assert!(dies(leak));
+    let group = umbo.control_group(&job);
+    umbo.call(["prune"]).stdout("1 jobs deleted\n").run();
+    assert!(fs::read_dir(umbo.state().join("jobs")).unwrap().next().is_none());
+    assert!(group.is_none_or(|group| !group.exists()));
+}

@@ -1,0 +1,218 @@
+//! Persistent shell sessions: what one command leaves behind, the next one finds.
+
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::harness::{Call, Umbo, signal};
+
+fn say<'a>(umbo: &'a Umbo, line: &'a str) -> Call<'a> {
+    umbo.call(["exec", "--session", "s", line])
+}
+
+#[test]
+fn directory_variables_functions_and_aliases_persist() {
+    let umbo = Umbo::new();
+    fs::create_dir(umbo.path().join("sub dir")).unwrap();
+    say(&umbo, "cd 'sub dir'").run();
+    let here = fs::canonicalize(umbo.path().join("sub dir")).unwrap();
+    say(&umbo, "pwd").stdout(format!("{}\n", here.display())).run();
+    say(&umbo, "export SEEN=1; hidden='two words'; list=(a 'b c' d); declare -A map=([k]=v)").run();
+    say(
+        &umbo,
+        "echo $hidden; printenv SEEN; printenv hidden; printf '%s|' \"${list[@]}\" ${map[k]}",
+    )
+    .stdout("two words\n1\na|b c|d|v|")
+    .run();
+    say(&umbo, "greet() { echo \"hello $1\"; return 4; }; alias again='greet again'").run();
+    say(&umbo, "greet you").stdout("hello you\n").status(4).run();
+    say(&umbo, "again").stdout("hello again\n").status(4).run();
+    say(&umbo, "unset hidden; unset -f greet; cd ..").run();
+    say(&umbo, "echo \"[$hidden]\"; type greet 2>/dev/null").stdout("[]\n").status(1).run();
+}
+
+#[test]
+fn every_name_persists_whatever_it_is() {
+    let umbo = Umbo::new();
+    say(&umbo, "name=bob; status=5; x=1; line='a\nb'; quote=\"it's \\\"x\\\" \\$y\"; empty=").run();
+    let line = "echo \"$name|$status|$x|$line|$quote|${empty-unset}\"";
+    say(&umbo, line).stdout("bob|5|1|a\nb|it's \"x\" $y|\n").run();
+}
+
+#[test]
+fn exit_codes_are_exact() {
+    let umbo = Umbo::new();
+    for code in [0, 1, 2, 42, 127, 255] {
+        say(&umbo, &format!("(exit {code})")).status(code).run();
+        say(&umbo, &format!("exit {code}")).status(code).run();
+    }
+    say(&umbo, "false | true").run();
+    say(&umbo, "no-such-command-here 2>/dev/null").status(127).run();
+    say(&umbo, "X=after; exit 3").status(3).run();
+    say(&umbo, "echo $X").stdout("after\n").run();
+    let answer = say(&umbo, "kill -TERM $$").answer();
+    assert_eq!(answer.status, 143, "{answer:?}");
+}
+
+#[test]
+fn options_persist() {
+    let umbo = Umbo::new();
+    say(&umbo, "set -e; shopt -s nullglob; umask 027").run();
+    say(&umbo, "umask; echo none-*; false; echo not reached").stdout("0027\n\n").status(1).run();
+    say(&umbo, "set +e").run();
+    say(&umbo, "false; echo reached").stdout("reached\n").run();
+    say(&umbo, "set -u").run();
+    let answer = say(&umbo, "echo $no_such_variable; echo not reached").answer();
+    assert!(answer.status != 0 && answer.stdout.is_empty(), "{answer:?}");
+    say(&umbo, "set +u; set -o pipefail").run();
+    say(&umbo, "false | true").status(1).run();
+}
+
+#[test]
+fn a_syntax_error_costs_only_itself() {
+    let umbo = Umbo::new();
+    say(&umbo, "KEPT=yes").run();
+    let answer = say(&umbo, "if then (").answer();
+    assert!(answer.status != 0 && answer.said().contains("syntax error"), "{answer:?}");
+    say(&umbo, "echo $KEPT").stdout("yes\n").run();
+}
+
+#[test]
+fn env_overrides_and_persists() {
+    let umbo = Umbo::new();
+    say(&umbo, "export A=session B=session").run();
+    umbo.call(["exec", "--session", "s", "--env", "A=given", "echo $A $B; printenv A"])
+        .stdout("given session\ngiven\n")
+        .run();
+    say(&umbo, "echo $A").stdout("given\n").run();
+}
+
+#[test]
+fn cwd_moves_the_session() {
+    let umbo = Umbo::new();
+    fs::create_dir(umbo.path().join("there")).unwrap();
+    umbo.call(["exec", "--session", "s", "--cwd", "there", "true"]).run();
+    let there = fs::canonicalize(umbo.path().join("there")).unwrap();
+    say(&umbo, "pwd; echo $PWD").stdout(format!("{0}\n{0}\n", there.display())).run();
+}
+
+#[test]
+fn a_killed_command_keeps_the_session() {
+    let umbo = Umbo::new();
+    say(&umbo, "A=1").run();
+    let answer = umbo.call(["exec", "--session", "s", "--timeout", "0.3", "A=2; $NAP"]).answer();
+    assert_eq!(answer.status, 124);
+    let job = umbo.start_with(&["--session", "s"], "A=3; echo ready; $NAP");
+    umbo.wait_for(&job, "ready");
+    umbo.stop(&job, &["--kill"]);
+    let job = umbo.start_with(&["--session", "s"], "A=4; echo ready; $NAP");
+    umbo.wait_for(&job, "ready");
+    signal(umbo.supervisor(&job), Signal::KILL);
+    umbo.outcome(&job);
+    let answer = say(&umbo, "echo $A").answer();
+    assert_eq!((answer.status, answer.said()), (0, String::new()));
+    assert!(["1\n", "2\n"].contains(&answer.text().as_str()), "a state it really had: {answer:?}");
+}
+
+#[test]
+fn calls_at_the_same_time_come_one_after_the_other() {
+    let umbo = Umbo::new();
+    say(&umbo, "n=0").run();
+    let line = "m=$n; sleep 0.02; n=$((m + 1))";
+    let calls: Vec<_> = (0..8).map(|_| say(&umbo, line).spawn()).collect();
+    for call in calls {
+        let answer = call.answer();
+        assert_eq!(answer.status, 0, "{answer:?}");
+    }
+    say(&umbo, "echo $n").stdout("8\n").run();
+}
+
+#[test]
+fn a_session_in_use_is_waited_for_though_its_job_was_pruned_meanwhile() {
+    let umbo = Umbo::new();
+    let job = umbo.start_with(&["--session", "s"], "read x; A=first");
+    let next = say(&umbo, "echo got $A").spawn();
+    umbo.call(["input", &job, "\n"]).run();
+    umbo.call(["prune"]).answer();
+    let answer = next.answer();
+    assert_eq!((answer.status, answer.text()), (0, "got first\n".into()), "{answer:?}");
+}
+
+#[test]
+fn sessions_do_not_see_each_other() {
+    let umbo = Umbo::new();
+    umbo.call(["exec", "--session", "one", "A=1; cd /"]).run();
+    umbo.call(["exec", "--session", "two", "echo [$A]"]).stdout("[]\n").run();
+    assert_eq!(umbo.jobs()[0]["session"], "one");
+}
+
+#[test]
+fn a_trap_of_the_command_does_not_cost_the_session() {
+    let umbo = Umbo::new();
+    say(&umbo, "trap 'echo bye' EXIT; A=kept").stdout("bye\n").run();
+    say(&umbo, "echo $A").stdout("kept\n").run();
+}
+
+#[test]
+fn stdin_and_a_terminal_work_in_a_session() {
+    let umbo = Umbo::new();
+    umbo.call(["exec", "--session", "s", "--stdin", "typed", "read -r A; echo $A"])
+        .stdout("typed\n")
+        .run();
+    say(&umbo, "echo $A").stdout("typed\n").run();
+    umbo.call(["exec", "--session", "s", "--pty", "test -t 1 && echo $A"])
+        .stdout("typed\r\n")
+        .run();
+}
+
+#[test]
+fn a_damaged_session_file_is_no_end() {
+    let umbo = Umbo::new();
+    say(&umbo, "A=1").run();
+    let file = umbo.state().join("sessions/s/state.sh");
+    fs::write(&file, "garbage ((( 'unfinished").unwrap();
+    let answer = say(&umbo, "echo works").answer();
+    assert_eq!((answer.status, answer.text()), (0, "works\n".into()), "{answer:?}");
+    say(&umbo, "B=2").answer();
+    say(&umbo, "echo $B").stdout("2\n").run();
+}
+
+#[test]
+fn only_bash_keeps_sessions() {
+    let umbo = Umbo::new();
+    let said = umbo.call(["exec", "--session", "s", "--shell", "fish", "true"]).refused();
+    assert!(said.contains("kept by bash"), "{said}");
+    let said = umbo.call(["exec", "--session", "s", "--login", "true"]).refused();
+    assert!(said.contains("login"), "{said}");
+}
+
+#[test]
+fn the_profile_brings_the_users_aliases_functions_and_exports() {
+    let umbo = Umbo::new();
+    let rc = umbo.path().join("home/.bashrc");
+    fs::write(&rc, "alias hi='echo hi from alias'\nfun() { echo fun $1; }\nexport RC=read\n")
+        .unwrap();
+    fs::write(umbo.path().join("home/.bash_profile"), ". ~/.bashrc\n").unwrap();
+    let ask = |line: &str| umbo.call(["exec", "--profile", line]).answer();
+    assert_eq!(ask("hi; fun x; echo $RC").text(), "hi from alias\nfun x\nread\n");
+    // Read once: a second call makes no second snapshot, until the files change.
+    let snapshots = || umbo.jobs().iter().filter(|job| job["name"] == "profile snapshot").count();
+    assert_eq!(ask("fun y").text(), "fun y\n");
+    assert_eq!(snapshots(), 1);
+    fs::write(&rc, "fun() { echo new $1; }\n# longer than before, and so another file\n").unwrap();
+    assert_eq!(ask("fun z").text(), "new z\n");
+    assert_eq!(snapshots(), 2);
+    // Without it nothing of this is there.
+    let answer = umbo.exec("command -v fun; echo \"[$RC]\"").answer();
+    assert_eq!(answer.text(), "[]\n");
+}
+
+#[test]
+fn a_profile_that_hangs_or_fails_is_an_error_that_names_its_job() {
+    let umbo = Umbo::new();
+    fs::write(umbo.path().join("home/.bash_profile"), "kill -9 $$\n").unwrap();
+    let said = umbo.call(["exec", "--profile", "true"]).refused();
+    assert!(said.contains("start-up files") && said.contains("umbo output"), "{said}");
+    assert_eq!(umbo.jobs()[0]["state"], json!("signaled"));
+}

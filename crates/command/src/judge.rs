@@ -1,0 +1,518 @@
+//! What one simple command would do.
+//!
+//! A command is looked up in the tables; wrappers are unwrapped and what they run is judged in turn;
+//! anything without a row is unknown. An unknown program may run its arguments, so those are looked
+//! through for dangers.
+
+use crate::argv::{self, Options};
+use crate::effect::{Does, Kind, READ, RUN, SECRET, UNKNOWN};
+use crate::path;
+use crate::reading::SimpleCommand;
+use crate::risk::Risk;
+use crate::row::{Reader, Row, Takes};
+use crate::scan;
+use crate::shell::Shell;
+use crate::table;
+use crate::walk::Walk;
+use crate::word::{Expansion, Word};
+use crate::wrapper::{self, Wrapper};
+
+/// Wrappers around wrappers beyond this are refused.
+pub(crate) const MAX_WRAPPERS: usize = 16;
+
+/// Directories whose programs are the ones the tables describe.
+const SYSTEM_BINS: [&str; 7] = [
+    "/bin",
+    "/usr/bin",
+    "/sbin",
+    "/usr/sbin",
+    "/usr/local/bin",
+    "/opt/homebrew/bin",
+    "/usr/local/sbin",
+];
+
+/// The name under which the tables know a program.
+pub(crate) fn program_name(word: &str) -> Option<&str> {
+    match word.rsplit_once('/') {
+        None => Some(word),
+        Some((directory, name)) => SYSTEM_BINS.contains(&directory).then_some(name),
+    }
+}
+
+impl Walk {
+    /// Judges a command that is run through the wrappers `via`.
+    pub(crate) fn judge(&mut self, argv: &[Word], via: &[String]) {
+        let Some(first) = argv.first() else { return };
+        self.commands.push(SimpleCommand { argv: argv.to_vec(), via: via.to_vec() });
+        if via.len() > MAX_WRAPPERS || self.depth > crate::lexer::MAX_DEPTH {
+            self.inexact("wrapped too deeply");
+            return;
+        }
+        let Some(command) = first.exact() else {
+            self.unknown_program(argv, "a program whose name is only known at run time");
+            return;
+        };
+        if command.is_empty() {
+            self.unknown_program(argv, "an empty program name");
+            return;
+        }
+        if self.functions.iter().any(|function| function == command) {
+            self.find(READ, command, command);
+            if table::find(command).is_none() {
+                return;
+            }
+        }
+        let Some(name) = program_name(command) else {
+            self.unknown_program(argv, command);
+            return;
+        };
+        self.secrets_shown(name, argv);
+        if matches!(name, "source" | ".") {
+            self.foreign(name, format!("{name} {}", argv.get(1).map_or("", |word| word.likely())));
+        } else if let Some(shell) = Shell::named(name).filter(|_| name != "busybox") {
+            self.shell_program(name, shell, argv, via);
+        } else if let Some((wrapper, rest)) = find_wrapper(name, argv) {
+            self.wrapped(name, wrapper, rest, argv, via);
+        } else if let Some(row) = table::find(name) {
+            self.by_row(row, name, &argv[1..]);
+        } else {
+            self.unknown_program(argv, name);
+        }
+    }
+
+    /// A program nothing is known about: it may do anything, also with its arguments.
+    fn unknown_program(&mut self, argv: &[Word], what: &str) {
+        let foreign = argv.first().is_some_and(|word| !word.literal);
+        self.find(UNKNOWN, what, what);
+        if let Some(finding) = self.found.last_mut() {
+            finding.foreign = foreign;
+        }
+        if self.probing {
+            return;
+        }
+        let guessed: Vec<Word> = argv
+            .iter()
+            .flat_map(|word| {
+                word.likely().split_whitespace().map(Word::literal).collect::<Vec<_>>()
+            })
+            .collect();
+        let skip = usize::from(argv.first().is_some_and(|word| word.literal));
+        scan::dangers_in_arguments(self, guessed.get(skip..).unwrap_or(&[]));
+        scan::dangers_in_arguments(self, argv.get(skip..).unwrap_or(&[]));
+    }
+
+    /// Arguments that would show a secret variable.
+    fn secrets_shown(&mut self, name: &str, argv: &[Word]) {
+        let only_tested =
+            matches!(name, "[" | "test" | ":" | "true" | "export" | "declare" | "local" | "unset");
+        if !only_tested && argv.iter().any(|word| word.shows_secret) {
+            self.find(SECRET, name, format!("{name} $…"));
+        }
+    }
+
+    /// Judges by a row, following sub-commands.
+    pub(crate) fn by_row(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        if asks_for_help(row, args) {
+            self.find(READ, name, format!("{name} {}", args[0].text));
+            return;
+        }
+        if row.subs
+            && let Some(at) = argv::first_operand(row, args)
+        {
+            self.globals(row, name, &args[..at]);
+            let Some(sub) = args[at].exact() else {
+                self.find(
+                    UNKNOWN,
+                    name,
+                    format!("{name} with a sub-command only known at run time"),
+                );
+                return;
+            };
+            self.late_globals(row, name, &args[at + 1..]);
+            let full = format!("{name} {sub}");
+            if let Some(found) = table::find(&full) {
+                self.by_row(found, &full, &args[at + 1..]);
+            } else if let Some((wrapper, rest)) = wrapper::find(&full).map(|w| (w, &args[at + 1..]))
+            {
+                self.wrapped(&full, wrapper, rest, args, &[]);
+            } else if row.other.is_some_and(|does| does.risk == Risk::ReadOnly) {
+                // The operand is no sub-command; the program's own options still count.
+                self.plain(row, name, args);
+            } else {
+                self.find(row.other.unwrap_or(UNKNOWN), name, full);
+                if row.other.is_none_or(|does| does.risk == Risk::Unknown) && !self.probing {
+                    scan::dangers_in_arguments(self, args);
+                }
+            }
+            return;
+        }
+        match row.reader {
+            Reader::Row => self.plain(row, name, args),
+            reader => self.read_by(reader, row, name, args),
+        }
+    }
+
+    /// Options before a sub-command.
+    fn globals(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        let options = Options::of(row, args);
+        for (option, does) in options.rules(row) {
+            if does.risk > Risk::ReadOnly && !harmless_git_setting(name, &option, args) {
+                self.find(does, name, format!("{name} {option}"));
+            }
+        }
+        if args.iter().any(|word| !word.literal && word.may_be_option) {
+            self.find(UNKNOWN, name, format!("{name} with an option only known at run time"));
+        }
+    }
+
+    /// Long options that many programs also take after the sub-command. git does not.
+    fn late_globals(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        if row.rules.is_empty() || name == "git" {
+            return;
+        }
+        let short_too = matches!(name, "apt" | "apt-get" | "apt-cache" | "kubectl");
+        for (option, does) in Options::of(row, args).rules(row) {
+            if (short_too || option.starts_with("--")) && does.risk > Risk::ReadOnly {
+                self.find(does, name, format!("{name} {option}"));
+            }
+        }
+    }
+
+    /// Judges by what the row says, and nothing else.
+    pub(crate) fn plain(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        let options = Options::of(row, args);
+        let before = self.found.len();
+        let mut base = row.does;
+        let softer = options.softening(row);
+        if let Some(does) = softer {
+            base = does;
+        }
+        for (option, does) in options.rules(row) {
+            if does.risk > Risk::ReadOnly {
+                self.find(does, name, format!("{name} {option}"));
+            }
+        }
+        if let Some((most, does, unless)) = row.operands {
+            let excused = unless.split_whitespace().any(|option| options.has(option));
+            if options.count() > most && !excused {
+                let operand = options.operands.get(most).map(|word| word.text.clone());
+                self.find_at(does, name, name, operand);
+            }
+        }
+        if let Some(only) = row.only
+            && softer.is_none()
+            && let Some(option) = options.outside(row, only)
+        {
+            self.find(UNKNOWN, name, format!("{name} {option}"));
+        }
+        let sensitive = !row.rules.is_empty() || row.only.is_some();
+        if base.risk == Risk::ReadOnly && sensitive && options.may_hide_option() {
+            self.find(
+                UNKNOWN_OPTION,
+                name,
+                format!("{name} with an argument only known at run time"),
+            );
+        }
+        if self.found.len() == before || base.risk > Risk::ReadOnly {
+            self.targets(row, base, name, &options);
+        }
+        if base.risk == Risk::Unknown && !self.probing {
+            scan::dangers_in_arguments(self, args);
+        }
+    }
+
+    /// The base effect, one per operand where operands are paths or hosts.
+    pub(crate) fn targets(&mut self, row: &Row, base: Does, name: &str, options: &Options<'_>) {
+        self.secrets_among(row, name, options);
+        let skip = usize::from(
+            row.takes == Takes::PatternThenPaths && !options.has("-e") && !options.has("-f"),
+        );
+        let operands = options.operands.get(skip..).unwrap_or(&[]);
+        let mut any = false;
+        match row.takes {
+            Takes::Text => {}
+            Takes::Names => {
+                for word in operands {
+                    any = true;
+                    self.find_at(base, name, name, word.path().map(str::to_owned));
+                }
+            }
+            Takes::Paths | Takes::PatternThenPaths | Takes::LastWritten => {
+                for (index, word) in operands.iter().enumerate() {
+                    any = true;
+                    let reads = row.takes == Takes::LastWritten && index + 1 < operands.len();
+                    let does = if reads { READ } else { base };
+                    self.path_target(does, name, word);
+                }
+                if row.takes == Takes::LastWritten {
+                    self.find(base, name, name);
+                }
+            }
+            Takes::Hosts => {
+                for word in operands {
+                    any = true;
+                    let host = argv::host(word.likely());
+                    let local = host.as_deref().is_some_and(argv::is_local);
+                    // `ext::sh -c …` names a program, not a machine.
+                    if word.likely().contains("::") && !word.likely().starts_with(['[', ':']) {
+                        self.find(RUN, name, format!("{name} {}", word.text));
+                    }
+                    if !word.literal
+                        && !local
+                        && base.risk == Risk::ReadOnly
+                        && base.kind == Kind::Network
+                    {
+                        self.find(UNKNOWN_HOST, name, name);
+                    }
+                    self.find_at(base, name, name, host);
+                }
+            }
+        }
+        if !any {
+            self.find(base, name, name);
+        }
+    }
+
+    /// Secrets named by the values of options, or asked for by their kind.
+    fn secrets_among(&mut self, row: &Row, name: &str, options: &Options<'_>) {
+        if !matches!(row.takes, Takes::Text | Takes::Names) {
+            // A pattern with a slash may be a path after all, where an option took two values.
+            let first = options.operands.first().filter(|word| word.text.contains('/'));
+            let named = options.values.iter().chain(first);
+            for word in named.filter(|word| path::is_secret(word.likely())) {
+                self.find_at(
+                    SECRET,
+                    name,
+                    format!("{name} {}", word.text),
+                    Some(word.text.clone()),
+                );
+            }
+        }
+        let asks = name.ends_with(" get") || name.ends_with(" describe");
+        if asks && options.operands.iter().any(|word| word.likely().contains("secret")) {
+            self.find(SECRET, name, format!("{name} secret"));
+        }
+    }
+
+    /// One path among the operands.
+    pub(crate) fn path_target(&mut self, does: Does, name: &str, word: &Word) {
+        let likely = word.likely();
+        if path::is_secret(likely) {
+            self.find_at(SECRET, name, format!("{name} {}", word.text), Some(word.text.clone()));
+        }
+        let worse = match does.kind {
+            Kind::Read | Kind::Network => None,
+            _ => path::danger_of_writing(likely),
+        };
+        if likely.starts_with("/dev/tcp/")
+            || (does.kind == Kind::Overwrite && path::is_harmless_device(likely))
+        {
+            return;
+        }
+        match worse {
+            Some(worse) => self.find_at(
+                worse,
+                name,
+                format!("{name} {}", word.text),
+                word.path().map(str::to_owned),
+            ),
+            None => self.find_at(does, name, name, word.path().map(str::to_owned)),
+        }
+    }
+
+    /// Unwraps one wrapper and judges what it runs.
+    fn wrapped(
+        &mut self,
+        name: &str,
+        wrapper: &'static Wrapper,
+        args: &[Word],
+        all: &[Word],
+        via: &[String],
+    ) {
+        let mut via = via.to_vec();
+        via.push(name.to_owned());
+        let inside = match argv::unwrap(wrapper, args) {
+            Ok(inside) => inside,
+            Err(option) => {
+                self.find(wrapper.does, name, name);
+                self.find(UNKNOWN, name, format!("{name} {option}"));
+                if let Some(finding) = self.found.last_mut() {
+                    finding.foreign = true;
+                }
+                scan::dangers_in_arguments(self, all.get(1..).unwrap_or(&[]));
+                return;
+            }
+        };
+        if inside.harmless {
+            self.find(READ, name, format!("{name} --version"));
+            return;
+        }
+        if !(name == "exec" || wrapper.does == READ) || inside.nothing {
+            self.find_at(
+                wrapper.does,
+                name,
+                name,
+                inside.skipped.first().and_then(|w| w.exact()).map(str::to_owned),
+            );
+        }
+        for (variable, value) in &inside.assignments {
+            self.assign(variable, crate::scope::Value::Any, value.as_deref());
+        }
+        if inside.nothing {
+            return;
+        }
+        match wrapper.inner {
+            wrapper::Inner::Argv if inside.rest.is_empty() => self.find(READ, name, name),
+            wrapper::Inner::Argv => self.judge(inside.rest, &via),
+            wrapper::Inner::ArgvAndInput => self.xargs(name, &inside, &via),
+            wrapper::Inner::Text => self.shell_text(name, inside.rest, &via),
+            wrapper::Inner::DashC => self.dash_c(name, inside.rest, &via),
+        }
+    }
+
+    /// `xargs`: the command gets arguments we do not see.
+    fn xargs(&mut self, name: &str, inside: &argv::Inside<'_>, via: &[String]) {
+        if inside.rest.is_empty() {
+            self.find(READ, name, name);
+            return;
+        }
+        let mut argv = inside.rest.to_vec();
+        match inside.value_of(&["-I", "-J", "--replace"]) {
+            Some(mark) => {
+                for word in &mut argv {
+                    if word.text.contains(mark) && !mark.is_empty() {
+                        // `./{}` cannot begin with a dash, `{}` can.
+                        let leads = word.text.starts_with(mark);
+                        let text = std::mem::take(&mut word.text);
+                        *word = Word::from_input(&text);
+                        word.may_be_option = leads;
+                    }
+                }
+            }
+            None => argv.push(Word::from_input("…")),
+        }
+        self.judge(&argv, via);
+    }
+
+    /// Arguments that are joined to shell text: `eval`, `watch`, `ssh`, `parallel`.
+    fn shell_text(&mut self, name: &str, rest: &[Word], via: &[String]) {
+        if rest.is_empty() {
+            if name != "eval" {
+                self.find(RUN, name, name);
+            }
+            return;
+        }
+        let exact: Option<Vec<&str>> = rest.iter().map(Word::exact).collect();
+        let likely: Vec<&str> = rest.iter().map(Word::likely).collect();
+        let script = exact.as_ref().map_or_else(|| likely.join(" "), |words| words.join(" "));
+        if exact.is_none() {
+            self.foreign(name, format!("{name} of text only known at run time"));
+        }
+        if name == "parallel" {
+            self.find(UNKNOWN, name, "parallel adds arguments to the text");
+        }
+        if via.len() > MAX_WRAPPERS {
+            self.inexact("wrapped too deeply");
+        } else if name == "eval" {
+            self.depth += 1;
+            self.script(&script);
+            self.depth -= 1;
+        } else {
+            self.nested(&script, Shell::Posix);
+        }
+    }
+
+    /// `su -c TEXT`.
+    fn dash_c(&mut self, name: &str, rest: &[Word], _via: &[String]) {
+        let at = rest.iter().position(|word| word.text == "-c" || word.text == "--command");
+        match at.and_then(|at| rest.get(at + 1)) {
+            Some(script) => self.text_of(name, script, Shell::Bash),
+            None => self.find(RUN, name, name),
+        }
+    }
+
+    /// A word that is the text of a script.
+    pub(crate) fn text_of(&mut self, name: &str, script: &Word, shell: Shell) {
+        if !script.literal {
+            self.foreign(name, format!("{name} -c with text only known at run time"));
+        }
+        if script.literal || script.guess.is_some() {
+            let text = script.likely().to_owned();
+            self.nested(&text, shell);
+        } else {
+            // What surrounds an unknown part may be dangerous already.
+            let text = script.text.clone();
+            scan::dangers(self, &text);
+        }
+    }
+
+    /// Code that comes from somewhere else is run.
+    pub(crate) fn foreign(&mut self, name: &str, what: impl Into<String>) {
+        self.find(RUN, name, what);
+        if let Some(finding) = self.found.last_mut() {
+            finding.foreign = true;
+        }
+    }
+}
+
+/// An option may be hidden in what is only known at run time.
+const UNKNOWN_OPTION: Does =
+    Does { phrase: "could turn out to be an option that does more", ..UNKNOWN };
+/// The address, and so what is sent, is only known at run time.
+const UNKNOWN_HOST: Does = Does { phrase: "asks for an address only known at run time", ..UNKNOWN };
+
+fn find_wrapper<'a>(name: &str, argv: &'a [Word]) -> Option<(&'static Wrapper, &'a [Word])> {
+    let two = argv.get(1).and_then(Word::exact).map(|sub| format!("{name} {sub}"));
+    if let Some(found) = two.as_deref().and_then(wrapper::find) {
+        return Some((found, &argv[2..]));
+    }
+    wrapper::find(name).map(|found| (found, &argv[1..]))
+}
+
+/// `--version` and `--help` alone never do anything else; builtins would take them as operands.
+fn asks_for_help(row: &Row, args: &[Word]) -> bool {
+    let one =
+        args.len() == 1 && args[0].exact().is_some_and(|arg| matches!(arg, "--version" | "--help"));
+    one && row.reader != Reader::Builtin && !row.names.contains("|.|")
+}
+
+/// `git -c color.ui=false` and the like.
+fn harmless_git_setting(name: &str, option: &str, args: &[Word]) -> bool {
+    const SAFE: [&str; 14] = [
+        "color.",
+        "core.quotepath=",
+        "log.",
+        "diff.renames=",
+        "diff.renamelimit=",
+        "diff.algorithm=",
+        "column.",
+        "advice.",
+        "pager.",
+        "core.pager=cat",
+        "user.name=",
+        "user.email=",
+        "diff.context=",
+        "status.",
+    ];
+    if name != "git" || option != "-c" {
+        return false;
+    }
+    let values = args.windows(2).filter(|pair| pair[0].text == "-c").map(|pair| &pair[1]);
+    let bundled = args.iter().any(|word| word.text.starts_with("-c") && word.text != "-c");
+    !bundled
+        && values.into_iter().all(|value| {
+            value.exact().map(str::to_ascii_lowercase).is_some_and(|setting| {
+                let pager_is_safe = !setting.starts_with("pager.")
+                    || setting.ends_with("=false")
+                    || setting.ends_with("=cat");
+                let core_is_safe =
+                    !setting.starts_with("core.pager") || setting == "core.pager=cat";
+                pager_is_safe && core_is_safe && SAFE.iter().any(|safe| setting.starts_with(safe))
+            })
+        })
+}
+
+/// Whether a word came from a process substitution.
+pub(crate) fn is_process(word: &Word) -> bool {
+    word.expansions.contains(&Expansion::Process)
+}

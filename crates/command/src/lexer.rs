@@ -1,0 +1,414 @@
+//! Text to tokens.
+//!
+//! The grammar is brush-parser's; the tokens are ours, because its tokenizer differs from bash in
+//! places that hide commands (`\$'…'`, `$$'…'`, comments and `case` inside `$(…)`). This lexer knows
+//! the same constructs, but where two shells could disagree about where a word ends it stops with
+//! [`Stop`] instead of guessing: a command that stops the lexer is never read exactly.
+//!
+//! Words keep their source text; [`crate::word`] takes them apart.
+
+use std::sync::Arc;
+
+use brush_parser::{SourcePosition, SourceSpan, Token};
+
+use crate::cursor::Cursor;
+use crate::shell::Shell;
+
+/// Why a text is not read exactly.
+pub(crate) type Stop = &'static str;
+
+/// More nesting than this is refused: the grammar recurses, and nobody writes it by hand.
+pub(crate) const MAX_DEPTH: usize = 64;
+/// More text than this is refused.
+pub(crate) const MAX_BYTES: usize = 256 * 1024;
+/// More tokens than this are refused.
+const MAX_TOKENS: usize = 20_000;
+
+/// A here-document whose body comes after the current line.
+struct Pending {
+    /// Index of its delimiter's token.
+    tag: usize,
+    delimiter: String,
+    strip_tabs: bool,
+}
+
+struct Lexer<'a> {
+    cursor: Cursor<'a>,
+    tokens: Vec<Token>,
+    pending: Vec<Pending>,
+    /// Delimiter, body, and closing tag, to be put behind the delimiter's token.
+    bodies: Vec<(usize, String, String)>,
+    inside_substitution: bool,
+    parens: usize,
+    cases: usize,
+    /// Compound commands open now: what the grammar's recursion follows.
+    nesting: usize,
+    heredoc_next: Option<bool>,
+    lists: usize,
+}
+
+/// How much of a text that follows `$(` belongs to the substitution, without the closing `)`.
+pub(crate) fn length_of_substitution(
+    text: &str,
+    shell: Shell,
+    depth: usize,
+) -> Result<usize, Stop> {
+    let mut lexer = Lexer::new(text, shell, depth);
+    lexer.inside_substitution = true;
+    lexer.run()?;
+    Ok(lexer.cursor.at)
+}
+
+/// The tokens of a text.
+pub(crate) fn tokens(text: &str, shell: Shell, depth: usize) -> Result<Vec<Token>, Stop> {
+    if text.len() > MAX_BYTES {
+        return Err("the text is too long");
+    }
+    if text.chars().any(|c| (c.is_control() && c != '\n' && c != '\t') || hides_in_text(c)) {
+        return Err("the text contains control characters or unusual white space");
+    }
+    let mut lexer = Lexer::new(text, shell, depth);
+    lexer.run()?;
+    Ok(lexer.finish())
+}
+
+/// Characters that look like a blank or like nothing, and that shells treat as letters.
+fn hides_in_text(c: char) -> bool {
+    (c.is_whitespace() && !c.is_ascii())
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{ad}')
+}
+
+const OPERATORS: [&str; 21] = [
+    "&>>", "<<-", "<<<", ";;&", "&&", "||", ";;", ";&", "<<", ">>", "<&", ">&", "<>", ">|", "&>",
+    "|&", "|", "&", ";", "<", ">",
+];
+
+impl<'a> Lexer<'a> {
+    fn new(text: &'a str, shell: Shell, depth: usize) -> Self {
+        Self {
+            cursor: Cursor::new(text, shell, depth),
+            tokens: Vec::new(),
+            pending: Vec::new(),
+            bodies: Vec::new(),
+            inside_substitution: false,
+            parens: 0,
+            cases: 0,
+            nesting: 0,
+            heredoc_next: None,
+            lists: 0,
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Stop> {
+        if self.cursor.depth > MAX_DEPTH {
+            return Err("nested too deeply");
+        }
+        while let Some(c) = self.cursor.peek() {
+            if self.tokens.len() > MAX_TOKENS {
+                return Err("the text is too long");
+            }
+            match c {
+                ' ' | '\t' => {
+                    self.cursor.bump();
+                }
+                '\\' if self.cursor.rest().starts_with("\\\n") => {
+                    self.cursor.at += 2;
+                    if !self.cursor.text[..self.cursor.at - 2].ends_with([' ', '\t', '\n']) {
+                        return Err("a line is continued in the middle of a word");
+                    }
+                }
+                '#' => {
+                    let end = self.cursor.rest().find('\n').unwrap_or(self.cursor.rest().len());
+                    self.cursor.at += end;
+                }
+                '\n' => self.newline()?,
+                ')' if self.inside_substitution && self.parens == 0 && self.cases == 0 => {
+                    return self.end();
+                }
+                '(' | ')' => self.paren(c)?,
+                '|' | '&' | ';' | '<' | '>' => self.operator()?,
+                _ => self.word()?,
+            }
+        }
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), Stop> {
+        if !self.pending.is_empty() || self.heredoc_next.is_some() {
+            return Err("a here-document has no body");
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, start: usize, text: &str, operator: bool) {
+        let span = SourceSpan { start: position(start), end: position(self.cursor.at) };
+        let text = text.to_owned();
+        self.tokens.push(if operator {
+            Token::Operator(text, span)
+        } else {
+            Token::Word(text, span)
+        });
+    }
+
+    fn nest(&mut self) -> Result<(), Stop> {
+        self.nesting += 1;
+        if self.nesting + self.cursor.depth > MAX_DEPTH {
+            return Err("nested too deeply");
+        }
+        Ok(())
+    }
+
+    /// Whether the next word would be the first of a command.
+    fn at_command(&self) -> bool {
+        match self.tokens.last() {
+            None => true,
+            Some(Token::Operator(op, _)) => !op.contains(['<', '>']),
+            Some(Token::Word(word, _)) => matches!(
+                word.as_str(),
+                "{" | "}"
+                    | "!"
+                    | "if"
+                    | "then"
+                    | "else"
+                    | "elif"
+                    | "fi"
+                    | "while"
+                    | "until"
+                    | "do"
+                    | "done"
+                    | "esac"
+                    | "time"
+                    | "in"
+            ),
+        }
+    }
+
+    fn paren(&mut self, c: char) -> Result<(), Stop> {
+        if self.heredoc_next.is_some() {
+            return Err("a here-document has no delimiter");
+        }
+        let start = self.cursor.at;
+        if self.cursor.rest().starts_with("((") {
+            return self.double_paren();
+        }
+        self.cursor.bump();
+        if c == '(' {
+            self.nest()?;
+            self.parens += 1;
+            self.push(start, "(", true);
+            return Ok(());
+        }
+        // Inside `case`, a `)` may end a pattern that no `(` opened.
+        if self.parens > 0 {
+            self.parens -= 1;
+            self.nesting = self.nesting.saturating_sub(1);
+        } else if self.cases == 0 {
+            return Err("a ) closes nothing");
+        }
+        self.push(start, ")", true);
+        Ok(())
+    }
+
+    /// `((…))`, as a command or in the head of a `for`.
+    fn double_paren(&mut self) -> Result<(), Stop> {
+        if self.cursor.shell == Shell::Posix {
+            return Err("((…)) is two subshells in some shells and arithmetic in others");
+        }
+        let in_for = matches!(self.tokens.last(), Some(Token::Word(word, _)) if word == "for");
+        for _ in 0..2 {
+            let start = self.cursor.at;
+            self.cursor.bump();
+            self.push(start, "(", true);
+        }
+        let start = self.cursor.at;
+        if in_for {
+            let end = self.cursor.rest().find("))").ok_or("(( is not closed")?;
+            let inner = &self.cursor.rest()[..end];
+            if inner.contains(['$', '\'', '"', '`', '\\', '\n', '#', '{', '[']) {
+                return Err("the head of an arithmetic for is not read");
+            }
+            for (index, part) in inner.split(';').enumerate() {
+                if index > 0 {
+                    self.push(start, ";", true);
+                }
+                if !part.trim().is_empty() {
+                    self.push(start, part.trim(), false);
+                }
+            }
+            self.cursor.at += end + 2;
+        } else {
+            let inner = self.cursor.arithmetic()?;
+            self.push(start, inner, false);
+        }
+        for _ in 0..2 {
+            self.push(self.cursor.at, ")", true);
+        }
+        Ok(())
+    }
+
+    fn operator(&mut self) -> Result<(), Stop> {
+        if self.heredoc_next.is_some() {
+            return Err("a here-document has no delimiter");
+        }
+        let start = self.cursor.at;
+        let rest = self.cursor.rest();
+        let operator =
+            OPERATORS.into_iter().find(|op| rest.starts_with(op)).ok_or("an operator")?;
+        self.cursor.at += operator.len();
+        if self.cursor.rest().starts_with("\\\n") {
+            return Err("a line is continued in the middle of an operator");
+        }
+        if matches!(operator, "&&" | "||" | "|") {
+            self.lists += 1;
+            if self.lists > 2_000 {
+                return Err("the text is too long");
+            }
+        }
+        if matches!(operator, "<" | ">" | "<<" | ">>" | "<&" | ">&" | "<>" | ">|" | "<<<" | "<<-")
+            && matches!(self.tokens.last(), Some(Token::Word(word, span))
+                if span.end.index == start && word.len() > 3 && word.bytes().all(|b| b.is_ascii_digit()))
+        {
+            return Err("a file descriptor is too large");
+        }
+        if matches!(operator, "<<" | "<<-") {
+            self.heredoc_next = Some(operator == "<<-");
+        }
+        self.push(start, operator, true);
+        Ok(())
+    }
+
+    fn newline(&mut self) -> Result<(), Stop> {
+        if self.heredoc_next.is_some() {
+            return Err("a here-document has no delimiter");
+        }
+        let start = self.cursor.at;
+        self.cursor.bump();
+        self.push(start, "\n", true);
+        for pending in std::mem::take(&mut self.pending) {
+            let mut body = String::new();
+            loop {
+                let rest = self.cursor.rest();
+                if rest.is_empty() {
+                    return Err("a here-document is not closed");
+                }
+                let line = rest.split('\n').next().unwrap_or("");
+                let shown = if pending.strip_tabs { line.trim_start_matches('\t') } else { line };
+                if shown == pending.delimiter {
+                    self.cursor.at += line.len();
+                    if self.cursor.peek() == Some('\n') {
+                        self.cursor.at += 1;
+                    }
+                    break;
+                }
+                // Inside `$(…)` some shells end the document at `EOF)`; others do not.
+                if self.cursor.depth > 0 && shown.starts_with(&pending.delimiter) {
+                    return Err("a here-document ends differently in different shells");
+                }
+                if !rest.contains('\n') {
+                    return Err("a here-document is not closed");
+                }
+                body.push_str(shown);
+                body.push('\n');
+                self.cursor.at += line.len() + 1;
+            }
+            self.bodies.push((pending.tag, body, pending.delimiter));
+        }
+        Ok(())
+    }
+
+    fn word(&mut self) -> Result<(), Stop> {
+        let start = self.cursor.at;
+        let at_command = self.at_command();
+        let raw = self.scan_word()?;
+        if let Some(strip_tabs) = self.heredoc_next.take() {
+            let delimiter = heredoc_delimiter(&raw)?;
+            self.pending.push(Pending { tag: self.tokens.len(), delimiter, strip_tabs });
+            self.push(start, &raw, false);
+            return Ok(());
+        }
+        self.follow_keyword(&raw, at_command)?;
+        self.push(start, &raw, false);
+        Ok(())
+    }
+
+    fn follow_keyword(&mut self, raw: &str, at_command: bool) -> Result<(), Stop> {
+        match raw {
+            "case" if at_command => {
+                self.cases += 1;
+                self.nest()?;
+            }
+            "esac" if self.cases > 0 => {
+                self.cases -= 1;
+                self.nesting = self.nesting.saturating_sub(1);
+            }
+            "case" | "esac" if self.inside_substitution => {
+                return Err("case inside a substitution is not read here");
+            }
+            "coproc" | "select" if at_command => return Err("coproc and select are not read"),
+            "{" | "if" | "while" | "until" | "for" | "!" if at_command => self.nest()?,
+            "}" | "fi" | "done" if at_command => {
+                self.nesting = self.nesting.saturating_sub(1);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Moves past one word and returns its text, without line continuations.
+    fn scan_word(&mut self) -> Result<String, Stop> {
+        let start = self.cursor.at;
+        while let Some(c) = self.cursor.peek() {
+            match c {
+                ' ' | '\t' | '\n' | '|' | '&' | ';' | '(' | ')' | '<' | '>' => break,
+                _ => {}
+            }
+            self.cursor.bump();
+            match c {
+                '\\' => match self.cursor.bump() {
+                    None => return Err("the text ends in a backslash"),
+                    Some('\n') => return Err("a line is continued in the middle of a word"),
+                    Some(_) => {}
+                },
+                '\'' => {
+                    self.cursor.single_quoted()?;
+                }
+                '"' => self.cursor.skip_double_quoted()?,
+                '`' => {
+                    self.cursor.backquoted()?;
+                }
+                '$' => self.cursor.skip_dollar(false)?,
+                _ => {}
+            }
+        }
+        Ok(self.cursor.since(start).to_owned())
+    }
+
+    fn finish(mut self) -> Vec<Token> {
+        // From the last to the first, so that earlier indices stay right.
+        while let Some((tag, body, delimiter)) = self.bodies.pop() {
+            let span = SourceSpan { start: position(0), end: position(0) };
+            self.tokens.insert(tag + 1, Token::Word(delimiter, span.clone()));
+            self.tokens.insert(tag + 1, Token::Word(body, span));
+        }
+        self.tokens
+    }
+}
+
+fn position(index: usize) -> Arc<SourcePosition> {
+    Arc::new(SourcePosition { index, line: 1, column: 1 })
+}
+
+/// The line that ends a here-document. Only delimiters without tricks are accepted.
+fn heredoc_delimiter(raw: &str) -> Result<String, Stop> {
+    let inner = raw
+        .strip_prefix('\'')
+        .and_then(|r| r.strip_suffix('\''))
+        .or_else(|| raw.strip_prefix('"').and_then(|r| r.strip_suffix('"')))
+        .or_else(|| raw.strip_prefix('\\'))
+        .unwrap_or(raw);
+    if inner.is_empty() || !inner.chars().all(|c| c.is_ascii_alphanumeric() || "_-.!%+".contains(c))
+    {
+        return Err("the delimiter of a here-document is unusual");
+    }
+    Ok(inner.to_owned())
+}

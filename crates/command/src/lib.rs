@@ -1,0 +1,84 @@
+//! Reads a shell command and says what it would do, without running it.
+//!
+//! [`read`] parses the text with a real grammar, finds every simple command in it (in lists, pipelines,
+//! substitutions, functions, here-documents, and inside wrappers such as `sudo`, `xargs` and
+//! `bash -c`), looks each one up in tables of what programs do, and draws a conclusion: a [`Risk`], the
+//! typed [`Effect`]s with their literal targets, and whether the text was understood completely.
+//!
+//! Two rules hold everywhere. *Allow only on an exact parse*: `read_only` is said only when every word
+//! that matters was understood. *Deny on an over-approximation*: where the grammar gives up, everything
+//! in the text that could be a command is still looked at, and offered in [`Reading::possible`].
+//!
+//! The library is pure: no I/O, no environment, no printing.
+
+mod argv;
+mod arity;
+pub mod corpus;
+mod cursor;
+mod effect;
+mod expand;
+mod foreign;
+mod judge;
+mod lexer;
+mod path;
+mod reader;
+mod reading;
+mod risk;
+mod row;
+mod scan;
+mod scope;
+mod shell;
+mod table;
+pub mod tasks;
+mod walk;
+mod word;
+mod wrapper;
+
+pub use arity::{arity, prefix};
+pub use effect::{Direction, Effect, Kind};
+pub use reading::{Reading, SimpleCommand};
+pub use risk::Risk;
+pub use shell::Shell;
+pub use word::{Expansion, Word};
+
+use scope::Variables;
+use walk::Walk;
+
+/// Reads a command written for a shell.
+///
+/// ```
+/// use umbo_command::{Risk, Shell, read};
+/// assert_eq!(read("git log --oneline | head", Shell::Bash).risk, Risk::ReadOnly);
+/// assert_eq!(read("find . -name '*.o' | xargs rm -f", Shell::Bash).risk, Risk::Dangerous);
+/// assert_eq!(read("./run.sh", Shell::Bash).risk, Risk::Unknown);
+/// ```
+pub fn read(command: &str, shell: Shell) -> Reading {
+    if command.trim().is_empty() {
+        return Reading::unknown("the command is empty");
+    }
+    if command.len() > lexer::MAX_BYTES {
+        return Reading::unknown("the text is too long");
+    }
+    let walk = walk(command, shell, Variables::default());
+    if walk.learned.is_empty() {
+        return Reading::of(walk);
+    }
+    // Variables were set: read again, knowing all values each of them may have.
+    let known = walk.learned;
+    Reading::of(self::walk(command, shell, known))
+}
+
+fn walk(command: &str, shell: Shell, known: Variables) -> Walk {
+    let mut walk = Walk::new(shell, known);
+    if shell.is_posix_like() {
+        walk.script(command);
+        // `<((x))` is a command in a substitution to bash, and arithmetic to the grammar: where
+        // the two could differ, what the text might run counts.
+        if command.contains("<((") || command.contains(">((") {
+            scan::dangers(&mut walk, command);
+        }
+    } else {
+        foreign::read_into(&mut walk, command, shell);
+    }
+    walk
+}

@@ -1,0 +1,252 @@
+//! Paths that matter whatever the program: secrets, the system, and devices.
+
+use crate::effect::{DESTROY, DEVICE, Does, SECRET, SERVICE, UPLOAD};
+
+/// Devices that may be written to without a trace.
+pub(crate) fn is_harmless_device(path: &str) -> bool {
+    matches!(
+        path,
+        "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty" | "/dev/zero"
+    ) || path.strip_prefix("/dev/fd/").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The path without `.` and empty parts and with `..` resolved, as far as the text goes.
+pub(crate) fn normal(path: &str) -> String {
+    let absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != ".." && *last != "~") => {
+                parts.pop();
+            }
+            ".." if absolute && parts.is_empty() => {}
+            _ => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if absolute { format!("/{joined}") } else { joined }
+}
+
+const SECRET_NAMES: [&str; 31] = [
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_ecdsa_sk",
+    "id_ed25519_sk",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".vault-token",
+    ".htpasswd",
+    "credentials.json",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.json",
+    "secrets.toml",
+    "hosts.yml",
+    ".dockercfg",
+    "shadow",
+    "shadow-",
+    "gshadow",
+    "sudoers",
+    ".bash_history",
+    ".zsh_history",
+    "wallet.dat",
+    "master.key",
+    ".envrc",
+];
+
+const SECRET_PLACES: [&str; 12] = [
+    "/.ssh/",
+    "/.aws/",
+    "/.gnupg/",
+    "/.kube/",
+    "/.docker/config.json",
+    "/.config/gcloud/",
+    "/run/secrets/",
+    "/.azure/",
+    "/.password-store/",
+    "/etc/sudoers",
+    "/.config/gh/",
+    "/etc/ssl/private",
+];
+
+/// Whether reading the path reveals a secret.
+pub(crate) fn is_secret(text: &str) -> bool {
+    // `HEAD:.env`, `file=@.env` and `host:path` all name a path at their end.
+    let path = text.rsplit([':', '=', '@']).next().unwrap_or(text);
+    let path = format!("/{}", normal(path));
+    let name = path.rsplit('/').next().unwrap_or("");
+    let public = name.rsplit_once('.').is_some_and(|(_, extension)| extension == "pub");
+    if public || matches!(name, "known_hosts" | "authorized_keys") {
+        return false;
+    }
+    if path.ends_with("/.ssh/config") {
+        return false;
+    }
+    if name == ".env" || name.starts_with(".env.") || name.starts_with(".env*") {
+        return ![".example", ".sample", ".template", ".dist", ".defaults"]
+            .iter()
+            .any(|s| name.ends_with(s));
+    }
+    let environ = path.starts_with("/proc/") || path.starts_with("//proc/");
+    if environ && (path.ends_with("/environ") || path.ends_with("/mem")) {
+        return true;
+    }
+    let named = SECRET_NAMES.contains(&name)
+        && (name != "hosts.yml" || path.contains("/gh/"))
+        && (!name.starts_with("shadow")
+            || path.ends_with("/etc/shadow")
+            || path.ends_with("/etc/shadow-"));
+    let letters = name.chars().filter(char::is_ascii_alphanumeric).count();
+    let hidden = name.contains(['*', '?', '['])
+        && (letters >= 3 || (name.starts_with('.') && letters > 0))
+        && (matches_glob(name, ".env")
+            || SECRET_NAMES.iter().any(|secret| matches_glob(name, secret)));
+    if hidden {
+        return true;
+    }
+    let by_extension = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".tfstate"]
+        .iter()
+        .any(|e| name.len() > e.len() && name.ends_with(e));
+    let placed = SECRET_PLACES.iter().any(|place| path.contains(place));
+    let whole = ["/.ssh", "/.gnupg", "/.aws"].iter().any(|place| path.ends_with(place));
+    named || by_extension || placed || whole
+}
+
+/// Whether a file name matches a pattern of `*`, `?` and `[…]`; brackets match any character.
+fn matches_glob(pattern: &str, name: &str) -> bool {
+    let mut rest = pattern.chars();
+    match rest.next() {
+        None => name.is_empty(),
+        Some('*') => {
+            let rest = rest.as_str().trim_start_matches('*');
+            name.char_indices().any(|(at, _)| matches_glob(rest, &name[at..])) || rest.is_empty()
+        }
+        Some(c) => {
+            let tail = match c {
+                '[' => rest.as_str().split_once(']').map_or("", |(_, tail)| tail),
+                _ => rest.as_str(),
+            };
+            name.chars().next().is_some_and(|first| {
+                (c == first || matches!(c, '?' | '['))
+                    && matches_glob(tail, &name[first.len_utf8()..])
+            })
+        }
+    }
+}
+
+/// Whether a variable's name says that its value is a secret.
+pub(crate) fn is_secret_name(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    [
+        "SECRET",
+        "TOKEN",
+        "PASSWORD",
+        "PASSWD",
+        "API_KEY",
+        "APIKEY",
+        "PRIVATE_KEY",
+        "ACCESS_KEY",
+        "CREDENTIAL",
+    ]
+    .iter()
+    .any(|part| upper.contains(part))
+}
+
+const SYSTEM: [&str; 17] = [
+    "/etc",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib64",
+    "/boot",
+    "/sys",
+    "/proc",
+    "/root",
+    "/var",
+    "/opt",
+    "/System",
+    "/Library",
+    "/Applications",
+    "/run",
+    "/srv",
+];
+
+const STARTUP: [&str; 22] = [
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".gitconfig",
+    ".vimrc",
+    ".tmux.conf",
+    ".inputrc",
+    ".npmrc",
+    ".pypirc",
+    ".netrc",
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".kube",
+    "authorized_keys",
+    "crontab",
+    ".envrc",
+];
+
+/// Why writing to the path, or removing it, is worse than an ordinary change.
+pub(crate) fn danger_of_writing(text: &str) -> Option<Does> {
+    if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") {
+        return Some(UPLOAD);
+    }
+    let path = normal(text);
+    if path.starts_with("/dev/") {
+        let safe = is_harmless_device(&path) || path.starts_with("/dev/shm/");
+        return (!safe).then_some(DEVICE);
+    }
+    if path == "/" {
+        return Some(DESTROY);
+    }
+    let under =
+        |root: &str| path == root || path.strip_prefix(root).is_some_and(|r| r.starts_with('/'));
+    if SYSTEM.into_iter().any(under) && !under("/var/tmp") && !path.starts_with("/var/folders/") {
+        return Some(SERVICE);
+    }
+    let parts: Vec<&str> = path.split('/').collect();
+    if parts.iter().any(|part| STARTUP.contains(part)) {
+        return Some(if is_secret(text) { SECRET } else { SERVICE });
+    }
+    let git = parts.iter().position(|part| *part == ".git");
+    if let Some(at) = git
+        && matches!(
+            parts.get(at + 1),
+            None | Some(&("config" | "hooks" | "info" | "refs" | "objects" | "HEAD"))
+        )
+    {
+        return Some(SERVICE);
+    }
+    None
+}
+
+/// Whether the path is a root, a home, or all of the current or a parent directory.
+pub(crate) fn is_everything(text: &str) -> bool {
+    let bare = text.trim_end_matches('*').trim_end_matches('/');
+    let bare = bare.replace(['{', '}', '"'], "");
+    matches!(
+        bare.as_str(),
+        "" | "~" | "$HOME" | "." | ".." | "~root" | "/." | "$HOME/." | "/home" | "/Users" | "$PWD"
+    ) && !text.is_empty()
+        || normal(text) == "/"
+        || text.starts_with("../..")
+}

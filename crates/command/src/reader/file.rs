@@ -1,0 +1,208 @@
+//! rm, chmod, dd, tar and the kill family.
+
+use crate::argv::Options;
+use crate::effect::{
+    DELETE, DESTROY, DEVICE, Does, KILL, READ, RUN, SERVICE, SIGNAL, UNKNOWN, WRITE,
+};
+use crate::path;
+use crate::row::Row;
+use crate::walk::Walk;
+use crate::word::Word;
+
+/// Removing with force or in depth.
+const FORCED: Does = Does { phrase: "removes without asking or in depth", ..DESTROY };
+const EVERYTHING: Does =
+    Does { phrase: "would remove or change a whole system, home or project", ..DESTROY };
+
+impl Walk {
+    pub(super) fn rm(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        let options = Options::of(row, args);
+        let long = |prefix: &str| {
+            args.iter().any(|word| word.text.len() > 2 && prefix.starts_with(word.text.as_str()))
+        };
+        let deep = options.has("-r")
+            || options.has("-R")
+            || options.has("-d")
+            || long("--recursive")
+            || long("--dir");
+        let forced = options.has("-f") || long("--force") || long("--no-preserve-root");
+        let mut what = name.to_owned();
+        if deep || forced {
+            what.push_str(match (deep, forced) {
+                (true, true) => " -rf",
+                (true, false) => " -r",
+                _ => " -f",
+            });
+        }
+        if options.may_hide_option() {
+            self.find(UNKNOWN, name, format!("{name} with an argument only known at run time"));
+        }
+        for word in &options.operands {
+            let target = word.path().map(str::to_owned).or_else(|| Some(word.text.clone()));
+            let does = if path::is_everything(word.likely()) {
+                EVERYTHING
+            } else if deep || forced {
+                FORCED
+            } else {
+                path::danger_of_writing(word.likely()).unwrap_or(DELETE)
+            };
+            self.find_at(does, name, what.clone(), target);
+        }
+        if options.operands.is_empty() {
+            self.find(if deep || forced { FORCED } else { DELETE }, name, what);
+        }
+    }
+
+    pub(super) fn chmod(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        let options = Options::of(row, args);
+        let deep = options.has("-R") || options.has("--recursive");
+        let mode = options.operands.first().map_or("", |word| word.likely());
+        let opens =
+            matches!(mode, "777" | "0777" | "a+rwx" | "ugo+rwx" | "o+w" | "a+w" | "666" | "a=rwx");
+        let setuid = name == "chmod"
+            && ((mode.contains('s') && mode.contains(['+', '=']))
+                || (mode.len() == 4
+                    && mode.starts_with(['2', '4', '6'])
+                    && mode.bytes().all(|b| b.is_ascii_digit())));
+        for word in options.operands.iter().skip(1) {
+            let target = word.path().map(str::to_owned);
+            let everything = deep && path::is_everything(word.likely());
+            let does = if everything {
+                EVERYTHING
+            } else if setuid || (opens && deep) || (name == "chattr" && mode.contains('i')) {
+                SERVICE
+            } else {
+                path::danger_of_writing(word.likely()).unwrap_or(WRITE)
+            };
+            self.find_at(does, name, format!("{name} {mode}"), target);
+        }
+        if options.operands.len() < 2 {
+            self.find(WRITE, name, name);
+        }
+    }
+
+    pub(super) fn dd(&mut self, name: &str, args: &[Word]) {
+        let mut writes = false;
+        for word in args {
+            let text = word.likely();
+            if let Some(target) = text.strip_prefix("of=") {
+                if path::is_harmless_device(target) {
+                    continue;
+                }
+                writes = true;
+                let does = path::danger_of_writing(target).unwrap_or(WRITE);
+                self.find_at(does, name, format!("{name} of={target}"), Some(target.to_owned()));
+            } else if let Some(source) = text.strip_prefix("if=") {
+                if path::is_secret(source) {
+                    self.find(crate::effect::SECRET, name, format!("{name} if={source}"));
+                } else if source.starts_with("/dev/")
+                    && !matches!(
+                        source,
+                        "/dev/zero" | "/dev/urandom" | "/dev/random" | "/dev/null" | "/dev/stdin"
+                    )
+                {
+                    self.find(DEVICE, name, format!("{name} if={source}"));
+                }
+            } else if !word.literal {
+                self.find(UNKNOWN, name, format!("{name} with an argument only known at run time"));
+            }
+        }
+        if !writes {
+            self.find(READ, name, name);
+        }
+    }
+
+    pub(super) fn tar(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        const RUNS: [&str; 9] = [
+            "--to-command",
+            "--checkpoint-action",
+            "--use-compress-program",
+            "--rsh-command",
+            "--rmt-command",
+            "--info-script",
+            "--new-volume-script",
+            "--compress-program",
+            "-I",
+        ];
+        let runs = args.iter().any(|word| {
+            let option = word.text.split('=').next().unwrap_or("");
+            RUNS.iter().any(|bad| {
+                option == *bad
+                    || (option.len() > 4 && option.starts_with("--") && bad.starts_with(option))
+            })
+        });
+        if runs {
+            self.find(RUN, name, format!("{name} with a program to run"));
+            crate::scan::dangers_in_arguments(self, args);
+            return;
+        }
+        if args
+            .iter()
+            .any(|word| word.text.starts_with("--remove") || word.text.starts_with("--delete"))
+        {
+            self.find(DESTROY, name, format!("{name} --remove-files"));
+        }
+        let bundle = args.first().map_or("", |word| word.text.as_str());
+        let letters = bundle
+            .strip_prefix('-')
+            .filter(|rest| !rest.starts_with('-'))
+            .unwrap_or(if bundle.starts_with('-') { "" } else { bundle });
+        let plain = letters.chars().all(|c| "tvfzjJaZ".contains(c));
+        let lists = (letters.contains('t') && plain || bundle == "--list")
+            && args.iter().skip(1).all(|word| word.literal || !word.may_be_option)
+            && args.iter().skip(1).all(|word| {
+                !word.starts_with("-")
+                    || matches!(word.text.as_str(), "-f" | "-v" | "-z" | "--wildcards")
+            });
+        if lists {
+            self.find(READ, name, format!("{name} {bundle}"));
+            return;
+        }
+        if args.iter().any(|word| {
+            matches!(word.text.as_str(), "-P" | "--absolute-names")
+                || path::is_secret(word.likely())
+        }) {
+            self.find(
+                if args.iter().any(|w| path::is_secret(w.likely())) {
+                    crate::effect::SECRET
+                } else {
+                    SERVICE
+                },
+                name,
+                name,
+            );
+        }
+        if let Some(at) =
+            args.iter().position(|word| matches!(word.text.as_str(), "-C" | "--directory"))
+            && let Some(target) = args.get(at + 1)
+            && let Some(does) = path::danger_of_writing(target.likely())
+        {
+            self.find(does, name, format!("{name} -C {}", target.text));
+        }
+        let options = Options::of(row, args);
+        self.targets(&Row { takes: crate::row::Takes::Text, ..*row }, WRITE, name, &options);
+    }
+
+    pub(super) fn kill(&mut self, name: &str, args: &[Word]) {
+        let texts: Vec<&str> = args.iter().map(Word::likely).collect();
+        if matches!(texts.as_slice(), ["-l" | "-L" | "--list" | "-0", ..]) && name == "kill" {
+            self.find(READ, name, format!("{name} {}", texts[0]));
+            return;
+        }
+        if name == "fuser" && !texts.iter().any(|text| text.starts_with('-') && text.contains('k'))
+        {
+            self.find(READ, name, name);
+            return;
+        }
+        let all = texts.iter().any(|text| matches!(*text, "-1")) && texts.len() > 1
+            || texts.contains(&"-1") && name == "kill";
+        let forced = texts.iter().any(|text| {
+            matches!(*text, "-9" | "-KILL" | "-SIGKILL" | "-s9" | "KILL" | "SIGKILL" | "9" | "-k")
+        });
+        let by_name = name != "kill";
+        let init = name == "kill" && texts.iter().any(|text| matches!(*text, "1"));
+        let does = if forced || all || by_name || init { KILL } else { SIGNAL };
+        let target = args.last().and_then(Word::exact).map(str::to_owned);
+        self.find_at(does, name, name, target);
+    }
+}

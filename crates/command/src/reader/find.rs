@@ -1,0 +1,178 @@
+//! `find`: its expression can run, write and delete.
+
+use crate::effect::{DESTROY, Does, READ, SECRET, UNKNOWN};
+use crate::path;
+use crate::walk::Walk;
+use crate::word::Word;
+
+const DELETES: Does = Does { phrase: "deletes everything it finds", ..DESTROY };
+
+/// Tests and actions without an operand.
+const ALONE: &[&str] = &[
+    "-print",
+    "-print0",
+    "-ls",
+    "-prune",
+    "-quit",
+    "-empty",
+    "-readable",
+    "-writable",
+    "-executable",
+    "-true",
+    "-false",
+    "-depth",
+    "-d",
+    "-mount",
+    "-xdev",
+    "-noleaf",
+    "-follow",
+    "-daystart",
+    "-nouser",
+    "-nogroup",
+    "-not",
+    "-a",
+    "-and",
+    "-o",
+    "-or",
+    "-H",
+    "-L",
+    "-P",
+    "-E",
+    "-X",
+    "-x",
+    "-s",
+    "!",
+    "(",
+    ")",
+    ",",
+    "-warn",
+    "-nowarn",
+    "-ignore_readdir_race",
+    "-noignore_readdir_race",
+];
+
+/// Tests and actions with one.
+const VALUED: &[&str] = &[
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-regextype",
+    "-type",
+    "-xtype",
+    "-size",
+    "-mtime",
+    "-atime",
+    "-ctime",
+    "-mmin",
+    "-amin",
+    "-cmin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-newermt",
+    "-newerct",
+    "-neweram",
+    "-maxdepth",
+    "-mindepth",
+    "-perm",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-links",
+    "-inum",
+    "-samefile",
+    "-lname",
+    "-ilname",
+    "-fstype",
+    "-used",
+    "-context",
+    "-printf",
+    "-flags",
+    "-Bmin",
+    "-D",
+];
+
+impl Walk {
+    pub(super) fn find_program(&mut self, name: &str, args: &[Word]) {
+        let mut at = 0;
+        let mut runs = false;
+        while let Some(word) = args.get(at) {
+            at += 1;
+            let text = word.text.as_str();
+            if !word.literal {
+                if path::is_secret(word.likely()) {
+                    self.find_at(SECRET, name, name, Some(text.to_owned()));
+                }
+                if word.may_be_option {
+                    self.find(
+                        UNKNOWN,
+                        name,
+                        format!("{name} with an argument only known at run time"),
+                    );
+                }
+                continue;
+            }
+            match text {
+                "-delete" => self.find(DELETES, name, "find -delete"),
+                "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                    runs = true;
+                    at = self.find_exec(name, args, at);
+                }
+                "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+                    self.writes(name, format!("{name} {text}"), args.get(at));
+                    at += if text == "-fprintf" { 2 } else { 1 };
+                }
+                _ if ALONE.contains(&text) => {}
+                _ if VALUED.contains(&text) => at += 1,
+                _ if text.starts_with("-O") && text[2..].bytes().all(|b| b.is_ascii_digit()) => {}
+                _ if text.starts_with('-') => {
+                    self.find(UNKNOWN, name, format!("{name} {text}"));
+                    crate::scan::dangers_in_arguments(self, &args[at..]);
+                    return;
+                }
+                _ => {
+                    let does = if path::is_secret(text) { SECRET } else { READ };
+                    self.find_at(does, name, name, Some(text.to_owned()));
+                }
+            }
+        }
+        if runs
+            && args
+                .iter()
+                .any(|word| path::is_secret(word.likely()) || word.text.contains("id_rsa"))
+        {
+            self.find(SECRET, name, format!("{name} -exec on secrets"));
+        }
+        self.find(READ, name, name);
+    }
+
+    /// The command after `-exec`; returns where the expression goes on.
+    fn find_exec(&mut self, name: &str, args: &[Word], start: usize) -> usize {
+        let length = args[start.min(args.len())..]
+            .iter()
+            .position(|word| word.literal && (word.text == ";" || word.text == "+"))
+            .unwrap_or(args.len() - start.min(args.len()));
+        let mut command = args[start..start + length].to_vec();
+        for word in &mut command {
+            if word.text.contains("{}") {
+                let text = std::mem::take(&mut word.text);
+                *word = Word::from_input(&text);
+                // What find puts there begins with the path it was given.
+                word.may_be_option = false;
+                word.may_split = false;
+            }
+        }
+        if command.is_empty() {
+            self.find(UNKNOWN, name, "find -exec");
+        } else {
+            self.judge(&command, &["find -exec".to_owned()]);
+        }
+        start + length + 1
+    }
+}

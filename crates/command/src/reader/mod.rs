@@ -1,0 +1,42 @@
+//! Programs whose arguments say more than options and operands.
+
+mod awk;
+mod builtin;
+mod code;
+mod file;
+mod find;
+mod git;
+mod sed;
+mod shell;
+mod sql;
+mod transfer;
+
+use crate::row::{Reader, Row};
+use crate::walk::Walk;
+use crate::word::Word;
+
+impl Walk {
+    /// Hands the arguments to the reader the row names.
+    pub(crate) fn read_by(&mut self, reader: Reader, row: &'static Row, name: &str, args: &[Word]) {
+        match reader {
+            Reader::Row => self.plain(row, name, args),
+            Reader::Awk => self.awk(name, args),
+            Reader::Builtin => self.builtin(row, name, args),
+            Reader::Chmod => self.chmod(row, name, args),
+            Reader::Code => self.code(row, name, args),
+            Reader::Curl => self.curl(row, name, args),
+            Reader::Dd => self.dd(name, args),
+            Reader::Find => self.find_program(name, args),
+            Reader::GitConfig => self.git_config(name, args),
+            Reader::GitDiscard => self.git_discard(row, name, args),
+            Reader::GitPush => self.git_push(row, name, args),
+            Reader::Kill => self.kill(name, args),
+            Reader::Redis => self.redis(name, args),
+            Reader::Rm => self.rm(row, name, args),
+            Reader::Sed => self.sed(row, name, args),
+            Reader::Sql => self.sql(name, args),
+            Reader::Tar => self.tar(row, name, args),
+            Reader::Test => self.test(name, args),
+        }
+    }
+}

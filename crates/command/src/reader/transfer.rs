@@ -1,0 +1,169 @@
+//! `curl`: what it sends and where it puts what comes back.
+
+use crate::argv;
+use crate::effect::{Does, FETCH, READ, REMOTE, RUN, SECRET, SEND, UNKNOWN, UPLOAD};
+use crate::path;
+use crate::row::Row;
+use crate::walk::Walk;
+use crate::word::Word;
+
+/// Options that only change how curl asks and prints.
+const PLAIN: &str = "-s -S -f -L -i -I -v -k -g -4 -6 -N -# -0 -1 -2 -3 --silent --show-error --fail --fail-with-body --location --include --head --verbose --insecure --compressed --globoff --ipv4 --ipv6 --no-buffer --http1.1 --http2 --http2-prior-knowledge --http3 --no-progress-meter --progress-bar --path-as-is --tlsv1.2 --tlsv1.3 --ssl-reqd --tcp-nodelay --raw --anyauth --basic --disable -q --get -G --version -V --help --styled-output --no-styled-output --parallel -Z --fail-early --location-trusted";
+
+/// Options whose value only changes how curl asks and prints.
+const VALUED: &str = "-H -A -e -m -w -u -b -x -r -y -Y -z --header --user-agent --referer --max-time --connect-timeout --write-out --user --cookie --retry --retry-delay --retry-max-time --max-redirs --range --resolve --limit-rate --interface --cacert --capath --url --proto --speed-time --speed-limit --max-filesize --unix-socket --oauth2-bearer --aws-sigv4 --ciphers";
+
+fn listed(list: &str, option: &str) -> bool {
+    list.split_whitespace().any(|one| one == option)
+}
+
+impl Walk {
+    pub(super) fn curl(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        let mut at = 0;
+        let mut urls: Vec<&Word> = Vec::new();
+        while let Some(word) = args.get(at) {
+            let text = word.text.as_str();
+            at += 1;
+            if !text.starts_with('-') || text == "-" {
+                if word.may_be_option
+                    && !word.text.starts_with("\"http")
+                    && !word.text.starts_with("http")
+                {
+                    self.find(
+                        UNKNOWN,
+                        name,
+                        format!("{name} with an argument only known at run time"),
+                    );
+                }
+                urls.push(word);
+                continue;
+            }
+            if !word.literal {
+                self.find(UNKNOWN, name, format!("{name} {text}"));
+                continue;
+            }
+            if text.starts_with("--") {
+                let (option, inline) =
+                    text.split_once('=').map_or((text, None), |(o, v)| (o, Some(v)));
+                let value = inline.map(Word::literal);
+                if self.curl_option(name, option, value.as_ref().or_else(|| args.get(at)))
+                    && inline.is_none()
+                {
+                    at += 1;
+                }
+                continue;
+            }
+            for (index, letter) in text[1..].char_indices() {
+                let option = format!("-{letter}");
+                let rest = &text[1 + index + letter.len_utf8()..];
+                let inline = (!rest.is_empty()).then(|| Word::literal(rest));
+                if self.curl_option(name, &option, inline.as_ref().or_else(|| args.get(at))) {
+                    at += usize::from(inline.is_none());
+                    break;
+                }
+            }
+        }
+        self.curl_urls(row, name, &urls);
+    }
+
+    /// One option; whether it takes a value.
+    fn curl_option(&mut self, name: &str, option: &str, value: Option<&Word>) -> bool {
+        let what = format!("{name} {option}");
+        let text = value.map_or("", |word| word.likely());
+        match option {
+            _ if listed(PLAIN, option) => return false,
+            "-o" | "--output" | "-D" | "--dump-header" | "-c" | "--cookie-jar" | "--trace"
+            | "--trace-ascii" | "--stderr" | "--etag-save" | "--hsts" | "--alt-svc"
+            | "--libcurl" | "--output-dir" => {
+                if text != "-" {
+                    self.writes(name, what, value);
+                }
+            }
+            "-O"
+            | "--remote-name"
+            | "-J"
+            | "--remote-header-name"
+            | "--remote-name-all"
+            | "--create-dirs" => {
+                self.find(crate::effect::OVERWRITE, name, what);
+                return false;
+            }
+            "-X" | "--request" => {
+                let does = match text.to_ascii_uppercase().as_str() {
+                    "GET" | "HEAD" | "OPTIONS" => FETCH,
+                    "DELETE" => REMOTE,
+                    _ => SEND,
+                };
+                self.find(does, name, format!("{what} {text}"));
+            }
+            "-d" | "--data" | "--data-raw" | "--data-binary" | "--data-urlencode"
+            | "--data-ascii" | "--json" | "-F" | "--form" | "--form-string" | "-T"
+            | "--upload-file" => {
+                let uploads = matches!(option, "-T" | "--upload-file")
+                    || text.starts_with('@')
+                    || text.contains("=@")
+                    || text.contains("=<");
+                let does: Does = if path::is_secret(text) {
+                    SECRET
+                } else if uploads {
+                    UPLOAD
+                } else {
+                    SEND
+                };
+                self.find(does, name, what);
+                if value.is_some_and(|word| !word.literal) {
+                    self.find(
+                        UNKNOWN,
+                        name,
+                        format!("{name} sending something only known at run time"),
+                    );
+                }
+            }
+            _ if listed(VALUED, option) => {
+                if text.starts_with('@') {
+                    self.find(UNKNOWN, name, what);
+                } else if value.is_some_and(|word| !word.literal && word.may_split) {
+                    self.find(
+                        UNKNOWN,
+                        name,
+                        format!("{name} with an argument only known at run time"),
+                    );
+                }
+            }
+            // -K names a file of more options, and whatever else curl has is not known here.
+            "-K" | "--config" | "--engine" | "--proxy" | "--preproxy" | "--netrc-file"
+            | "--cert" | "-E" | "--key" => {
+                self.find(RUN, name, what);
+            }
+            _ => {
+                self.find(UNKNOWN, name, what);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn curl_urls(&mut self, row: &'static Row, name: &str, urls: &[&Word]) {
+        for word in urls {
+            let text = word.likely().trim_matches('"');
+            let host = argv::host(text);
+            let local = host.as_deref().is_some_and(argv::is_local);
+            let lower = text.to_ascii_lowercase();
+            if !word.literal
+                && (!local || word.expansions.contains(&crate::word::Expansion::Substitution))
+            {
+                self.find(UNKNOWN, name, format!("{name} to an address only known at run time"));
+            }
+            if lower.starts_with("file:") {
+                let does = if path::is_secret(text) { SECRET } else { READ };
+                self.find(does, name, format!("{name} {text}"));
+            } else if lower.contains("://") && !lower.starts_with("http") {
+                self.find(UNKNOWN, name, format!("{name} {text}"));
+            }
+            self.find_at(row.does, name, name, host);
+        }
+        if urls.is_empty() {
+            self.find(row.does, name, name);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The shape of the tables: one row per program or sub-command.
+//!
+//! A row says what the program does by default, which options change that, and which options take a
+//! value (so that a value is not mistaken for an operand). Rows are plain data, built by `const`
+//! functions; the few programs whose arguments are a language of their own name a [`Reader`].
+//!
+//! Option lists are strings separated by blanks, as one would write them in a manual.
+
+use crate::effect::Does;
+
+/// What the operands of a program are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// Text: nothing is opened.
+    Text,
+    /// Paths that are looked at from outside (`ls`, `stat`), not opened.
+    Names,
+    /// Paths that are opened.
+    Paths,
+    /// A pattern first, then paths.
+    PatternThenPaths,
+    /// Paths, the last of which is written to.
+    LastWritten,
+    /// Addresses of other machines.
+    Hosts,
+}
+
+/// Programs whose arguments are read by code of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// By the row alone.
+    Row,
+    Awk,
+    Chmod,
+    Code,
+    Curl,
+    Dd,
+    Find,
+    GitConfig,
+    GitDiscard,
+    GitPush,
+    Kill,
+    Redis,
+    Rm,
+    Sed,
+    Sql,
+    Tar,
+    Test,
+    Builtin,
+}
+
+/// One row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    /// The program, or program and sub-commands; several spellings separated by `|`.
+    pub(crate) names: &'static str,
+    pub(crate) does: Does,
+    pub(crate) takes: Takes,
+    /// Options that take the next argument as their value.
+    pub(crate) valued: &'static str,
+    /// Options that change what it does.
+    pub(crate) rules: &'static [(&'static str, Does)],
+    /// When given, the only other options it may have.
+    pub(crate) only: Option<&'static str>,
+    /// With more operands than this it does that, unless one of the options is there.
+    pub(crate) operands: Option<(usize, Does, &'static str)>,
+    /// Its first operand is a sub-command.
+    pub(crate) subs: bool,
+    /// What sub-commands without a row do.
+    pub(crate) other: Option<Does>,
+    /// Options are whole words after one dash (`-delete`), not bundles of letters.
+    pub(crate) single_dash: bool,
+    pub(crate) reader: Reader,
+}
+
+/// A row without options worth naming.
+pub(crate) const fn row(names: &'static str, does: Does) -> Row {
+    Row {
+        names,
+        does,
+        takes: Takes::Text,
+        valued: "",
+        rules: &[],
+        only: None,
+        operands: None,
+        subs: false,
+        other: None,
+        single_dash: false,
+        reader: Reader::Row,
+    }
+}
+
+impl Row {
+    pub(crate) const fn takes(mut self, takes: Takes) -> Self {
+        self.takes = takes;
+        self
+    }
+
+    pub(crate) const fn valued(mut self, options: &'static str) -> Self {
+        self.valued = options;
+        self
+    }
+
+    pub(crate) const fn when(mut self, rules: &'static [(&'static str, Does)]) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    pub(crate) const fn only(mut self, options: &'static str) -> Self {
+        self.only = Some(options);
+        self
+    }
+
+    pub(crate) const fn beyond(
+        mut self,
+        operands: usize,
+        does: Does,
+        unless: &'static str,
+    ) -> Self {
+        self.operands = Some((operands, does, unless));
+        self
+    }
+
+    pub(crate) const fn subs(mut self) -> Self {
+        self.subs = true;
+        self
+    }
+
+    pub(crate) const fn other(mut self, does: Does) -> Self {
+        self.other = Some(does);
+        self
+    }
+
+    pub(crate) const fn single_dash(mut self) -> Self {
+        self.single_dash = true;
+        self
+    }
+
+    pub(crate) const fn reader(mut self, reader: Reader) -> Self {
+        self.reader = reader;
+        self
+    }
+}

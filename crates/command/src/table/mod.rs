@@ -1,0 +1,99 @@
+//! What programs do: the tables, and finding a row in them.
+//!
+//! Every table is a flat list of rows, grouped by who uses the programs. A program without a row is
+//! unknown; so is a sub-command without one.
+
+mod cloud;
+mod core;
+mod develop;
+mod git;
+mod github;
+mod package;
+mod system;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::row::Row;
+
+static INDEX: LazyLock<HashMap<&'static str, &'static Row>> = LazyLock::new(|| {
+    let mut index = HashMap::with_capacity(1_400);
+    for row in all() {
+        for name in row.names.split('|') {
+            index.insert(name, row);
+        }
+    }
+    index
+});
+
+/// All rows of all tables.
+pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
+    [core::ROWS, git::ROWS, github::ROWS, develop::ROWS, package::ROWS, cloud::ROWS, system::ROWS]
+        .into_iter()
+        .flatten()
+}
+
+/// The row of a program or of a program with its sub-commands (`git remote add`).
+pub(crate) fn find(name: &str) -> Option<&'static Row> {
+    INDEX.get(name).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{all, find};
+    use crate::risk::Risk;
+
+    #[test]
+    fn no_name_has_two_rows() {
+        let mut seen = HashSet::new();
+        for name in all().flat_map(|row| row.names.split('|')) {
+            assert!(seen.insert(name), "{name} has two rows");
+            assert!(!name.is_empty() && name.trim() == name, "{name:?}");
+        }
+        assert!(seen.len() > 900, "{}", seen.len());
+    }
+
+    #[test]
+    fn every_option_in_the_tables_is_spelled_as_an_option() {
+        for row in all() {
+            let ruled = row.rules.iter().map(|(options, _)| *options);
+            let unless = row.operands.map(|(_, _, unless)| unless);
+            for list in ruled.chain([row.valued]).chain(row.only).chain(unless) {
+                for option in list.split_whitespace() {
+                    let ok = option.starts_with('-') || option.starts_with('+');
+                    assert!(ok && option.len() > 1, "{}: {option}", row.names);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_option_makes_a_program_safer_than_its_row() {
+        for row in all() {
+            for (options, does) in row.rules {
+                // Running code is worth saying even where the row is dangerous anyway.
+                let said = matches!(does.risk, Risk::ReadOnly | Risk::Unknown);
+                let softer = does.risk < row.does.risk && !said;
+                assert!(!softer, "{}: {options}", row.names);
+            }
+        }
+    }
+
+    #[test]
+    fn a_sub_command_has_a_parent_that_takes_sub_commands() {
+        for name in all().flat_map(|row| row.names.split('|')) {
+            if let Some((parent, _)) = name.rsplit_once(' ') {
+                assert!(find(parent).is_some_and(|row| row.subs), "{name} has no parent row");
+            }
+        }
+    }
+
+    #[test]
+    fn git_has_about_a_hundred_and_fifty_rows() {
+        let rows =
+            all().flat_map(|row| row.names.split('|')).filter(|n| n.starts_with("git ")).count();
+        assert!(rows >= 150, "{rows}");
+    }
+}

@@ -1,0 +1,79 @@
+//! Processes, services, users, devices, the network and secrets of the machine.
+
+use crate::effect::{
+    DELETE, DESTROY, DEVICE, FETCH, LISTEN, OVERWRITE, PRIVILEGE, READ, RUN, SECRET, SEND, SERVICE,
+    SYNC, UNKNOWN, UPLOAD, WRITE,
+};
+use crate::row::{Reader, Row, Takes, row};
+
+pub(super) const ROWS: &[Row] = &[
+    row("ps|pgrep|pidof|pstree|free|vmstat|iostat|mpstat|lscpu|lsblk|lsusb|lspci|lsmod|lsmem|lsns|lslocks|lsipc|blkid|findmnt|mountpoint|sensors|acpi|lsb_release|sw_vers|system_profiler|vm_stat|getent|ipcs|slabtop|smem|modinfo|ioreg|pmap|pwdx|cpuid", READ)
+        .valued("-o -u -p -C -t -n -d -b -N -O -f -P -s -g -G -U"),
+    row("nvidia-smi", READ).only("-L -l -q -d -i --query-gpu --format --query --list-gpus").valued("-l -d -i"),
+    row("sar|btop|htop|iotop", READ).when(&[("-o -w --output --export --html --csv", OVERWRITE), ("--calibrate --auto-tune", SERVICE)]),
+    row("top", READ).only("-b -n -d -p -u -U -o -O -w -c -H -i -s -S -l -stats -1 -e -E").valued("-n -d -p -u -U -o -w -l -s"),
+    row("lsof", READ).valued("-i -p -u -c -d -a -g -s +D +d").when(&[("-D +m", UNKNOWN)]),
+    row("ss", READ).valued("-f -A -N").when(&[("-K --kill", SERVICE), ("-D --diag -F --filter", UNKNOWN)]),
+    row("netstat|ifstat|ipcalc|sipcalc|whois|host|nslookup|dig|drill|kdig|ping|ping6|traceroute|traceroute6|tracepath|mtr|fping", FETCH)
+        .takes(Takes::Hosts)
+        .valued("-c -i -W -w -t -s -p -n -I -m -q -Q -f"),
+    row("nmap|masscan|zmap|hping3|tcpdump|tshark|wireshark|ettercap|aircrack-ng|sqlmap|nikto|hydra|john|hashcat|metasploit|msfconsole|responder|bettercap", LISTEN),
+    row("ip", READ).subs().single_dash().valued("-n -netns -family -f").when(&[("-b -ba -bat -batc -batch -n -ne -net -netn -netns --batch --netns", RUN)]),
+    row("ip addr|ip a|ip address|ip link|ip l|ip route|ip r|ip neigh|ip n|ip rule|ip tunnel|ip maddr|ip mroute|ip netns", READ).subs().other(SERVICE),
+    row("ip addr show|ip addr list|ip a show|ip a s|ip a list|ip address show|ip link show|ip link list|ip l show|ip route show|ip route list|ip route get|ip r show|ip r s|ip neigh show|ip n show|ip rule show|ip rule list|ip netns list|ip maddr show", READ),
+    row("ip netns exec", RUN),
+    row("ifconfig|iwconfig", READ).beyond(1, SERVICE, ""),
+    row("arp|route", READ).only("-a -n -e -v -ee").beyond(0, SERVICE, ""),
+    row("iptables|ip6tables|nft|ufw|firewall-cmd|ebtables|ipset|pfctl|tc|brctl|bridge|ethtool|nmcli|networkctl|netplan|resolvconf|dhclient|ifup|ifdown|wpa_supplicant|iw|rfkill|sysctl|modprobe|insmod|rmmod|depmod|udevadm|timedatectl|hostnamectl|localectl|loginctl|hwclock|ntpdate|chronyc|setenforce|semanage|setsebool|restorecon|auditctl|apparmor_parser|aa-enforce|quotaon|swapctl|defaults|launchctl|scutil|networksetup|systemsetup|pmset|spctl|csrutil|nvram|kextload|dscl|tmutil|at|batch|atrm|anacron|supervisorctl|monit|rc-service|rc-update|chkconfig|update-rc.d|initctl|sv|runit|s6-svc|bless", SERVICE)
+        .subs()
+        .other(SERVICE),
+    row("nmcli device|nmcli connection|nmcli general", SERVICE).subs().other(SERVICE),
+    row("nmcli device status|nmcli device show|nmcli connection show|nmcli general status|ufw status|timedatectl status|timedatectl show|hostnamectl status|localectl status|loginctl list-sessions|networkctl status|networkctl list|launchctl list|launchctl print|defaults read|supervisorctl status|chronyc tracking|chronyc sources|nft list|udevadm info|tmutil listbackups", READ),
+    row("dmesg", READ).when(&[("-c --read-clear -C --clear -D --console-off -E --console-on -n --console-level", SERVICE)]),
+    row("atq|runlevel|getenforce|sestatus|aa-status|ausearch|aureport|systemd-analyze|systemd-cgls|systemd-cgtop|systemd-detect-virt|systemd-escape|systemd-path", READ),
+    row("systemctl", READ).subs().valued("-t --type -n --lines -o --output -p --property --state -H --host -M --machine --root").when(&[("-H --host -M --machine --root", UNKNOWN)]),
+    row("systemctl status|systemctl list-units|systemctl list-unit-files|systemctl list-timers|systemctl list-sockets|systemctl list-jobs|systemctl list-dependencies|systemctl list-machines|systemctl is-active|systemctl is-enabled|systemctl is-failed|systemctl is-system-running|systemctl show|systemctl cat|systemctl get-default|systemctl help|systemctl show-environment", READ).when(&[("-H --host -M --machine --root --image", UNKNOWN)]).valued("-t -n -o -p --type --lines --output --property --state"),
+    row("systemctl start|systemctl stop|systemctl restart|systemctl reload|systemctl try-restart|systemctl reload-or-restart|systemctl enable|systemctl disable|systemctl reenable|systemctl mask|systemctl unmask|systemctl kill|systemctl isolate|systemctl daemon-reload|systemctl daemon-reexec|systemctl edit|systemctl set-default|systemctl set-property|systemctl set-environment|systemctl unset-environment|systemctl import-environment|systemctl reset-failed|systemctl reboot|systemctl poweroff|systemctl halt|systemctl suspend|systemctl hibernate|systemctl rescue|systemctl emergency|systemctl default|systemctl link|systemctl revert|systemctl preset|systemctl clean|systemctl freeze|systemctl thaw|systemctl cancel|systemctl switch-root|systemctl kexec|systemctl add-wants", SERVICE),
+    row("journalctl", READ)
+        .valued("-u --unit -n --lines -p --priority -S --since -U --until -o --output -b --boot -g --grep -t --identifier -D --directory --file --user-unit -I")
+        .when(&[("--rotate --flush --sync --vacuum-size --vacuum-time --vacuum-files --setup-keys --update-catalog --relinquish-var --smart-relinquish-var", SERVICE), ("--cursor-file", OVERWRITE)]),
+    row("service", SERVICE).when(&[("--status-all", READ)]),
+    row("crontab", SERVICE).when(&[("-l", READ)]),
+    row("useradd|userdel|usermod|groupadd|groupdel|groupmod|adduser|deluser|addgroup|delgroup|passwd|chpasswd|chsh|chfn|gpasswd|newgrp|visudo|vipw|vigr|pwconv|faillock|pam_tally2|sg|runuser|pkexec|machinectl|chage|dsmemberutil|sysadminctl", PRIVILEGE),
+    // Transfers.
+    row("curl", FETCH).takes(Takes::Hosts).reader(Reader::Curl),
+    row("wget|aria2c|axel|youtube-dl|yt-dlp", SYNC)
+        .takes(Takes::Hosts)
+        .valued("-O -o -P -U -T -t --output-document --header --timeout --tries")
+        .when(&[("--post-file --body-file", UPLOAD), ("--post-data --body-data --method", SEND), ("-e --execute --use-askpass --config --on-download-complete --exec", RUN), ("--spider -q -S --server-response -T -t --timeout --tries", FETCH)]),
+    row("http|https|xh|xhs|httpie", SEND).takes(Takes::Hosts),
+    row("scp", SEND).takes(Takes::Hosts).valued("-P -i -l -c -F -J -o -S -D -X").when(&[("-S -o -F -D", RUN)]),
+    row("rsync", WRITE)
+        .takes(Takes::LastWritten)
+        .valued("-f -B -T -M --exclude --include --exclude-from --include-from --filter --bwlimit --files-from --max-size --min-size --timeout --port --chmod --chown --link-dest")
+        .when(&[("-e --rsh --rsync-path", RUN), ("--delete --del --delete-before --delete-after --delete-during --delete-excluded --delete-delay --remove-source-files --delete-missing-args --force", DESTROY), ("--dry-run -a -v -r -z -h -n --itemize-changes --exclude --include --stats -i -u -c --checksum", READ), ("-n -a -v -r -z -h --itemize-changes --exclude --include --stats -i -u -c --checksum", READ)]),
+    row("rclone|s3cmd|s5cmd|mc|b2|croc|magic-wormhole|wormhole|transfer", UPLOAD).subs().other(UPLOAD),
+    row("rclone ls|rclone lsl|rclone lsd|rclone lsf|rclone size|rclone about|rclone version|rclone listremotes|rclone check|s3cmd ls|mc ls|s5cmd ls", FETCH),
+    row("sendmail|mail|mailx|mutt|msmtp|swaks|notify-send|wall|write|mesg|logger|xdg-open|open|start|gnome-open|wl-copy|xclip|xsel|pbcopy|say|espeak", SEND),
+    row("pbpaste|wl-paste", READ),
+    // Secrets.
+    row("ssh-keygen", SECRET).when(&[("-l -f -E -v", READ), ("-F -f", READ)]),
+    row("ssh-add", SECRET).when(&[("-l", READ), ("-L", READ)]),
+    row("ssh-agent|ssh-copy-id|keychain|kinit|kadmin|certbot|acme.sh|mkcert|step|cfssl", SECRET),
+    row("gpg|gpg2|gpgsm|gpg-agent|gpgconf|gpg-connect-agent", SECRET).when(&[("--list-keys", READ), ("-k", READ), ("--verify", READ), ("--list-public-keys", READ), ("--fingerprint", READ), ("--list-packets", READ)]),
+    row("openssl", UNKNOWN).subs().other(UNKNOWN),
+    row("openssl version|openssl list|openssl help|openssl ciphers", READ),
+    row("openssl dgst|openssl sha1|openssl sha256|openssl sha512|openssl md5|openssl x509|openssl verify|openssl asn1parse|openssl crl", READ)
+        .takes(Takes::Paths)
+        .single_dash()
+        .valued("-in -inform -outform -CAfile -untrusted")
+        .when(&[("-out -writerand", OVERWRITE), ("-engine -provider -provider-path -config", RUN), ("-sign -signkey -CAkey -hmac -key -prverify -CA -force_pubkey", SECRET)]),
+    row("openssl rand", READ).single_dash().when(&[("-out -writerand", OVERWRITE), ("-engine -provider -provider-path -rand", UNKNOWN)]),
+    row("openssl s_client", SEND).single_dash(),
+    row("openssl s_server|openssl s_time|openssl ocsp", LISTEN),
+    row("openssl genrsa|openssl genpkey|openssl req|openssl rsa|openssl ec|openssl pkey|openssl pkcs12|openssl pkcs8|openssl enc|openssl ca|openssl passwd|openssl smime|openssl cms|openssl rsautl|openssl pkeyutl|openssl ecparam|openssl dhparam", SECRET),
+    // Left over.
+    row("updatedb|ldconfig|mandb|fc-cache|update-ca-certificates|update-grub|grub-install|grub-mkconfig|mkinitcpio|dracut|update-initramfs|locale-gen|efibootmgr|fwupdmgr|alsactl|amixer|xrandr|setxkbmap|stty|setterm|chvt|loadkeys|kbd_mode", SERVICE),
+    row("logrotate|tmpreaper|tmpwatch|bleachbit|fstrim|ncdu|ranger|nnn|lf|vifm|yazi", DELETE),
+    row("smartctl|ddrescue|photorec|testdisk|partclone|fsarchiver|ntfsfix|dumpe2fs|xfs_repair|fsfreeze", DEVICE),
+];

@@ -1,0 +1,537 @@
+//! Finding every simple command of a text, and what happens around it.
+//!
+//! A walk follows the grammar's tree through lists, pipelines, loops, functions, substitutions and
+//! here-documents. Whatever it meets it records: findings (what would be done), commands (what would
+//! be run), and the first reason why the text is not read exactly. Judging one command is the business
+//! of [`crate::judge`]; expanding words that of [`crate::expand`].
+
+use brush_parser::ast;
+use brush_parser::{ParserOptions, parse_tokens};
+
+use crate::effect::{Does, OVERWRITE, READ, SECRET, UNKNOWN};
+use crate::lexer::{self, MAX_DEPTH, Stop};
+use crate::path;
+use crate::reading::SimpleCommand;
+use crate::scan;
+use crate::scope::{self, Value, Variables};
+use crate::shell::Shell;
+use crate::word::Word;
+
+/// One thing a command would do.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub(crate) does: Does,
+    pub(crate) target: Option<String>,
+    pub(crate) program: String,
+    /// The part of the command that says so.
+    pub(crate) what: String,
+    /// The code that would run comes from a pipe, a substitution or a file.
+    pub(crate) foreign: bool,
+}
+
+/// What a command finds on its standard input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// Whatever the caller has.
+    #[default]
+    Inherited,
+    /// Exactly this text.
+    Text(String),
+    /// The output of something that unpacks or decodes.
+    Decoded,
+    /// Something else.
+    Other,
+}
+
+/// A walk through a text.
+#[derive(Default)]
+pub(crate) struct Walk {
+    pub(crate) shell: Shell,
+    pub(crate) depth: usize,
+    /// What is known about variables before the walk.
+    pub(crate) known: Variables,
+    /// What this walk learned.
+    pub(crate) learned: Variables,
+    pub(crate) functions: Vec<String>,
+    pub(crate) found: Vec<Finding>,
+    pub(crate) commands: Vec<SimpleCommand>,
+    pub(crate) stop: Option<Stop>,
+    pub(crate) input: Input,
+    /// This walk only looks for dangers; it does not look inside unknown arguments again.
+    pub(crate) probing: bool,
+    /// Texts that could not be parsed, for the scan.
+    pub(crate) opaque: Vec<String>,
+}
+
+impl Walk {
+    pub(crate) fn new(shell: Shell, known: Variables) -> Self {
+        Self { shell, known, ..Self::default() }
+    }
+
+    /// Notes that the text is not read exactly.
+    pub(crate) fn inexact(&mut self, why: Stop) {
+        self.stop.get_or_insert(why);
+    }
+
+    pub(crate) fn find(&mut self, does: Does, program: &str, what: impl Into<String>) {
+        self.find_at(does, program, what, None);
+    }
+
+    pub(crate) fn find_at(
+        &mut self,
+        does: Does,
+        program: &str,
+        what: impl Into<String>,
+        target: Option<String>,
+    ) {
+        let what = what.into();
+        self.found.push(Finding {
+            does,
+            target,
+            program: program.to_owned(),
+            what,
+            foreign: false,
+        });
+    }
+
+    /// Reads a text of the walk's own shell, in the current scope.
+    pub(crate) fn script(&mut self, text: &str) {
+        if self.depth > MAX_DEPTH {
+            self.inexact("nested too deeply");
+            return;
+        }
+        let parsed = lexer::tokens(text, self.shell, self.depth).and_then(|tokens| {
+            let options =
+                ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
+            parse_tokens(&tokens, &options).map_err(|_| "the grammar does not accept the text")
+        });
+        match parsed {
+            Ok(program) => {
+                for list in &program.complete_commands {
+                    self.list(list);
+                }
+            }
+            Err(why) => {
+                self.inexact(why);
+                self.opaque.push(text.to_owned());
+                scan::dangers(self, text);
+            }
+        }
+    }
+
+    /// Reads a text that runs in a shell or subshell of its own.
+    pub(crate) fn nested(&mut self, text: &str, shell: Shell) {
+        let functions = self.functions.clone();
+        let outer = std::mem::replace(&mut self.shell, shell);
+        self.depth += 1;
+        if shell.is_posix_like() {
+            self.script(text);
+        } else {
+            crate::foreign::read_into(self, text, shell);
+        }
+        self.depth -= 1;
+        self.shell = outer;
+        self.functions = functions;
+    }
+
+    fn list(&mut self, list: &ast::CompoundList) {
+        for ast::CompoundListItem(and_or, separator) in &list.0 {
+            let background = matches!(separator, ast::SeparatorOperator::Async);
+            let functions = self.functions.clone();
+            self.pipeline(&and_or.first);
+            let unconditional = self.functions.clone();
+            for item in &and_or.additional {
+                match item {
+                    ast::AndOr::And(pipeline) | ast::AndOr::Or(pipeline) => self.pipeline(pipeline),
+                }
+            }
+            // A function defined only under a condition may not exist afterwards.
+            self.functions = if background { functions } else { unconditional };
+        }
+    }
+
+    /// A list whose definitions do not count afterwards, because it may not run.
+    fn conditional(&mut self, list: &ast::CompoundList) {
+        let functions = self.functions.clone();
+        self.list(list);
+        self.functions = functions;
+    }
+
+    fn pipeline(&mut self, pipeline: &ast::Pipeline) {
+        let functions = (pipeline.seq.len() > 1).then(|| self.functions.clone());
+        let outer = self.input.clone();
+        for (index, command) in pipeline.seq.iter().enumerate() {
+            if index > 0 {
+                self.input = self.output_of(&pipeline.seq[index - 1]);
+            }
+            self.command(command);
+        }
+        self.input = outer;
+        if let Some(functions) = functions {
+            self.functions = functions;
+        }
+    }
+
+    fn command(&mut self, command: &ast::Command) {
+        match command {
+            ast::Command::Simple(simple) => self.simple(simple),
+            ast::Command::Compound(compound, redirects) => {
+                self.redirects(redirects.as_ref());
+                self.compound(compound);
+            }
+            ast::Command::Function(function) => self.function(function),
+            ast::Command::ExtendedTest(test, redirects) => {
+                self.redirects(redirects.as_ref());
+                self.extended_test(&test.expr, true);
+            }
+        }
+    }
+
+    fn function(&mut self, function: &ast::FunctionDefinition) {
+        let name = function.fname.value.clone();
+        if !name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c)) {
+            self.inexact("a function has an unusual name");
+        }
+        if scope::changes_what_runs(&name, None) {
+            self.inexact("a function takes over a name of the shell");
+        }
+        self.functions.push(name);
+        self.redirects(function.body.1.as_ref());
+        let functions = self.functions.clone();
+        self.compound(&function.body.0);
+        self.functions = functions;
+    }
+
+    /// Nesting counts towards the same limit whether it is by brackets or by substitution.
+    fn compound(&mut self, compound: &ast::CompoundCommand) {
+        self.depth += 1;
+        self.inside_compound(compound);
+        self.depth -= 1;
+    }
+
+    fn inside_compound(&mut self, compound: &ast::CompoundCommand) {
+        match compound {
+            ast::CompoundCommand::Arithmetic(arithmetic) => self.arithmetic(&arithmetic.expr.value),
+            ast::CompoundCommand::ArithmeticForClause(clause) => {
+                for part in
+                    [&clause.initializer, &clause.condition, &clause.updater].into_iter().flatten()
+                {
+                    self.arithmetic(&part.value);
+                }
+                self.conditional(&clause.body.list);
+            }
+            ast::CompoundCommand::BraceGroup(group) => self.list(&group.list),
+            ast::CompoundCommand::Subshell(subshell) => self.conditional(&subshell.list),
+            ast::CompoundCommand::ForClause(clause) => self.for_clause(clause),
+            ast::CompoundCommand::CaseClause(clause) => {
+                self.word(&clause.value.value);
+                for item in &clause.cases {
+                    for pattern in &item.patterns {
+                        self.word(&pattern.value);
+                    }
+                    if let Some(list) = &item.cmd {
+                        self.conditional(list);
+                    }
+                }
+            }
+            ast::CompoundCommand::IfClause(clause) => {
+                self.list(&clause.condition);
+                self.conditional(&clause.then);
+                for branch in clause.elses.iter().flatten() {
+                    if let Some(condition) = &branch.condition {
+                        self.conditional(condition);
+                    }
+                    self.conditional(&branch.body);
+                }
+            }
+            ast::CompoundCommand::WhileClause(clause)
+            | ast::CompoundCommand::UntilClause(clause) => {
+                self.list(&clause.0);
+                self.conditional(&clause.1.list);
+            }
+            ast::CompoundCommand::Coprocess(clause) => {
+                self.inexact("coproc is not read");
+                self.command(&clause.body);
+            }
+        }
+    }
+
+    fn for_clause(&mut self, clause: &ast::ForClauseCommand) {
+        let mut value: Option<Value> = None;
+        for raw in clause.values.iter().flatten() {
+            let word = self.word(&raw.value);
+            let one = if word.literal {
+                Value::literal(&word.text)
+            } else if word.may_be_option {
+                Value::Any
+            } else {
+                Value::Tame
+            };
+            value = Some(match value {
+                Some(value) => value.or(one),
+                None => one,
+            });
+        }
+        self.assign(&clause.variable_name, value.unwrap_or(Value::Any), None);
+        self.conditional(&clause.body.list);
+    }
+
+    /// Notes that a variable is set; `text` is its exact value where there is one.
+    pub(crate) fn assign(&mut self, name: &str, value: Value, text: Option<&str>) {
+        if !scope::is_name(name) {
+            self.inexact("a variable has an unusual name");
+            return;
+        }
+        let takes_over = scope::changes_what_runs(name, text)
+            || (self.shell == Shell::Zsh
+                && matches!(name, "path" | "cdpath" | "manpath" | "argv" | "status"));
+        if takes_over {
+            self.find(UNKNOWN_VARIABLE, name, format!("{name}="));
+        }
+        self.learned.set(name, value);
+    }
+
+    /// The assignments in front of a command, or alone.
+    pub(crate) fn assignment(&mut self, assignment: &ast::Assignment) {
+        let name = match &assignment.name {
+            ast::AssignmentName::VariableName(name) => name.clone(),
+            ast::AssignmentName::ArrayElementName(name, index) => {
+                self.subscript(index);
+                name.clone()
+            }
+        };
+        match &assignment.value {
+            ast::AssignmentValue::Scalar(raw) => {
+                let from = self.found.len();
+                let word = self.word(&raw.value);
+                let value =
+                    if assignment.append { Value::Any } else { self.value_of(&raw.value, &word) };
+                let text = word.exact().filter(|_| !assignment.append).map(str::to_owned);
+                debug_assert!(from <= self.found.len());
+                self.assign(&name, value, text.as_deref());
+            }
+            ast::AssignmentValue::Array(elements) => {
+                for (key, raw) in elements {
+                    if let Some(key) = key {
+                        self.subscript(&key.value);
+                    }
+                    self.word(&raw.value);
+                }
+                self.assign(&name, Value::Any, None);
+            }
+        }
+    }
+
+    fn simple(&mut self, simple: &ast::SimpleCommand) {
+        let outer = self.input.clone();
+        let mut argv: Vec<Word> = Vec::new();
+        let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0);
+        let mut assigned = false;
+        for item in prefix {
+            match item {
+                ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => self.redirect(redirect),
+                ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
+                    assigned = true;
+                    self.assignment(assignment);
+                }
+                _ => self.inexact("an unusual prefix of a command"),
+            }
+        }
+        let declares = simple.word_or_name.as_ref().is_some_and(|name| is_declaration(&name.value));
+        if let Some(name) = &simple.word_or_name {
+            argv.push(self.word(&name.value));
+        }
+        for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
+            match item {
+                ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => self.redirect(redirect),
+                ast::CommandPrefixOrSuffixItem::Word(raw) => argv.push(self.word(&raw.value)),
+                ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, raw) => {
+                    if declares {
+                        self.assignment(assignment);
+                        argv.push(Word::literal(declared_name(assignment)));
+                    } else if matches!(assignment.value, ast::AssignmentValue::Array(_)) {
+                        self.inexact("an array where only some commands take one");
+                    } else {
+                        argv.push(self.word(&raw.value));
+                    }
+                }
+                ast::CommandPrefixOrSuffixItem::ProcessSubstitution(_, subshell) => {
+                    argv.push(self.process(subshell));
+                }
+            }
+        }
+        if argv.is_empty() {
+            if assigned {
+                self.find(READ, "", "=");
+            }
+        } else {
+            self.judge(&argv, &[]);
+        }
+        self.input = outer;
+    }
+
+    /// The path a process substitution leaves among the arguments.
+    fn process(&mut self, subshell: &ast::SubshellCommand) -> Word {
+        if self.shell == Shell::Posix {
+            self.inexact("<(…) is not in every sh");
+        }
+        self.depth += 1;
+        let outer = std::mem::take(&mut self.input);
+        self.conditional(&subshell.list);
+        self.input = outer;
+        self.depth -= 1;
+        let mut word = Word::from_input("<(…)");
+        word.expansions = vec![crate::word::Expansion::Process];
+        word.may_be_option = false;
+        word.may_split = false;
+        word
+    }
+
+    fn redirects(&mut self, redirects: Option<&ast::RedirectList>) {
+        for redirect in redirects.iter().flat_map(|list| &list.0) {
+            self.redirect(redirect);
+        }
+    }
+
+    fn redirect(&mut self, redirect: &ast::IoRedirect) {
+        match redirect {
+            ast::IoRedirect::File(_, kind, target) => self.file_redirect(kind, target),
+            ast::IoRedirect::OutputAndError(raw, _) => {
+                let word = self.word(&raw.value);
+                self.written(&word, "&>");
+            }
+            ast::IoRedirect::HereString(_, raw) => {
+                let word = self.word(&raw.value);
+                self.input = match word.guess.clone().or_else(|| word.exact().map(str::to_owned)) {
+                    Some(text) => Input::Text(text),
+                    None => Input::Other,
+                };
+            }
+            ast::IoRedirect::HereDocument(_, document) => {
+                let quoted = !document.requires_expansion;
+                let plain = quoted || self.heredoc(&document.doc.value);
+                self.input =
+                    if plain { Input::Text(document.doc.value.clone()) } else { Input::Other };
+            }
+        }
+    }
+
+    fn file_redirect(
+        &mut self,
+        kind: &ast::IoFileRedirectKind,
+        target: &ast::IoFileRedirectTarget,
+    ) {
+        use ast::IoFileRedirectKind as K;
+        use ast::IoFileRedirectTarget as T;
+        match (kind, target) {
+            (_, T::ProcessSubstitution(_, subshell)) => {
+                self.process(subshell);
+                self.input = Input::Other;
+            }
+            (_, T::Fd(_)) => {}
+            (K::DuplicateInput | K::DuplicateOutput, T::Duplicate(raw)) => {
+                let word = self.word(&raw.value);
+                let number = word.text.strip_suffix('-').unwrap_or(&word.text);
+                let is_fd = word.literal && number.bytes().all(|b| b.is_ascii_digit());
+                if !is_fd {
+                    self.written(&word, ">&");
+                }
+            }
+            (K::Read, T::Filename(raw)) => {
+                let word = self.word(&raw.value);
+                self.input = Input::Other;
+                if word.text.starts_with("/dev/tcp/") || word.text.starts_with("/dev/udp/") {
+                    self.find(crate::effect::LISTEN, "<", "< /dev/tcp");
+                } else if path::is_secret(word.likely()) {
+                    self.find_at(SECRET, "<", format!("< {}", word.text), Some(word.text.clone()));
+                } else {
+                    self.find_at(READ, "<", "<", word.path().map(str::to_owned));
+                }
+            }
+            (_, T::Filename(raw) | T::Duplicate(raw)) => {
+                let word = self.word(&raw.value);
+                self.written(&word, ">");
+            }
+        }
+    }
+
+    /// A file is opened for writing by redirection.
+    fn written(&mut self, word: &Word, operator: &str) {
+        if word.literal && path::is_harmless_device(&word.text) {
+            return;
+        }
+        let does = path::danger_of_writing(word.likely()).unwrap_or(OVERWRITE);
+        let what = format!("{operator} {}", word.text);
+        self.find_at(does, operator, what, word.path().map(str::to_owned));
+    }
+
+    fn extended_test(&mut self, test: &ast::ExtendedTestExpr, outermost: bool) {
+        use ast::ExtendedTestExpr as T;
+        // Where `[[` is not a keyword, `&&` inside it ends a command.
+        if self.shell == Shell::Posix && !outermost {
+            self.inexact("[[ with operators is not in every sh");
+        }
+        match test {
+            T::And(one, two) | T::Or(one, two) => {
+                self.extended_test(one, false);
+                self.extended_test(two, false);
+            }
+            T::Not(inner) | T::Parenthesized(inner) => self.extended_test(inner, false),
+            T::UnaryTest(predicate, raw) => {
+                let word = self.word(&raw.value);
+                let evaluates = matches!(
+                    predicate,
+                    ast::UnaryPredicate::ShellVariableIsSetAndAssigned
+                        | ast::UnaryPredicate::ShellVariableIsSetAndNameRef
+                );
+                if evaluates && !word.exact().is_some_and(scope::is_name) {
+                    self.inexact("-v evaluates its operand");
+                }
+            }
+            T::BinaryTest(predicate, left, right) => {
+                self.binary_test(predicate, &left.value, &right.value);
+            }
+        }
+    }
+
+    fn binary_test(&mut self, predicate: &ast::BinaryPredicate, left: &str, right: &str) {
+        use ast::BinaryPredicate as P;
+        let words = [self.word(left), self.word(right)];
+        let compares_numbers = matches!(
+            predicate,
+            P::ArithmeticEqualTo
+                | P::ArithmeticNotEqualTo
+                | P::ArithmeticLessThan
+                | P::ArithmeticLessThanOrEqualTo
+                | P::ArithmeticGreaterThan
+                | P::ArithmeticGreaterThanOrEqualTo
+        );
+        if compares_numbers {
+            for (raw, word) in [left, right].into_iter().zip(&words) {
+                if !self.value_of(raw, word).is_number() && !self.is_free_variable(raw) {
+                    self.inexact("arithmetic on a value that may not be a number");
+                }
+            }
+        }
+        if self.shell == Shell::Posix
+            && matches!(predicate, P::LeftSortsBeforeRight | P::LeftSortsAfterRight)
+        {
+            self.inexact("[[ with < is not in every sh");
+        }
+    }
+}
+
+/// Setting a variable that other programs read.
+const UNKNOWN_VARIABLE: Does = Does { phrase: "changes what later commands run", ..UNKNOWN };
+
+/// Builtins whose arguments may be assignments.
+fn is_declaration(name: &str) -> bool {
+    matches!(name, "declare" | "typeset" | "local" | "export" | "readonly")
+}
+
+fn declared_name(assignment: &ast::Assignment) -> String {
+    match &assignment.name {
+        ast::AssignmentName::VariableName(name)
+        | ast::AssignmentName::ArrayElementName(name, _) => name.clone(),
+    }
+}

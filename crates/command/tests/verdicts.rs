@@ -1,0 +1,138 @@
+//! What a reading says, beyond its risk.
+
+use umbo_command::{Direction, Kind, Risk, Shell, read};
+
+fn bash(command: &str) -> umbo_command::Reading {
+    read(command, Shell::Bash)
+}
+
+#[test]
+fn a_forced_rm_inside_xargs_is_dangerous() {
+    let reading = bash("find . -name '*.o' | xargs rm -f");
+    assert_eq!(reading.risk, Risk::Dangerous);
+    assert!(reading.commands.iter().any(|c| c.via == ["xargs"] && c.argv[0].text == "rm"));
+}
+
+#[test]
+fn effects_carry_literal_targets() {
+    let reading = bash("cat a.txt > b.txt");
+    let target =
+        |kind| reading.effects.iter().find(|e| e.kind == kind).and_then(|e| e.target.clone());
+    assert_eq!(target(Kind::Read).as_deref(), Some("a.txt"));
+    assert_eq!(target(Kind::Overwrite).as_deref(), Some("b.txt"));
+}
+
+#[test]
+fn a_fetch_names_its_host() {
+    let reading = bash("curl -s https://api.example.com/v1 | jq .");
+    let effect = reading.effects.iter().find(|e| e.kind == Kind::Network).unwrap();
+    assert_eq!(effect.direction, Some(Direction::In));
+    assert_eq!(effect.target.as_deref(), Some("api.example.com"));
+}
+
+#[test]
+fn common_fs_is_said_only_when_nothing_else_changes() {
+    assert!(bash("mkdir -p a && cp x a/ && ls a").common_fs);
+    assert!(!bash("mkdir a && echo x > a/b").common_fs);
+    assert!(!bash("mkdir a && rm b").common_fs);
+    assert!(!bash("ls").common_fs);
+    assert!(!bash("mv x /etc/y").common_fs);
+}
+
+#[test]
+fn a_secret_that_is_read_is_a_credential_effect() {
+    for command in
+        ["cat .env", "cat ~/.ssh/id_rsa", "grep KEY .env.local", "cp ~/.aws/credentials /tmp"]
+    {
+        assert!(bash(command).effects.iter().any(|e| e.kind == Kind::Credential), "{command}");
+    }
+    assert_eq!(bash("cat .env.example").risk, Risk::ReadOnly);
+}
+
+#[test]
+fn the_answer_serialises_under_its_published_names() {
+    let json = serde_json::to_value(bash("git status")).unwrap();
+    let mut names: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["commands", "common_fs", "effects", "exact", "matched", "reason", "risk"]);
+    assert_eq!(json["risk"], "read_only");
+}
+
+#[test]
+fn an_unparsable_text_still_lists_what_it_may_run() {
+    let reading = bash("echo ok; git push --force (");
+    assert!(!reading.exact);
+    assert_eq!(reading.risk, Risk::Dangerous);
+    assert!(reading.possible.iter().any(|argv| argv.starts_with(&["git".into(), "push".into()])));
+}
+
+#[test]
+fn a_guessed_command_is_possible_but_not_exact() {
+    let reading = bash("x=push; git $x");
+    assert!(reading.possible.iter().any(|argv| argv == &["git", "push"]));
+    assert_ne!(reading.risk, Risk::ReadOnly);
+}
+
+#[test]
+fn words_say_why_they_are_not_literal() {
+    use umbo_command::Expansion;
+    let reading = bash("ls $x *.rs ~/a {b,c} $(pwd) 'lit eral'");
+    let words = &reading.commands.iter().find(|c| c.argv[0].text == "ls").unwrap().argv;
+    assert_eq!(words[1].expansions, [Expansion::Variable]);
+    assert_eq!(words[2].expansions, [Expansion::Glob]);
+    assert_eq!(words[3].expansions, [Expansion::Tilde]);
+    assert_eq!(words[4].expansions, [Expansion::Brace]);
+    assert_eq!(words[5].expansions, [Expansion::Substitution]);
+    assert_eq!(words[6].exact(), Some("lit eral"));
+}
+
+#[test]
+fn nu_has_a_read_only_subset() {
+    for command in [
+        "ls",
+        "ls | where size > 1kb",
+        "open Cargo.toml | get package.name",
+        "ps | sort-by cpu | first 5",
+        "^git status",
+    ] {
+        assert_eq!(read(command, Shell::Nu).risk, Risk::ReadOnly, "{command}");
+    }
+    for (command, risk) in [
+        ("rm -r x", Risk::Dangerous),
+        ("'a' | save b.txt", Risk::Mutate),
+        ("ls > x", Risk::Unknown),
+        ("ls o> x", Risk::Unknown),
+        ("ls | each { |f| rm $f.name }", Risk::Unknown),
+        ("^rm -rf x", Risk::Dangerous),
+        ("nu -c 'rm -rf x'", Risk::Unknown),
+    ] {
+        assert!(read(command, Shell::Nu).risk >= risk, "{command}");
+    }
+}
+
+#[test]
+fn fish_and_powershell_are_unknown_unless_plain() {
+    assert_eq!(read("ls -la | head", Shell::Fish).risk, Risk::ReadOnly);
+    assert_eq!(read("for f in *; rm -rf $f; end", Shell::Fish).risk, Risk::Dangerous);
+    assert_eq!(read("set -x PATH /tmp; ls", Shell::Fish).risk, Risk::Unknown);
+    assert_eq!(read("Get-ChildItem -Recurse", Shell::PowerShell).risk, Risk::ReadOnly);
+    assert_eq!(read("Remove-Item -Recurse x", Shell::PowerShell).risk, Risk::Dangerous);
+    assert_eq!(
+        read("Get-ChildItem | ForEach-Object { $_ }", Shell::PowerShell).risk,
+        Risk::Unknown
+    );
+}
+
+#[test]
+fn sh_is_read_for_all_its_implementations() {
+    assert_eq!(read("((rm -x))", Shell::Posix).risk, Risk::Unknown);
+    assert_eq!(read("[[ a || reboot ]]", Shell::Posix).risk, Risk::Unknown);
+    assert_eq!(read("ls | wc -l", Shell::Posix).risk, Risk::ReadOnly);
+}
+
+#[test]
+fn an_empty_command_is_unknown() {
+    for text in ["", "  ", "\n"] {
+        assert_eq!(bash(text).risk, Risk::Unknown);
+    }
+}

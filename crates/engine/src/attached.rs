@@ -1,0 +1,165 @@
+//! A job and the process that started it, while the two are connected.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use crate::clock;
+use crate::error::{Error, Result};
+use crate::job::Job;
+use crate::outcome::Outcome;
+use crate::request::OnDisconnect;
+use crate::spare::Supervisor;
+use crate::wait::Condition;
+use crate::wire::{self, Assign, Report};
+
+/// A job whose supervisor reports to this process.
+#[derive(Debug)]
+pub struct Attached {
+    job: Job,
+    /// `None` for a job that was there already, or is over.
+    supervisor: Option<Supervisor>,
+    outcome: Option<Outcome>,
+    on_disconnect: OnDisconnect,
+}
+
+/// A job given to a supervisor that has not answered yet.
+pub(crate) struct Sent {
+    attached: Attached,
+    result: io::Result<()>,
+}
+
+impl Sent {
+    /// Waits for the first answer. `None` if the job's session was busy and is worth another try.
+    pub(crate) fn accepted(self) -> Result<Option<Attached>> {
+        let Self { mut attached, result } = self;
+        // A message that could not be made was not sent: nobody will answer it.
+        if let Err(error) = &result
+            && error.kind() == io::ErrorKind::InvalidInput
+        {
+            return Err(Error::invalid("request", error.to_string()));
+        }
+        // A supervisor that could not prepare says so before it closes the socket.
+        match attached.next_report(None)? {
+            Some(Report::Queued | Report::Started { .. }) => Ok(Some(attached)),
+            Some(Report::Ended(outcome)) => {
+                attached.end(*outcome);
+                Ok(Some(attached))
+            }
+            Some(Report::Exists) => Ok(Some(Attached::to_existing(attached.job))),
+            Some(Report::Full { running }) => Err(Error::Full { running }),
+            Some(Report::SessionBusy { holder }) => {
+                if let Ok(holder) = attached.job.engine().job(&holder) {
+                    holder.wait(&[Condition::Exit], None)?;
+                }
+                Ok(None)
+            }
+            Some(Report::Failed { why }) => Err(Error::SupervisorGone(why)),
+            None => Err(Error::SupervisorGone(match result {
+                Err(error) => error.to_string(),
+                Ok(()) => "it closed the connection".into(),
+            })),
+        }
+    }
+}
+
+impl Attached {
+    /// Gives a supervisor a job.
+    pub(crate) fn send(job: Job, supervisor: Supervisor, assign: &Assign, body: &[u8]) -> Sent {
+        let result = send(&supervisor.socket, assign, body);
+        let supervisor = Some(supervisor);
+        let on_disconnect = assign.on_disconnect;
+        Sent { attached: Self { job, supervisor, outcome: None, on_disconnect }, result }
+    }
+
+    /// A job that another call started.
+    pub(crate) fn to_existing(job: Job) -> Self {
+        Self { job, supervisor: None, outcome: None, on_disconnect: OnDisconnect::Detach }
+    }
+
+    /// The job.
+    pub fn job(&self) -> &Job {
+        &self.job
+    }
+
+    /// Waits for the end, at most for `patience`. `None` if it runs on.
+    pub fn wait(&mut self, patience: Option<Duration>) -> Result<Option<Outcome>> {
+        if let Some(outcome) = &self.outcome {
+            return Ok(Some(outcome.clone()));
+        }
+        let deadline = patience.map(|patience| Instant::now() + patience);
+        while self.supervisor.is_some() {
+            match self.next_report(deadline)? {
+                Some(Report::Ended(outcome)) => {
+                    self.end(*outcome);
+                    return Ok(self.outcome.clone());
+                }
+                Some(_) => {}
+                None if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
+                    return Ok(None);
+                }
+                None => self.supervisor = None,
+            }
+        }
+        // Nobody reports here: the job is another call's, or its supervisor was killed.
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        self.job.wait(&[Condition::Exit], left)?;
+        match self.job.status()? {
+            crate::job::Status::Ended(outcome) => Ok(Some(*outcome)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Lets go: the job runs on, whatever its request says about disconnection.
+    pub fn detach(self) -> Job {
+        if self.on_disconnect == OnDisconnect::Stop && self.supervisor.is_some() {
+            let _ = self.job.disown();
+        }
+        self.job
+    }
+
+    fn end(&mut self, outcome: Outcome) {
+        self.outcome = Some(outcome);
+        self.supervisor = None;
+    }
+
+    /// The next thing the supervisor says; `None` at the deadline, or if it is gone.
+    fn next_report(&mut self, deadline: Option<Instant>) -> Result<Option<Report>> {
+        let Some(supervisor) = &mut self.supervisor else { return Ok(None) };
+        if let Some(deadline) = deadline
+            && !is_readable(&supervisor.socket, deadline)
+        {
+            return Ok(None);
+        }
+        let report = wire::receive::<Report>(Reader(&supervisor.socket));
+        supervisor.bury_starter();
+        match report {
+            Ok(frame) => Ok(Some(frame.head)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
+            Err(error) => Err(Error::SupervisorGone(error.to_string())),
+        }
+    }
+}
+
+fn is_readable(socket: &OwnedFd, deadline: Instant) -> bool {
+    let timeout = clock::until(deadline);
+    let mut fds = [PollFd::new(socket, PollFlags::IN)];
+    matches!(poll(&mut fds, Some(&timeout)), Ok(ready) if ready > 0)
+}
+
+fn send(socket: &OwnedFd, assign: &Assign, body: &[u8]) -> io::Result<()> {
+    let mut file = File::from(socket.try_clone()?);
+    wire::send(&mut file, assign, body)
+}
+
+struct Reader<'a>(&'a OwnedFd);
+
+impl io::Read for Reader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::read(self.0, buffer)?)
+    }
+}

@@ -1,0 +1,551 @@
+//! The library's front: starts jobs, finds them, lists them, and tells what happened.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::attached::Attached;
+use crate::clock;
+use crate::error::{Error, Result};
+use crate::event::Journal;
+use crate::id::JobId;
+use crate::job::{Job, Status, Summary};
+use crate::line::Line;
+use crate::outcome::Outcome;
+use crate::prune;
+use crate::reconcile::{self, Truth};
+use crate::request::{Command, Request, Stdin};
+use crate::session;
+use crate::shell::{self, Invocation};
+use crate::spare::{Spares, Warmth};
+use crate::state::{FORMAT, Record, State};
+use crate::supervisor::TAG;
+use crate::wire::{Assign, News, Retention, StdinKind};
+
+/// How long a job that is over may take to say so.
+const ANNOUNCEMENT: Duration = Duration::from_millis(500);
+
+/// Whether `init` was called.
+static INITIALISED: AtomicBool = AtomicBool::new(false);
+
+/// Notes that this program can become a supervisor.
+pub(crate) fn initialised() {
+    INITIALISED.store(true, Ordering::Relaxed);
+}
+
+/// Starts and finds the jobs of one state directory. Cheap to clone; usable from any thread.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    state: State,
+    spares: Spares,
+    max_running: usize,
+    retention: Retention,
+    listed: Listed,
+}
+
+/// Which ended jobs are listed.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed {
+    /// At most this many.
+    pub jobs: usize,
+    /// Those that ended within this time.
+    pub age: Duration,
+}
+
+impl Default for Listed {
+    fn default() -> Self {
+        Self { jobs: 100, age: Duration::from_mins(5) }
+    }
+}
+
+/// Which jobs a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scope {
+    /// Those that run or wait, and those that ended not long ago.
+    #[default]
+    Recent,
+    /// All on disk.
+    All,
+}
+
+/// How an engine is to be.
+#[derive(Debug)]
+pub struct Builder {
+    state: PathBuf,
+    supervisor: Option<PathBuf>,
+    warmth: Warmth,
+    max_running: usize,
+    retention: Retention,
+    listed: Listed,
+}
+
+impl Builder {
+    /// The executable whose supervisors are used, instead of this program itself: an `umbo`.
+    #[must_use]
+    pub fn supervisor(mut self, program: impl Into<PathBuf>) -> Self {
+        self.supervisor = Some(program.into());
+        self
+    }
+
+    /// Whether a supervisor is kept waiting for the next job.
+    #[must_use]
+    pub fn warmth(mut self, warmth: Warmth) -> Self {
+        self.warmth = warmth;
+        self
+    }
+
+    /// How many jobs of the state directory may run at once. 10 unless said otherwise.
+    #[must_use]
+    pub fn max_running(mut self, most: usize) -> Self {
+        self.max_running = most;
+        self
+    }
+
+    /// How many ended jobs stay on disk, and how many bytes they may take.
+    #[must_use]
+    pub fn retention(mut self, jobs: usize, bytes: u64) -> Self {
+        self.retention = Retention { jobs, bytes };
+        self
+    }
+
+    /// Which ended jobs are listed.
+    #[must_use]
+    pub fn listed(mut self, listed: Listed) -> Self {
+        self.listed = listed;
+        self
+    }
+
+    /// Opens the engine.
+    pub fn open(self) -> Result<Engine> {
+        let program = match self.supervisor {
+            Some(program) => program,
+            None if INITIALISED.load(Ordering::Relaxed) => PathBuf::from("/proc/self/exe"),
+            None => return Err(Error::NotInitialised),
+        };
+        let state =
+            State::open(&std::path::absolute(&self.state).map_err(Error::state(&self.state))?)?;
+        let spares = Spares::new(program, state.root().to_owned(), self.warmth);
+        spares.refill();
+        let inner = Inner {
+            state,
+            spares,
+            max_running: self.max_running,
+            retention: self.retention,
+            listed: self.listed,
+        };
+        Ok(Engine { inner: Arc::new(inner) })
+    }
+}
+
+impl Engine {
+    /// An engine over a state directory.
+    pub fn builder(state: impl Into<PathBuf>) -> Builder {
+        Builder {
+            state: state.into(),
+            supervisor: None,
+            warmth: Warmth::Warm,
+            max_running: 10,
+            retention: Retention { jobs: 2000, bytes: 4 << 30 },
+            listed: Listed::default(),
+        }
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.inner.state
+    }
+
+    pub(crate) fn journal(&self) -> Result<Journal> {
+        let path = self.state().events();
+        Journal::open(&path).map_err(Error::file("open", path))
+    }
+
+    /// Where everything is.
+    pub fn state_directory(&self) -> &Path {
+        self.state().root()
+    }
+
+    /// Starts a job and returns when its command runs, waits for its turn, or failed to start.
+    pub fn start(&self, request: &Request) -> Result<Job> {
+        Ok(self.spawn(request)?.detach())
+    }
+
+    /// Runs a job to its end.
+    pub fn run(&self, request: &Request) -> Result<(Job, Outcome)> {
+        let mut attached = self.launch(request, News::End)?;
+        let outcome = attached.wait(None)?;
+        let job = attached.detach();
+        match outcome {
+            Some(outcome) => Ok((job, outcome)),
+            None => Err(Error::SupervisorGone("it sent no outcome".into())),
+        }
+    }
+
+    /// Starts a job and stays attached to it: the fastest way to learn of its end.
+    ///
+    /// Dropping the result is what [`OnDisconnect`](crate::OnDisconnect) speaks of.
+    pub fn spawn(&self, request: &Request) -> Result<Attached> {
+        self.launch(request, News::Start)
+    }
+
+    fn launch(&self, request: &Request, news: News) -> Result<Attached> {
+        let directory = check(request)?;
+        let claim = self.claim(request)?;
+        if let Claim::Taken(job) = &claim {
+            return Ok(Attached::to_existing(job.clone()));
+        }
+        loop {
+            let job = match &claim {
+                Claim::Mine(job) | Claim::Taken(job) => job.id().clone(),
+                Claim::None => JobId::generate(),
+            };
+            let (assign, body) = self.assign(request, &directory, &job, news)?;
+            let supervisor = self.inner.spares.take()?;
+            let handle = Job::new(self.clone(), job);
+            let accepted = Attached::send(handle, supervisor, &assign, &body).accepted();
+            self.inner.spares.refill();
+            // Otherwise the session was busy, and its holder has ended meanwhile.
+            if let Some(attached) = accepted? {
+                return Ok(attached);
+            }
+        }
+    }
+
+    fn assign(
+        &self,
+        request: &Request,
+        directory: &Path,
+        job: &JobId,
+        news: News,
+    ) -> Result<(Assign, Vec<u8>)> {
+        let variables = shell::environment(request, directory, &[(TAG, job.as_str())]);
+        let invocation = self.invocation(request, directory, &variables)?;
+        let mut body = Body::default();
+        body.push("command", invocation.program.as_os_str())?;
+        body.push("cwd", directory.as_os_str())?;
+        for argument in &invocation.arguments {
+            body.push("command", argument)?;
+        }
+        for (name, value) in &variables {
+            let mut variable = name.clone();
+            variable.push("=");
+            variable.push(value);
+            body.push("env", &variable)?;
+        }
+        let (stdin, bytes) = match &request.stdin {
+            Stdin::None => (StdinKind::None, &[][..]),
+            Stdin::Open => (StdinKind::Open, &[][..]),
+            Stdin::Bytes(bytes) => (StdinKind::Bytes, &bytes[..]),
+            Stdin::File(path) => (StdinKind::File, path.as_os_str().as_bytes()),
+        };
+        body.bytes.extend_from_slice(bytes);
+        let record = Self::record(request, directory, job);
+        let assign = Assign {
+            job: job.clone(),
+            record: serde_json::to_value(record).unwrap_or_default(),
+            limits: request.limits.clone(),
+            ladder: request.ladder,
+            leaks: request.leaks,
+            on_disconnect: request.on_disconnect,
+            admission: request.admission,
+            max_running: self.inner.max_running,
+            terminal: request.terminal,
+            stdin,
+            session: request.session.as_ref().map(|session| session.name.clone()),
+            arguments: invocation.arguments.len(),
+            stdin_bytes: bytes.len(),
+            retention: self.inner.retention,
+            news,
+        };
+        Ok((assign, body.bytes))
+    }
+
+    fn invocation(
+        &self,
+        request: &Request,
+        directory: &Path,
+        variables: &[(OsString, OsString)],
+    ) -> Result<Invocation> {
+        let path = shell::search_path(variables);
+        match &request.command {
+            Command::Argv(_) if session::is_wanted(request) => Err(Error::invalid(
+                "session",
+                "a session or profile needs a line for its shell, not separate words",
+            )),
+            Command::Argv(words) => shell::invoke_words(words, directory, &path),
+            Command::Shell { text, shell, login } if session::is_wanted(request) => {
+                session::check_login(*login)?;
+                session::invoke(self, request, text, shell, directory)
+            }
+            Command::Shell { text, shell, login } => shell.invoke(text, *login, &path),
+        }
+    }
+
+    fn record(request: &Request, directory: &Path, job: &JobId) -> Record {
+        let (command, shell) = match &request.command {
+            Command::Shell { text, shell, .. } => (text.clone(), Some(shell.name())),
+            Command::Argv(words) => (quoted(words), None),
+        };
+        Record {
+            v: FORMAT,
+            job: job.clone(),
+            command,
+            shell,
+            cwd: directory.to_string_lossy().into_owned(),
+            created_at: clock::now_us(),
+            name: request.name.clone(),
+            owner: request.owner.clone(),
+            session: request.session.as_ref().map(|session| session.name.clone()),
+            terminal: request.terminal,
+            env: request
+                .env
+                .set
+                .iter()
+                .map(|(name, _)| name.to_string_lossy().into_owned())
+                .collect(),
+            limits: request.limits.clone(),
+            fingerprint: request.idempotency_key.as_ref().map(|_| fingerprint(request)),
+            supervisor: None,
+        }
+    }
+
+    /// Makes sure that a key starts one job only, whoever else uses it at the same moment.
+    fn claim(&self, request: &Request) -> Result<Claim> {
+        let Some(key) = &request.idempotency_key else { return Ok(Claim::None) };
+        let fresh = JobId::generate();
+        let link = self.state().keys().join(key_file(key)?);
+        let job = match symlink(fresh.as_str(), &link) {
+            Ok(()) => fresh,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read_link(&link)
+                .ok()
+                .and_then(|target| target.to_str()?.parse().ok())
+                .ok_or_else(|| {
+                    Error::invalid("idempotency_key", format!("{} is damaged", link.display()))
+                })?,
+            Err(source) => return Err(Error::State { path: link, source }),
+        };
+        let job = Job::new(self.clone(), job);
+        match job.directory().record() {
+            Ok((record, _)) if record.fingerprint == Some(fingerprint(request)) => {
+                Ok(Claim::Taken(job))
+            }
+            Ok(_) => Err(Error::KeyReused { key: key.clone(), job: job.id().to_string() }),
+            // Named but never started: its caller died in between. It starts now, under its name.
+            Err(_) => Ok(Claim::Mine(job)),
+        }
+    }
+
+    /// The job that `name` means: an id, a unique prefix of one, a `--name`, or `@last`.
+    pub fn job(&self, name: &str) -> Result<Job> {
+        let ids = self.state().job_ids()?;
+        if name == "@last" {
+            let last = ids.last().cloned().ok_or_else(|| Error::UnknownJob(name.into()))?;
+            return Ok(Job::new(self.clone(), last));
+        }
+        let lower = name.to_ascii_lowercase();
+        if !name.is_empty() {
+            let fits: Vec<&JobId> =
+                ids.iter().filter(|id| id.as_str().starts_with(&lower)).collect();
+            match fits[..] {
+                [only] => return Ok(Job::new(self.clone(), only.clone())),
+                [] => {}
+                // A name may look like the beginning of an id.
+                _ if self.named(&ids, name).is_some() => {}
+                _ => {
+                    let matches = fits.iter().map(ToString::to_string).collect();
+                    return Err(Error::Ambiguous { prefix: name.into(), matches });
+                }
+            }
+        }
+        self.named(&ids, name).ok_or_else(|| Error::UnknownJob(name.into()))
+    }
+
+    /// The newest job with a name.
+    fn named(&self, ids: &[JobId], name: &str) -> Option<Job> {
+        let mut newest = None;
+        for job in ids.iter().rev().map(|id| Job::new(self.clone(), id.clone())) {
+            let record = job.directory().record();
+            if record.is_ok_and(|(record, _)| record.name.as_deref() == Some(name)) {
+                // A name is used again and again; one that runs is meant before those that ran.
+                if !matches!(job.status(), Ok(Status::Ended(_))) {
+                    return Some(job);
+                }
+                newest.get_or_insert(job);
+            }
+        }
+        newest
+    }
+
+    /// The jobs, oldest first, and the truth about each.
+    pub fn jobs(&self, scope: Scope) -> Result<Vec<Summary>> {
+        let mut summaries: Vec<Summary> = self
+            .state()
+            .job_ids()?
+            .into_iter()
+            .filter_map(|id| Job::new(self.clone(), id).summary())
+            .collect();
+        if scope == Scope::Recent {
+            let age = u64::try_from(self.inner.listed.age.as_micros()).unwrap_or(u64::MAX);
+            let oldest = clock::now_us().saturating_sub(age);
+            let mut kept = 0;
+            let mut recent: Vec<Summary> = summaries
+                .into_iter()
+                .rev()
+                .filter(|summary| match &summary.status {
+                    Status::Ended(outcome) => {
+                        let listed = outcome.ended_at >= oldest && kept < self.inner.listed.jobs;
+                        kept += usize::from(listed);
+                        listed
+                    }
+                    Status::Created | Status::Started { .. } => true,
+                })
+                .collect();
+            recent.reverse();
+            summaries = recent;
+        }
+        Ok(summaries)
+    }
+
+    /// Deletes ended jobs: all that ended longer than `age` ago, and the oldest of the rest beyond
+    /// what the engine keeps.
+    pub fn prune(&self, age: Option<Duration>) -> Result<Vec<JobId>> {
+        for id in self.state().job_ids()? {
+            let is_over = matches!(reconcile::truth(self.state(), &id), Truth::Over(_));
+            if is_over && !self.state().job(&id).is_announced() {
+                // Its supervisor is about to say so: that is waited for, but not for long.
+                let deadline = Instant::now() + ANNOUNCEMENT;
+                Line::open(&Job::new(self.clone(), id)).sleep(Some(deadline), None);
+            }
+        }
+        prune::prune(self.state(), self.inner.retention, age)
+    }
+}
+
+enum Claim {
+    /// No key.
+    None,
+    /// A key, and this is to be its job.
+    Mine(Job),
+    /// A key that has its job.
+    Taken(Job),
+}
+
+/// Strings without NUL, each followed by one.
+#[derive(Default)]
+struct Body {
+    bytes: Vec<u8>,
+}
+
+impl Body {
+    fn push(&mut self, field: &'static str, text: &std::ffi::OsStr) -> Result<()> {
+        if text.as_bytes().contains(&0) {
+            return Err(Error::invalid(field, "it contains a NUL byte, which no argument can"));
+        }
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.push(0);
+        Ok(())
+    }
+}
+
+/// Refuses what cannot run, before anything is made. Returns the resolved directory.
+fn check(request: &Request) -> Result<PathBuf> {
+    if let Command::Shell { text, .. } = &request.command
+        && text.trim().is_empty()
+    {
+        return Err(Error::invalid("command", "it is empty; give a command to run"));
+    }
+    if let Some(name) = &request.name
+        && (name.is_empty() || name.starts_with('@') || name.chars().any(char::is_control))
+    {
+        return Err(Error::invalid(
+            "name",
+            format!("{name:?} is no name; use visible characters, not starting with '@'"),
+        ));
+    }
+    for (name, _) in &request.env.set {
+        let bytes = name.as_bytes();
+        if bytes.is_empty() || bytes.contains(&b'=') || bytes.contains(&0) {
+            return Err(Error::invalid("env", format!("{} is no variable name", name.display())));
+        }
+    }
+    if let Some(nice) = request.limits.nice
+        && !(-20..=19).contains(&nice)
+    {
+        return Err(Error::invalid("nice", format!("{nice} is not between -20 and 19")));
+    }
+    if let Some(size) = request.terminal {
+        size.check("terminal")?;
+    }
+    if let Stdin::File(path) = &request.stdin
+        && let Err(error) = fs::File::open(path)
+    {
+        return Err(Error::invalid("stdin", format!("{}: {error}", path.display())));
+    }
+    let directory = fs::canonicalize(&request.cwd)
+        .map_err(|error| Error::invalid("cwd", format!("{}: {error}", request.cwd.display())))?;
+    if !directory.is_dir() {
+        return Err(Error::invalid("cwd", format!("{} is not a directory", directory.display())));
+    }
+    Ok(directory)
+}
+
+/// Words as a person would type them.
+fn quoted(words: &[OsString]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    let quote = |word: &OsString| {
+        let word = word.to_string_lossy();
+        if !word.is_empty() && word.chars().all(plain) {
+            word.into_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+/// The name of a key's file: unique for each key, and safe in any directory.
+fn key_file(key: &str) -> Result<String> {
+    if key.is_empty() || key.len() > 120 {
+        let problem = format!("it has {} bytes; use 1 to 120", key.len());
+        return Err(Error::invalid("idempotency_key", problem));
+    }
+    Ok(key.bytes().flat_map(|byte| [hex(byte >> 4), hex(byte & 15)]).collect())
+}
+
+fn hex(digit: u8) -> char {
+    char::from_digit(digit.into(), 16).unwrap_or('0')
+}
+
+/// What makes two requests the same for an idempotency key: a hash that is stored, and so must
+/// be the same in every build (FNV-1a).
+fn fingerprint(request: &Request) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut add = |bytes: &[u8]| {
+        for byte in bytes.iter().chain(&[0]) {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    match &request.command {
+        Command::Shell { text, shell, .. } => {
+            add(shell.name().as_bytes());
+            add(text.as_bytes());
+        }
+        Command::Argv(words) => words.iter().for_each(|word| add(word.as_bytes())),
+    }
+    add(request.cwd.as_os_str().as_bytes());
+    for (name, value) in &request.env.set {
+        add(name.as_bytes());
+        add(value.as_bytes());
+    }
+    format!("{hash:016x}")
+}

@@ -1,0 +1,361 @@
+//! What happened, in order, for ever: one journal for all jobs of a state directory.
+//!
+//! The journal is a file of slots of 128 bytes, each one line of JSON padded with spaces; the
+//! number of an event is the number of its slot. Writers append with one `write(2)` and take no
+//! lock, so a writer that hangs blocks nobody; a slot never crosses a block of the file system, so
+//! a full disk refuses it whole. Old slots are punched out as a hole, which keeps the numbers and
+//! lets a reader that comes late count exactly what it missed.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use serde::{Deserialize, Serialize};
+
+use crate::clock;
+use crate::id::JobId;
+use crate::sys::lock;
+
+const SLOT: usize = 128;
+/// The first slot says what the file is, so that events are numbered from 1.
+const HEADER: &[u8] = br#"{"umbo":"events","v":1}"#;
+
+/// Something that happened to a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Its number. Later events have higher numbers.
+    #[serde(default)]
+    pub seq: u64,
+    /// When, in microseconds since 1970.
+    pub at: u64,
+    /// To which job.
+    pub job: JobId,
+    /// What.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What can happen to a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum EventKind {
+    /// It exists on disk.
+    Created,
+    /// Its command runs.
+    Started,
+    /// It has written up to this offset.
+    Output {
+        /// The offset.
+        offset: u64,
+    },
+    /// The disk is full: the job waits until there is room.
+    Stalled,
+    /// Descendants outlived its command.
+    Leaked {
+        /// How many.
+        count: usize,
+    },
+    /// It is over.
+    Exited {
+        /// The state it ended in.
+        state: String,
+        /// The exit code, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<i32>,
+    },
+    /// Its files were deleted.
+    Removed,
+}
+
+impl EventKind {
+    /// The kind's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Started => "started",
+            Self::Output { .. } => "output",
+            Self::Stalled => "stalled",
+            Self::Leaked { .. } => "leaked",
+            Self::Exited { .. } => "exited",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// What a reader of the journal gets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Item {
+    /// An event.
+    Event(Event),
+    /// Events that are no longer kept, or that a damaged journal lost.
+    Gap {
+        /// Always "gap".
+        kind: GapKind,
+        /// The number of the last of them.
+        seq: u64,
+        /// How many.
+        missed: u64,
+    },
+}
+
+/// The word "gap", for readers of JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GapKind {
+    /// Events are missing here.
+    Gap,
+}
+
+impl Item {
+    /// The cursor after this item.
+    pub fn seq(&self) -> u64 {
+        match self {
+            Self::Event(event) => event.seq,
+            Self::Gap { seq, .. } => *seq,
+        }
+    }
+}
+
+/// The journal of a state directory.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journal {
+    /// Opens the journal, making it or mending its tail where needed.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let journal = Self { path: path.to_owned(), file };
+        if journal.needs_mending()? {
+            lock::exclusive(&journal.file)?;
+            // The lock goes with the file; a fresh description is used from here on.
+            journal.mend()?;
+            let file = OpenOptions::new().read(true).append(true).open(path)?;
+            return Ok(Self { path: path.to_owned(), file });
+        }
+        Ok(journal)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn needs_mending(&self) -> io::Result<bool> {
+        let length = self.file.metadata()?.len();
+        Ok(length == 0 || !length.is_multiple_of(SLOT as u64))
+    }
+
+    /// Fills a torn slot up, so that the next one begins where slots begin. It reads as a gap.
+    fn mend(&self) -> io::Result<()> {
+        let length = self.file.metadata()?.len();
+        let torn = usize::try_from(length % SLOT as u64).unwrap_or(0);
+        if length == 0 {
+            rustix::io::write(&self.file, &slot(HEADER))?;
+        } else if torn != 0 {
+            rustix::io::write(&self.file, &[b'\n'; SLOT][torn..])?;
+        }
+        Ok(())
+    }
+
+    /// Appends events that happened now.
+    pub(crate) fn append(&self, job: &JobId, kinds: &[EventKind]) -> io::Result<()> {
+        let at = clock::now_us();
+        let mut slots = Vec::with_capacity(kinds.len() * SLOT);
+        for kind in kinds {
+            let stored = Stored { at, job, kind };
+            slots.extend_from_slice(&slot(&serde_json::to_vec(&stored)?));
+        }
+        // A full disk may take the first slots and refuse the rest.
+        match rustix::io::write(&self.file, &slots)? {
+            written if written == slots.len() => Ok(()),
+            _ => Err(rustix::io::Errno::NOSPC.into()),
+        }
+    }
+
+    /// The number of the newest event.
+    pub(crate) fn newest(&self) -> io::Result<u64> {
+        Ok((self.file.metadata()?.len() / SLOT as u64).saturating_sub(1))
+    }
+
+    /// Up to `most` items after the event `after`.
+    pub(crate) fn read(&self, after: u64, most: usize) -> io::Result<Vec<Item>> {
+        let newest = self.newest()?;
+        let mut items = Vec::new();
+        let mut next = after.min(newest).saturating_add(1);
+        let mut buffer = vec![0; 64 * SLOT];
+        let mut missed = 0;
+        while next <= newest && items.len() < most {
+            let skipped = self.skip_hole(next, newest)?;
+            missed += skipped;
+            next += skipped;
+            let left = usize::try_from((newest + 1).saturating_sub(next)).unwrap_or(64).min(64);
+            let count = self.file.read_at(&mut buffer[..left * SLOT], next * SLOT as u64)?;
+            for bytes in buffer[..count].chunks_exact(SLOT) {
+                if items.len() >= most {
+                    break;
+                }
+                match parse(bytes, next) {
+                    Some(event) => {
+                        push_gap(&mut items, &mut missed, next - 1);
+                        items.push(Item::Event(event));
+                    }
+                    None => missed += 1,
+                }
+                next += 1;
+            }
+            if count < SLOT {
+                break;
+            }
+        }
+        push_gap(&mut items, &mut missed, next - 1);
+        Ok(items)
+    }
+
+    /// How many slots from `next` on lie in a hole.
+    fn skip_hole(&self, next: u64, newest: u64) -> io::Result<u64> {
+        let offset = next * SLOT as u64;
+        // A descriptor of its own: seeking must not disturb other readers of this one.
+        let file = File::open(&self.path)?;
+        match seek(&file, SeekFrom::Data(offset)) {
+            Ok(data) => Ok((data - offset) / SLOT as u64),
+            Err(rustix::io::Errno::NXIO) => Ok((newest + 1).saturating_sub(next)),
+            Err(_) => Ok(0),
+        }
+    }
+
+    /// Whether the journal has an event of this kind for the job, looking back from the end.
+    pub(crate) fn has_exited(&self, job: &JobId) -> io::Result<bool> {
+        let mut end = self.newest()? + 1;
+        let mut buffer = vec![0; 512 * SLOT];
+        while end > 1 {
+            let begin = end.saturating_sub(512).max(1);
+            let wanted = usize::try_from(end - begin).unwrap_or(512) * SLOT;
+            let count = self.file.read_at(&mut buffer[..wanted], begin * SLOT as u64)?;
+            for bytes in buffer[..count].chunks_exact(SLOT).rev() {
+                let Some(event) = parse(bytes, 1) else { continue };
+                if event.job != *job {
+                    continue;
+                }
+                match event.kind {
+                    EventKind::Exited { .. } => return Ok(true),
+                    EventKind::Created => return Ok(false),
+                    _ => {}
+                }
+            }
+            end = begin;
+        }
+        Ok(false)
+    }
+
+    /// Gives back the disk space of all but the newest `keep` events.
+    pub(crate) fn trim(&self, keep: u64) -> io::Result<()> {
+        let newest = self.newest()?;
+        if newest > keep {
+            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            let slot = SLOT as u64;
+            fallocate(&self.file, flags, slot, (newest - keep) * slot)?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Serialize)]
+struct Stored<'a> {
+    at: u64,
+    job: &'a JobId,
+    #[serde(flatten)]
+    kind: &'a EventKind,
+}
+
+fn slot(json: &[u8]) -> [u8; SLOT] {
+    let mut slot = [b' '; SLOT];
+    let length = json.len().min(SLOT - 1);
+    slot[..length].copy_from_slice(&json[..length]);
+    slot[SLOT - 1] = b'\n';
+    slot
+}
+
+fn parse(bytes: &[u8], seq: u64) -> Option<Event> {
+    let mut event: Event = serde_json::from_slice(bytes).ok()?;
+    event.seq = seq;
+    Some(event)
+}
+
+fn push_gap(items: &mut Vec<Item>, missed: &mut u64, seq: u64) {
+    if *missed > 0 {
+        items.push(Item::Gap { kind: GapKind::Gap, seq, missed: std::mem::take(missed) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn longest() -> EventKind {
+        EventKind::Exited { state: "failed_to_start".into(), code: Some(i32::MIN) }
+    }
+
+    #[test]
+    fn the_longest_event_fits_its_slot() {
+        let job = JobId::generate();
+        for kind in [longest(), EventKind::Output { offset: u64::MAX }] {
+            let stored = Stored { at: 9_999_999_999_999_999, job: &job, kind: &kind };
+            let json = serde_json::to_vec(&stored).unwrap();
+            assert!(json.len() < SLOT, "{} bytes", json.len());
+            assert_eq!(parse(&slot(&json), 7).unwrap().kind, kind);
+        }
+    }
+
+    #[test]
+    fn a_reader_resumes_from_any_cursor_without_gap_or_duplicate() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&dir.path().join("events")).unwrap();
+        let job = JobId::generate();
+        for offset in 0..200 {
+            journal.append(&job, &[EventKind::Output { offset }]).unwrap();
+        }
+        for cursor in 0..200 {
+            let items = journal.read(cursor, 1000).unwrap();
+            let seqs: Vec<_> = items.iter().map(Item::seq).collect();
+            assert_eq!(seqs, (cursor + 1..=200).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_late_reader_is_told_exactly_how_many_events_it_missed() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&dir.path().join("events")).unwrap();
+        let job = JobId::generate();
+        for offset in 0..1000 {
+            journal.append(&job, &[EventKind::Output { offset }]).unwrap();
+        }
+        journal.trim(100).unwrap();
+        let items = journal.read(10, 1000).unwrap();
+        assert_eq!(items[0], Item::Gap { kind: GapKind::Gap, seq: 900, missed: 890 });
+        assert_eq!(items[1].seq(), 901);
+        assert_eq!(items.len(), 101);
+    }
+
+    #[test]
+    fn a_torn_tail_is_mended_and_said() {
+        for torn in 1..100 {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("events");
+            let job = JobId::generate();
+            Journal::open(&path).unwrap().append(&job, &[EventKind::Created, longest()]).unwrap();
+            let whole = std::fs::read(&path).unwrap();
+            std::fs::write(&path, &whole[..whole.len() - SLOT + torn]).unwrap();
+            let journal = Journal::open(&path).unwrap();
+            journal.append(&job, &[EventKind::Started]).unwrap();
+            let items = journal.read(0, 10).unwrap();
+            assert_eq!(items[0].seq(), 1);
+            assert_eq!(items[1], Item::Gap { kind: GapKind::Gap, seq: 2, missed: 1 });
+            assert!(matches!(&items[2], Item::Event(e) if e.kind == EventKind::Started));
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Job ids: ULIDs in lower case, so that names in a directory sort by time.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use ulid::Ulid;
+
+use crate::error::Error;
+
+/// The name of a job, for ever.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct JobId(String);
+
+impl JobId {
+    /// A new id, later than all before it on this machine's clock.
+    pub fn generate() -> Self {
+        Self(Ulid::generate().to_string().to_ascii_lowercase())
+    }
+
+    /// Its 26 characters.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// When it was made, in milliseconds since 1970.
+    pub fn made_at_ms(&self) -> u64 {
+        Ulid::from_string(&self.0).map_or(0, |ulid| ulid.timestamp_ms())
+    }
+}
+
+impl FromStr for JobId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let lower = text.to_ascii_lowercase();
+        match Ulid::from_string(&lower) {
+            // The crate forgives look-alike letters; a directory name must be exact.
+            Ok(ulid) if ulid.to_string().eq_ignore_ascii_case(&lower) => Ok(Self(lower)),
+            _ => Err(Error::invalid("job", format!("{text:?} is not a job id (26 characters)"))),
+        }
+    }
+}
+
+impl TryFrom<String> for JobId {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        text.parse()
+    }
+}
+
+impl From<JobId> for String {
+    fn from(id: JobId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_lower_case_ulids_that_parse_back() {
+        let id = JobId::generate();
+        assert_eq!(id.as_str().len(), 26);
+        assert_eq!(id.as_str(), id.as_str().to_ascii_lowercase());
+        assert_eq!(id.as_str().parse::<JobId>().unwrap(), id);
+        assert!(id.made_at_ms() > 1_600_000_000_000);
+    }
+
+    #[test]
+    fn what_is_not_a_ulid_is_refused() {
+        for text in
+            ["", "x", "../../etc", "01hx7z8k9m2n3p4q5r6s7t8v9", "oooooooooooooooooooooooooo"]
+        {
+            assert!(text.parse::<JobId>().is_err(), "{text}");
+        }
+    }
+}

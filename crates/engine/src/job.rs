@@ -1,0 +1,272 @@
+//! One job, seen from outside: read it, write to it, wait for it, stop it.
+
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::id::JobId;
+use crate::log::{Log, OUTPUT};
+use crate::outcome::Outcome;
+use crate::reconcile::{self, Truth};
+use crate::request::{Ladder, Size};
+use crate::state::{JobDir, Record};
+use crate::sys::socket;
+use crate::wait::{self, Condition, Met};
+use crate::wire::{self, Answer, Ask};
+
+/// How long a supervisor may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A handle to a job. It may be running, over, or, for all one knows, deleted.
+#[derive(Debug, Clone)]
+pub struct Job {
+    engine: Engine,
+    id: JobId,
+}
+
+/// Where a job is in its life.
+#[derive(Debug, Clone)]
+pub enum Status {
+    /// It waits for its turn.
+    Created,
+    /// Its command runs, proven by its supervisor's lock.
+    Started {
+        /// The command's process.
+        pid: i32,
+        /// Since when, in microseconds since 1970.
+        at: u64,
+    },
+    /// It is over.
+    Ended(Box<Outcome>),
+}
+
+impl Status {
+    /// The state's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Started { .. } => "started",
+            Self::Ended(outcome) => outcome.end.name(),
+        }
+    }
+}
+
+/// A job in a list.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// The job.
+    pub job: JobId,
+    /// Where it is in its life.
+    pub status: Status,
+    /// What it runs, as a person would type it.
+    pub command: String,
+    /// Where.
+    pub cwd: String,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Who asked for it.
+    pub owner: Option<String>,
+    /// The session it belongs to.
+    pub session: Option<String>,
+    /// Whether it has a terminal, and of which size at its start.
+    pub terminal: Option<Size>,
+    /// When it was asked for, in microseconds since 1970.
+    pub created_at: u64,
+    /// How many bytes it has written.
+    pub total_bytes: u64,
+}
+
+impl Summary {
+    /// When its command was started, in microseconds since 1970.
+    pub fn started_at(&self) -> Option<u64> {
+        match &self.status {
+            Status::Created => None,
+            Status::Started { at, .. } => Some(*at),
+            Status::Ended(outcome) => outcome.started_at,
+        }
+    }
+}
+
+impl Job {
+    pub(crate) fn new(engine: Engine, id: JobId) -> Self {
+        Self { engine, id }
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(crate) fn directory(&self) -> JobDir {
+        self.engine.state().job(&self.id)
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &JobId {
+        &self.id
+    }
+
+    /// The file with the exact bytes it wrote.
+    pub fn output_path(&self) -> PathBuf {
+        self.directory().file(OUTPUT)
+    }
+
+    /// Where it is in its life, and the truth about it.
+    pub fn status(&self) -> Result<Status> {
+        let directory = self.directory();
+        if !directory.exists() {
+            return Err(Error::UnknownJob(self.id.to_string()));
+        }
+        match reconcile::truth(self.engine.state(), &self.id) {
+            Truth::Over(outcome) => Ok(Status::Ended(outcome)),
+            Truth::Alive => match directory.record() {
+                Ok((_, Some(started))) => Ok(Status::Started { pid: started.pid, at: started.at }),
+                _ => Ok(Status::Created),
+            },
+        }
+    }
+
+    /// How it ended, if it has.
+    pub fn outcome(&self) -> Result<Option<Outcome>> {
+        match self.status()? {
+            Status::Ended(outcome) => Ok(Some(*outcome)),
+            Status::Created | Status::Started { .. } => Ok(None),
+        }
+    }
+
+    /// What a list says about it; `None` if it was deleted meanwhile.
+    pub fn summary(&self) -> Option<Summary> {
+        let status = self.status().ok()?;
+        let directory = self.directory();
+        let record = directory.record().ok().map(|(record, _)| record);
+        let total_bytes = match &status {
+            Status::Ended(outcome) => outcome.total_bytes,
+            _ => directory.file(OUTPUT).metadata().map_or(0, |meta| meta.len()),
+        };
+        Some(match record {
+            Some(Record { command, cwd, name, owner, session, terminal, created_at, .. }) => {
+                let job = self.id.clone();
+                Summary {
+                    job,
+                    status,
+                    command,
+                    cwd,
+                    name,
+                    owner,
+                    session,
+                    terminal,
+                    created_at,
+                    total_bytes,
+                }
+            }
+            // The record is damaged; what is left is still listed.
+            None => Summary {
+                job: self.id.clone(),
+                status,
+                command: "(unknown: its record is damaged)".into(),
+                cwd: String::new(),
+                name: None,
+                owner: None,
+                session: None,
+                terminal: None,
+                created_at: self.id.made_at_ms() * 1000,
+                total_bytes,
+            },
+        })
+    }
+
+    /// Its output.
+    pub fn log(&self) -> Result<Log> {
+        let directory = self.directory();
+        Log::open(directory.path()).map_err(Error::file("read", directory.file(OUTPUT)))
+    }
+
+    /// Sends input to its command.
+    pub fn input(&self, bytes: &[u8]) -> Result<()> {
+        // Longer input goes in pieces, for a message has a bound.
+        for piece in bytes.chunks(1 << 20) {
+            self.ask(&Ask::Input, piece)?;
+        }
+        Ok(())
+    }
+
+    /// Says that no more input comes: end of file on a pipe, ctrl-d at a terminal.
+    pub fn end_input(&self) -> Result<()> {
+        self.ask(&Ask::Eof, &[])
+    }
+
+    /// Changes the size of its terminal.
+    pub fn resize(&self, size: Size) -> Result<()> {
+        size.check("resize")?;
+        self.ask(&Ask::Resize(size), &[])
+    }
+
+    /// Stops it and all its descendants; returns how it ended.
+    ///
+    /// The whole climb is waited for. A job that is over already answers with how it ended.
+    pub fn stop(&self, ladder: Ladder) -> Result<Outcome> {
+        match self.ask(&Ask::Stop(ladder), &[]) {
+            Ok(()) | Err(Error::Ended(_)) => {}
+            Err(error) => return Err(error),
+        }
+        let climb = ladder.interrupt.unwrap_or_default() + ladder.terminate.unwrap_or_default();
+        self.wait(&[Condition::Exit], Some(climb + Duration::from_secs(15)))?;
+        self.outcome()?.ok_or_else(|| Error::Unresponsive {
+            job: self.id.to_string(),
+            seconds: climb.as_secs() + 15,
+        })
+    }
+
+    /// Waits until one of `conditions` is true, at most for `patience`.
+    pub fn wait(&self, conditions: &[Condition], patience: Option<Duration>) -> Result<Met> {
+        wait::wait(self, conditions, patience)
+    }
+
+    /// Lets it run on when its caller ends.
+    pub(crate) fn disown(&self) -> Result<()> {
+        self.ask(&Ask::Disown, &[])
+    }
+
+    /// A connection to its supervisor, which closes when the job ends. Without patience it is none
+    /// when a crowd waits at a door that nobody opens.
+    pub(crate) fn connect(&self, patience: Option<Duration>) -> Result<OwnedFd> {
+        let path = self.directory().path().to_owned();
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(&path, flags, Mode::empty())
+            .map_err(|_| Error::UnknownJob(self.id.to_string()))?;
+        socket::connect_at(&directory, "sock", patience).map_err(|error| self.unreached(&error))
+    }
+
+    fn ask(&self, ask: &Ask, body: &[u8]) -> Result<()> {
+        if let Status::Ended(_) = self.status()? {
+            return Err(Error::Ended(self.id.to_string()));
+        }
+        let socket = self.connect(Some(PATIENCE))?;
+        let failed = |error: std::io::Error| self.unreached(&error);
+        for direction in [Timeout::Recv, Timeout::Send] {
+            set_socket_timeout(socket.as_fd(), direction, Some(PATIENCE))
+                .map_err(|error| failed(error.into()))?;
+        }
+        let mut socket = File::from(socket);
+        wire::send(&mut socket, ask, body).map_err(failed)?;
+        match wire::receive::<Answer>(&mut socket).map_err(failed)?.head {
+            Answer::Done => Ok(()),
+            Answer::Refused(why) => Err(Error::Refused(format!("job {}: {why}", self.id))),
+        }
+    }
+
+    /// What it means that its supervisor could not be asked.
+    fn unreached(&self, error: &std::io::Error) -> Error {
+        match error.kind() {
+            std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
+                Error::Unresponsive { job: self.id.to_string(), seconds: PATIENCE.as_secs() }
+            }
+            _ => Error::Ended(self.id.to_string()),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Ended jobs leave the disk: by count and size on their own, by request at any time.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+use crate::clock;
+use crate::error::Result;
+use crate::event::{EventKind, Journal};
+use crate::id::JobId;
+use crate::state::State;
+use crate::sys::{cgroup, lock};
+use crate::wire::Retention;
+
+/// Events beyond this many are let go.
+const EVENTS_KEPT: u64 = 200_000;
+/// A leftover without an owner is given this long to find one.
+const ORPHAN_AGE: Duration = Duration::from_mins(1);
+
+/// After every 32nd job or so, makes room. Costs the job nothing: it is over.
+pub(crate) fn now_and_then(state: &State, job: &JobId, keep: Retention) {
+    if !job.as_str().ends_with('0') {
+        return;
+    }
+    // One at a time: what another one does at this moment need not be done again.
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(state.root().join("prune.lock"));
+    if let Ok(file) = file
+        && lock::try_exclusive(&file).unwrap_or(false)
+    {
+        let _ = prune(state, keep, None);
+    }
+}
+
+/// Deletes ended jobs: the oldest first until the rest fits `keep`, and all older than `age`.
+pub(crate) fn prune(state: &State, keep: Retention, age: Option<Duration>) -> Result<Vec<JobId>> {
+    let mut ids = state.job_ids()?;
+    ids.reverse();
+    let oldest = age.map(|age| {
+        clock::now_us().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX))
+    });
+    let (mut jobs, mut bytes) = (0, 0);
+    let mut removed = Vec::new();
+    for id in ids {
+        let directory = state.job(&id);
+        let Some(outcome) = directory.outcome() else { continue };
+        jobs += 1;
+        bytes += disk_use(directory.path());
+        let is_old = oldest.is_some_and(|oldest| outcome.ended_at <= oldest);
+        if (jobs > keep.jobs || bytes > keep.bytes || is_old) && remove(state, &id).unwrap_or(false)
+        {
+            removed.push(id);
+        }
+    }
+    sweep_leftovers(state);
+    if let Ok(journal) = Journal::open(&state.events()) {
+        let _ = journal.trim(EVENTS_KEPT);
+    }
+    Ok(removed)
+}
+
+/// Deletes one ended job. `false` if it is not ended, or another process deletes it.
+pub(crate) fn remove(state: &State, id: &JobId) -> io::Result<bool> {
+    let directory = state.job(id);
+    let is_told = directory.is_announced() || !directory.is_supervised();
+    if directory.outcome().is_none() || !is_told {
+        return Ok(false);
+    }
+    let record = directory.record().ok().map(|(record, _)| record);
+    // Whoever renames it is the one to delete it, and to say so.
+    let away = state.spares().join(format!("removed-{id}"));
+    match fs::rename(directory.path(), &away) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    }
+    let _ = Journal::open(&state.events())?.append(id, &[EventKind::Removed]);
+    // A descendant that was left alive kept the job's group.
+    if let Some(group) = record.and_then(|record| record.supervisor?.cgroup) {
+        cgroup::remove_group(&group);
+    }
+    fs::remove_dir_all(away)?;
+    Ok(true)
+}
+
+fn disk_use(directory: &std::path::Path) -> u64 {
+    let Ok(entries) = fs::read_dir(directory) else { return 0 };
+    entries
+        .flatten()
+        .filter_map(|entry| entry.metadata().ok())
+        .map(|meta| meta.blocks() * 512)
+        .sum()
+}
+
+/// Removes what killed processes left: spares nobody holds, keys of jobs that are gone.
+fn sweep_leftovers(state: &State) {
+    if let Ok(spares) = fs::read_dir(state.spares()) {
+        for spare in spares.flatten() {
+            let path = spare.path();
+            let is_held =
+                fs::File::open(path.join("lock")).and_then(lock::is_held).unwrap_or(false);
+            if !is_held && is_older(&path) {
+                let _ = fs::remove_dir_all(&path);
+                if let (Ok(own), Some(name)) = (cgroup::own_v2(), spare.file_name().to_str()) {
+                    let _ = fs::remove_dir(own.join(format!("umbo-{name}")));
+                }
+            }
+        }
+    }
+    if let Ok(keys) = fs::read_dir(state.keys()) {
+        for key in keys.flatten() {
+            let job = fs::read_link(key.path()).ok();
+            let is_gone = job.is_none_or(|job| !state.jobs().join(job).exists());
+            if is_gone && is_older(&key.path()) {
+                let _ = fs::remove_file(key.path());
+            }
+        }
+    }
+}
+
+fn is_older(path: &std::path::Path) -> bool {
+    fs::symlink_metadata(path)
+        .and_then(|meta| meta.modified())
+        .is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ORPHAN_AGE))
+}

@@ -1,0 +1,380 @@
+//! What a caller asks for. Plain data: policies are enums, and the environment comes from the
+//! caller, for a library reads none.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// A command to run and how.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What to run.
+    pub command: Command,
+    /// Where to run it: an existing directory. `PWD` is always its resolved path.
+    pub cwd: PathBuf,
+    /// The environment it gets.
+    pub env: Environment,
+    /// What it reads.
+    pub stdin: Stdin,
+    /// A terminal of this size instead of pipes.
+    pub terminal: Option<Size>,
+    /// What it may use at most.
+    pub limits: Limits,
+    /// How it is stopped when a limit strikes or the caller goes away.
+    pub ladder: Ladder,
+    /// What happens to descendants that are alive when the command itself has ended.
+    pub leaks: Leaks,
+    /// What happens when the caller's process ends first.
+    pub on_disconnect: OnDisconnect,
+    /// What happens when as many jobs run as may.
+    pub admission: Admission,
+    /// A name to find it by.
+    pub name: Option<String>,
+    /// Who asked, for lists and completions of that caller only.
+    pub owner: Option<String>,
+    /// A persistent shell session whose directory, variables and functions it shares.
+    pub session: Option<Session>,
+    /// Whether the user's aliases and functions are there as in an interactive shell.
+    pub profile: Profile,
+    /// Same key, same job: it does not run twice.
+    pub idempotency_key: Option<String>,
+}
+
+impl Request {
+    /// A request for `command` in `cwd`, with nothing special about it.
+    pub fn new(command: Command, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            command,
+            cwd: cwd.into(),
+            env: Environment::default(),
+            stdin: Stdin::None,
+            terminal: None,
+            limits: Limits::default(),
+            ladder: Ladder::default(),
+            leaks: Leaks::Kill,
+            on_disconnect: OnDisconnect::Detach,
+            admission: Admission::Queue,
+            name: None,
+            owner: None,
+            session: None,
+            profile: Profile::None,
+            idempotency_key: None,
+        }
+    }
+
+    /// A request for a line of `sh`.
+    pub fn shell(text: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
+        Self::new(Command::Shell { text: text.into(), shell: Shell::Sh, login: Login::No }, cwd)
+    }
+}
+
+/// What is run: text for a shell, or words for the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// A line that a shell reads.
+    Shell {
+        /// The line.
+        text: String,
+        /// The shell.
+        shell: Shell,
+        /// Whether it starts as a login shell.
+        login: Login,
+    },
+    /// A program and its arguments, no shell between.
+    Argv(Vec<OsString>),
+}
+
+/// Whether a shell reads the login files. They can cost a hundred times the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Login {
+    /// It does not.
+    #[default]
+    No,
+    /// It does.
+    Yes,
+}
+
+/// The shells umbo knows how to start.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Shell {
+    /// `/bin/sh`.
+    #[default]
+    Sh,
+    /// `bash`.
+    Bash,
+    /// `zsh`.
+    Zsh,
+    /// `fish`.
+    Fish,
+    /// Nushell.
+    Nu,
+    /// Nushell if it is installed, else `/bin/sh`.
+    NuOrSh,
+    /// A shell by path; it is given `-c` and the line.
+    Path(PathBuf),
+}
+
+/// A persistent shell session: what one command leaves behind, the next one finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Its name: letters, digits, `-`, `_` and `.`.
+    pub name: String,
+    /// Where this command runs.
+    pub directory: SessionDirectory,
+}
+
+/// Where a command in a session runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SessionDirectory {
+    /// Where the one before it ended; the first runs in the request's `cwd`.
+    #[default]
+    Continue,
+    /// In the request's `cwd`.
+    Change,
+}
+
+/// Whether a snapshot of the user's own shell set-up is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Profile {
+    /// No set-up at all.
+    #[default]
+    None,
+    /// Aliases, functions and exports as the user's interactive login shell has them, read once
+    /// and kept until the files that define them change.
+    Snapshot,
+}
+
+/// The environment of a command: a base the caller passes in, changes to it, and defaults for
+/// running unattended.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// The environment to start from, usually the caller's own.
+    pub base: Vec<(OsString, OsString)>,
+    /// Variables set on top.
+    pub set: Vec<(OsString, OsString)>,
+    /// Whether pagers, editors and prompts are told that nobody is there.
+    pub attendance: Attendance,
+}
+
+/// Whether a person sits at the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Attendance {
+    /// Nobody answers prompts: pagers print, editors and password prompts fail at once.
+    #[default]
+    Unattended,
+    /// The environment is passed as it is.
+    Attended,
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Values may be secrets; names are not.
+        let names: Vec<_> = self.set.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Environment")
+            .field("base", &self.base.len())
+            .field("set", &names)
+            .field("attendance", &self.attendance)
+            .finish()
+    }
+}
+
+/// What a command reads from its standard input.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub enum Stdin {
+    /// Nothing: end of file at once.
+    #[default]
+    None,
+    /// These bytes, then end of file.
+    Bytes(Vec<u8>),
+    /// A file.
+    File(PathBuf),
+    /// A pipe that stays open for later input.
+    Open,
+}
+
+impl fmt::Debug for Stdin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("None"),
+            Self::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            Self::Open => f.write_str("Open"),
+        }
+    }
+}
+
+/// The size of a terminal in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    /// Characters in a row.
+    pub columns: u16,
+    /// Rows.
+    pub rows: u16,
+}
+
+impl Size {
+    /// The longest side of a terminal: a screen has to fit into memory.
+    pub const LONGEST: u16 = 1000;
+
+    /// Refuses what no terminal is.
+    pub(crate) fn check(self, field: &'static str) -> crate::error::Result<()> {
+        let is_fine = |side: u16| (1..=Self::LONGEST).contains(&side);
+        if is_fine(self.columns) && is_fine(self.rows) {
+            return Ok(());
+        }
+        let (columns, rows, most) = (self.columns, self.rows, Self::LONGEST);
+        let problem = format!("{columns}x{rows} is no terminal; a side has 1 to {most} characters");
+        Err(crate::error::Error::invalid(field, problem))
+    }
+}
+
+impl Default for Size {
+    fn default() -> Self {
+        Self { columns: 80, rows: 24 }
+    }
+}
+
+/// What a job may use at most.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Time from start to end.
+    #[serde(with = "millis", default, skip_serializing_if = "Option::is_none")]
+    pub wall: Option<Duration>,
+    /// Time without any output.
+    #[serde(with = "millis", default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<Duration>,
+    /// Bytes of output, and what happens at the limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<OutputLimit>,
+    /// Bytes of memory of the whole tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// Processes and threads of the whole tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u64>,
+    /// Processor time, in percent of one core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_percent: Option<u32>,
+    /// Scheduling niceness, -20 to 19.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nice: Option<i32>,
+}
+
+impl Default for Limits {
+    /// No limit but one: the middle of an output beyond 8 GiB is not kept, to save the disk.
+    fn default() -> Self {
+        Self {
+            wall: None,
+            idle: None,
+            output: Some(OutputLimit { bytes: 8 << 30, policy: OutputPolicy::KeepEnds }),
+            memory_bytes: None,
+            processes: None,
+            cpu_percent: None,
+            nice: None,
+        }
+    }
+}
+
+/// A bound on output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputLimit {
+    /// How many bytes.
+    pub bytes: u64,
+    /// What happens there.
+    pub policy: OutputPolicy,
+}
+
+/// What happens when a job has written as much as it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputPolicy {
+    /// The job is stopped.
+    Stop,
+    /// It runs on; the first and the last half are kept, what is between is counted.
+    KeepEnds,
+}
+
+/// How a job is stopped: each stage has a grace, then comes the next; KILL is the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ladder {
+    /// Grace after SIGINT, if that stage is wanted.
+    #[serde(with = "millis", default)]
+    pub interrupt: Option<Duration>,
+    /// Grace after SIGTERM, if that stage is wanted.
+    #[serde(with = "millis", default)]
+    pub terminate: Option<Duration>,
+}
+
+impl Default for Ladder {
+    fn default() -> Self {
+        Self { interrupt: None, terminate: Some(Duration::from_secs(5)) }
+    }
+}
+
+impl Ladder {
+    /// SIGKILL at once.
+    pub const KILL: Self = Self { interrupt: None, terminate: None };
+}
+
+/// What happens to descendants alive when the command itself has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leaks {
+    /// They are killed, and listed in the outcome.
+    #[default]
+    Kill,
+    /// They are left alone, and listed in the outcome.
+    Leave,
+}
+
+/// What happens to a job when the process that started it ends first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnDisconnect {
+    /// It runs on.
+    #[default]
+    Detach,
+    /// It is stopped.
+    Stop,
+}
+
+/// What happens when as many jobs run as may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Admission {
+    /// The job waits, in state `created`, until another ends.
+    #[default]
+    Queue,
+    /// The request fails.
+    Refuse,
+}
+
+/// Durations as whole milliseconds.
+mod millis {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(clippy::ref_option, reason = "the signature serde calls")]
+    pub(super) fn serialize<S: Serializer>(
+        value: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(duration) => {
+                serializer.serialize_some(&u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+            }
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
+    }
+}

@@ -1,0 +1,161 @@
+//! Persistent shell sessions, and snapshots of the user's own shell.
+//!
+//! A session is a file, not a process. Each command in it is a job like any other, with its own
+//! supervisor, log, limits and containment, run by a bash that first reads what the one before left
+//! behind (directory, variables, functions, aliases, options, umask) and writes it again when the
+//! command ends. So a command that hangs or is killed costs nothing but itself, and a session
+//! survives anything, even a reboot. A profile snapshot is such a file too: the state of the user's
+//! interactive login shell, read once.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::request::{Command, Login, Profile, Request, Session, SessionDirectory, Shell};
+use crate::shell::{self, Invocation};
+
+/// The bash program that loads, runs and saves.
+const SCRIPT: &str = include_str!("session.sh");
+/// How long the user's start-up files may take.
+const PROFILE_PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a session's name may be: it becomes a directory.
+pub(crate) fn check_name(name: &str) -> Result<()> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.len() > 64 || name.starts_with('.') || !name.chars().all(is_plain) {
+        let rule = "use up to 64 letters, digits, '-', '_' or '.', not starting with '.'";
+        return Err(Error::invalid("session", format!("{name:?} is no session name; {rule}")));
+    }
+    Ok(())
+}
+
+/// The words that run a request's line in a session or with the user's profile.
+pub(crate) fn invoke(
+    engine: &Engine,
+    request: &Request,
+    line: &str,
+    shell: &Shell,
+    directory: &Path,
+) -> Result<Invocation> {
+    if !matches!(shell, Shell::Bash | Shell::Sh) {
+        let problem = format!("sessions and profiles are kept by bash, not by {}", shell.name());
+        return Err(Error::invalid("shell", problem));
+    }
+    let path = shell::search_path(&request.env.base);
+    let (state, change) = match &request.session {
+        Some(session) => session_state(engine, session, directory)?,
+        None => (None, None),
+    };
+    let profile = match request.profile {
+        Profile::Snapshot => Some(profile(engine, request)?),
+        Profile::None => None,
+    };
+    let text = |path: Option<PathBuf>| path.map(PathBuf::into_os_string).unwrap_or_default();
+    let program = Shell::Bash.find(&path)?;
+    let mut arguments: Vec<OsString> = vec![
+        program.clone().into_os_string(),
+        "-c".into(),
+        SCRIPT.into(),
+        "umbo".into(),
+        text(state.clone()),
+        text(profile),
+        text(state),
+        text(change),
+        line.into(),
+    ];
+    for (name, value) in &request.env.set {
+        let mut variable = name.clone();
+        variable.push("=");
+        variable.push(value);
+        arguments.push(variable);
+    }
+    Ok(Invocation { program, arguments })
+}
+
+/// Where a session's state is, and the directory to change to. Whether there is such a state yet
+/// is seen by the command itself, when it is its turn.
+fn session_state(
+    engine: &Engine,
+    session: &Session,
+    directory: &Path,
+) -> Result<(Option<PathBuf>, Option<PathBuf>)> {
+    check_name(&session.name)?;
+    let state = engine.state().sessions().join(&session.name).join("state.sh");
+    let change = match session.directory {
+        SessionDirectory::Continue => None,
+        SessionDirectory::Change => Some(directory.to_owned()),
+    };
+    Ok((Some(state), change))
+}
+
+/// The snapshot of the user's shell, made now if there is none or its sources have changed.
+fn profile(engine: &Engine, request: &Request) -> Result<PathBuf> {
+    let home = shell::lookup(&request.env.base, "HOME").unwrap_or(OsStr::new("/"));
+    let file = engine.state().sessions().join(format!(".profile-{:016x}.sh", fingerprint(home)));
+    if file.exists() {
+        return Ok(file);
+    }
+    let bash = Shell::Bash.find(&shell::search_path(&request.env.base))?;
+    let mut words: Vec<OsString> = vec![bash.into(), "-l".into(), "-i".into(), "-c".into()];
+    words.extend([
+        SCRIPT.into(),
+        "umbo".into(),
+        "".into(),
+        "".into(),
+        file.clone().into(),
+        "".into(),
+        ":".into(),
+    ]);
+    let mut snapshot = Request::new(Command::Argv(words), "/");
+    snapshot.env = request.env.clone();
+    snapshot.limits.wall = Some(PROFILE_PATIENCE);
+    snapshot.name = Some("profile snapshot".into());
+    let (job, outcome) = engine.run(&snapshot)?;
+    if file.exists() {
+        Ok(file)
+    } else {
+        Err(Error::invalid(
+            "profile",
+            format!(
+                "the start-up files of bash ended as {:?}; see `umbo output {}`",
+                outcome.end.name(),
+                job.id()
+            ),
+        ))
+    }
+}
+
+/// Changes when a start-up file does.
+fn fingerprint(home: &OsStr) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    home.hash(&mut hasher);
+    let own = [".bashrc", ".bash_profile", ".bash_login", ".profile", ".bash_aliases"];
+    let own = own.iter().map(|name| Path::new(home).join(name));
+    let system = ["/etc/profile", "/etc/bash.bashrc", "/etc/bashrc"].iter().map(PathBuf::from);
+    for path in own.chain(system) {
+        if let Ok(meta) = fs::metadata(path) {
+            (meta.len(), meta.mtime(), meta.mtime_nsec()).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}
+
+/// Whether a request needs bash to load something first.
+pub(crate) fn is_wanted(request: &Request) -> bool {
+    request.session.is_some() || request.profile == Profile::Snapshot
+}
+
+/// Login shells read the user's files anyway.
+pub(crate) fn check_login(login: Login) -> Result<()> {
+    match login {
+        Login::No => Ok(()),
+        Login::Yes => {
+            Err(Error::invalid("login", "a session or profile cannot also be a login shell"))
+        }
+    }
+}

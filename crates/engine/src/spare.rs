@@ -1,0 +1,155 @@
+//! Supervisors on the caller's side: starting them, and keeping one warm so that a job costs one
+//! message, one fork and one exec.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::failpoint;
+use crate::supervisor::{ARGUMENT, NURSERY};
+use crate::sys::socket;
+
+/// Where supervisors come from.
+#[derive(Debug)]
+pub(crate) struct Spares {
+    program: PathBuf,
+    state: PathBuf,
+    warm: Option<Mutex<Warm>>,
+}
+
+/// Whether a supervisor is kept waiting for the next job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Warmth {
+    /// One is: for programs that start many jobs.
+    #[default]
+    Warm,
+    /// None is: for programs that start one.
+    Cold,
+}
+
+/// How many supervisors wait: one for the next job, and one for a job right behind it.
+const SPARES: usize = 2;
+
+/// Supervisors that wait for a job, and the process that forks the next.
+#[derive(Debug, Default)]
+struct Warm {
+    spares: VecDeque<OwnedFd>,
+    nursery: Option<Started>,
+}
+
+/// A process of ours, and the socket whose closing ends it.
+#[derive(Debug)]
+struct Started {
+    socket: OwnedFd,
+    process: Child,
+}
+
+/// A supervisor that waits for a job.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    /// The way to talk to it.
+    pub(crate) socket: OwnedFd,
+    /// The process that started it and ended at once; the kernel wants to be asked about it.
+    starter: Option<Child>,
+}
+
+impl Supervisor {
+    /// Buries the starter. To be called when the supervisor has shown that it lives, or died.
+    pub(crate) fn bury_starter(&mut self) {
+        if let Some(mut starter) = self.starter.take() {
+            let _ = starter.wait();
+        }
+    }
+}
+
+impl Spares {
+    pub(crate) fn new(program: PathBuf, state: PathBuf, warmth: Warmth) -> Self {
+        let warm = (warmth == Warmth::Warm).then(Mutex::default);
+        Self { program, state, warm }
+    }
+
+    /// A supervisor to give a job to.
+    pub(crate) fn take(&self) -> Result<Supervisor> {
+        let failed = |source| Error::Supervisor { program: self.program.clone(), source };
+        let Some(warm) = &self.warm else {
+            let Started { socket, process } =
+                spawn(&self.program, ARGUMENT, &self.state).map_err(failed)?;
+            return Ok(Supervisor { socket, starter: Some(process) });
+        };
+        let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
+        let socket = match warm.spares.pop_front() {
+            Some(spare) => spare,
+            None => warm.fork_one(&self.program, &self.state).map_err(failed)?,
+        };
+        Ok(Supervisor { socket, starter: None })
+    }
+
+    /// Asks for more, which get ready beside whatever goes on. Best when a job has just ended:
+    /// making a control group keeps a command that is to be born in another one waiting.
+    pub(crate) fn refill(&self) {
+        let Some(warm) = &self.warm else { return };
+        let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
+        while warm.spares.len() < SPARES {
+            match warm.fork_one(&self.program, &self.state) {
+                Ok(spare) => warm.spares.push_back(spare),
+                // Met again, and told, when a job needs a supervisor.
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+impl Warm {
+    /// Has the nursery fork a supervisor; starts the nursery if there is none, or it was killed.
+    fn fork_one(&mut self, program: &Path, state: &Path) -> io::Result<OwnedFd> {
+        let (ours, theirs) = socket::pair()?;
+        if let Some(nursery) = &self.nursery
+            && socket::send_fd(&nursery.socket, &theirs).is_ok()
+        {
+            return Ok(ours);
+        }
+        self.close_nursery();
+        let nursery = spawn(program, NURSERY, state)?;
+        socket::send_fd(&nursery.socket, &theirs)?;
+        self.nursery = Some(nursery);
+        Ok(ours)
+    }
+
+    fn close_nursery(&mut self) {
+        if let Some(Started { socket, mut process }) = self.nursery.take() {
+            drop(socket);
+            let _ = process.wait();
+        }
+    }
+}
+
+impl Drop for Warm {
+    fn drop(&mut self) {
+        self.spares.clear();
+        self.close_nursery();
+    }
+}
+
+/// Starts a process of ours. Without `pre_exec` or the like this is `posix_spawn`, whose cost does
+/// not grow with this process's memory.
+fn spawn(program: &Path, role: &str, state: &Path) -> io::Result<Started> {
+    let (ours, theirs) = socket::pair()?;
+    let mut command = Command::new(program);
+    command
+        .arg(role)
+        .arg(state)
+        .env_clear()
+        .stdin(Stdio::from(theirs))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    if cfg!(feature = "failpoints")
+        && let Some(name) = std::env::var_os(failpoint::VARIABLE)
+    {
+        command.env(failpoint::VARIABLE, name);
+    }
+    Ok(Started { process: command.spawn()?, socket: ours })
+}

@@ -1,0 +1,199 @@
+//! The state directory: which file is where. All umbo processes of a user are peers over it.
+//!
+//! ```text
+//! jobs/<id>/       one directory per job, written by its supervisor
+//!     request      line 1: what was asked, and by which supervisor; line 2: that it started
+//!     output index gap    the log
+//!     outcome      how it ended
+//!     lock         held while the supervisor lives
+//!     sock         where the supervisor listens; gone once the journal has the job's last event
+//! spares/<name>/   what a supervisor that waits for a job has prepared
+//! events           the journal
+//! keys/            idempotency keys, each a link that names its job
+//! slots/           one file per job that may run; held like `lock`
+//! sessions/        what persistent shells carry from call to call
+//! cursors/         how far each consumer of completions has read
+//! prune.lock       held by whoever makes room
+//! ```
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::id::JobId;
+use crate::outcome::Outcome;
+use crate::request::{Limits, Size};
+use crate::sys::lock;
+
+/// The version of the files written here. Readers accept this one and all before it.
+pub(crate) const FORMAT: u32 = 1;
+
+/// A state directory.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    root: PathBuf,
+}
+
+impl State {
+    /// Opens a state directory, making what is missing.
+    pub(crate) fn open(root: &Path) -> Result<Self> {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true).mode(0o700);
+        for name in ["jobs", "spares", "keys", "slots", "sessions", "cursors"] {
+            let path = root.join(name);
+            if !path.is_dir() {
+                builder.create(&path).map_err(Error::state(path))?;
+            }
+        }
+        Ok(Self { root: root.to_owned() })
+    }
+
+    /// A state directory that exists, as its supervisors see it.
+    pub(crate) fn existing(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn jobs(&self) -> PathBuf {
+        self.root.join("jobs")
+    }
+
+    pub(crate) fn job(&self, id: &JobId) -> JobDir {
+        JobDir { path: self.jobs().join(id.as_str()) }
+    }
+
+    pub(crate) fn spares(&self) -> PathBuf {
+        self.root.join("spares")
+    }
+
+    pub(crate) fn events(&self) -> PathBuf {
+        self.root.join("events")
+    }
+
+    pub(crate) fn keys(&self) -> PathBuf {
+        self.root.join("keys")
+    }
+
+    pub(crate) fn slots(&self) -> PathBuf {
+        self.root.join("slots")
+    }
+
+    pub(crate) fn sessions(&self) -> PathBuf {
+        self.root.join("sessions")
+    }
+
+    pub(crate) fn cursors(&self) -> PathBuf {
+        self.root.join("cursors")
+    }
+
+    /// All jobs on disk, oldest first. What is not named like a job is not one.
+    pub(crate) fn job_ids(&self) -> Result<Vec<JobId>> {
+        let path = self.jobs();
+        let entries = fs::read_dir(&path).map_err(Error::state(path))?;
+        let mut ids: Vec<JobId> = entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .collect();
+        ids.sort();
+        Ok(ids)
+    }
+}
+
+/// The directory of one job.
+#[derive(Debug, Clone)]
+pub(crate) struct JobDir {
+    path: PathBuf,
+}
+
+impl JobDir {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    pub(crate) fn exists(&self) -> bool {
+        self.path.is_dir()
+    }
+
+    /// What was asked, and whether it started.
+    pub(crate) fn record(&self) -> io::Result<(Record, Option<Started>)> {
+        let text = fs::read_to_string(self.file("request"))?;
+        let mut lines = text.lines();
+        let record = serde_json::from_str(lines.next().unwrap_or_default())?;
+        let started = lines.next().and_then(|line| serde_json::from_str(line).ok());
+        Ok((record, started))
+    }
+
+    /// The exit record, if there is one that can be read.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        serde_json::from_slice(&fs::read(self.file("outcome")).ok()?).ok()
+    }
+
+    /// Whether its supervisor lives: the kernel's word, not a pid's.
+    pub(crate) fn is_supervised(&self) -> bool {
+        fs::File::open(self.file("lock")).and_then(lock::is_held).unwrap_or(false)
+    }
+
+    /// Whether the journal has its last event for certain.
+    pub(crate) fn is_announced(&self) -> bool {
+        !fs::exists(self.file("sock")).unwrap_or(true)
+    }
+}
+
+/// The first line of a `request` file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) v: u32,
+    pub(crate) job: JobId,
+    pub(crate) command: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shell: Option<String>,
+    pub(crate) cwd: String,
+    pub(crate) created_at: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) owner: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) terminal: Option<Size>,
+    /// Names only: a value may be a secret.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) env: Vec<String>,
+    #[serde(default)]
+    pub(crate) limits: Limits,
+    /// What the idempotency key was given for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fingerprint: Option<String>,
+    /// Added by the supervisor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) supervisor: Option<Identity>,
+}
+
+/// The second line of a `request` file.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Started {
+    pub(crate) pid: i32,
+    pub(crate) at: u64,
+}
+
+/// Which supervisor, beyond doubt, and where it keeps the job's processes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    pub(crate) pid: i32,
+    pub(crate) start_time: u64,
+    pub(crate) boot_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cgroup: Option<PathBuf>,
+}

@@ -1,0 +1,187 @@
+//! What a supervisor prepares before it knows its job, so that taking one costs little: the
+//! directory with its files, the lock, the socket, the control group and the pipes.
+//!
+//! The directory lies in `spares/` until the job comes; then one rename makes it the job's. Nobody
+//! ever sees a job directory that is half made.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::PathBuf;
+
+use rustix::fs::{FallocateFlags, Mode, OFlags, RenameFlags, fallocate, renameat_with};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::child::Launcher;
+use crate::event::Journal;
+use crate::id::JobId;
+use crate::log::{INDEX, INDEX_MAGIC, LogWriter, OUTPUT};
+use crate::outcome::Outcome;
+use crate::request::OutputLimit;
+use crate::state::{Identity, State};
+use crate::sys::cgroup::Cgroup;
+use crate::sys::{lock, process, procfs, socket};
+
+/// Room reserved for the exit record, so that a full disk cannot refuse it.
+const OUTCOME_ROOM: u64 = 4096;
+const OUTCOME_DRAFT: &str = "outcome.new";
+
+/// A prepared place for a job.
+pub(super) struct Berth {
+    /// Where it is now.
+    pub(super) path: PathBuf,
+    /// The directory itself, which stays the same when it is renamed.
+    pub(super) directory: OwnedFd,
+    /// Held for the life of the job.
+    lock: File,
+    pub(super) listener: OwnedFd,
+    pub(super) cgroup: Option<Cgroup>,
+    pub(super) journal: Journal,
+    pub(super) signals: OwnedFd,
+    pub(super) stdout: Pipe,
+    pub(super) stderr: Pipe,
+    /// For commands that read nothing.
+    pub(super) null: OwnedFd,
+    pub(super) launcher: Launcher,
+    /// Who supervises, beyond doubt.
+    pub(super) identity: Option<Identity>,
+    output: File,
+    index: File,
+    outcome: File,
+    /// The caller's, for the command.
+    pub(super) umask: Mode,
+}
+
+/// What the keeper of a berth holds on to. Nothing else: an end of a pipe or of the socket in its
+/// hands would keep others waiting for a supervisor that is dead.
+pub(super) struct Kept {
+    pub(super) directory: OwnedFd,
+    pub(super) cgroup: Option<Cgroup>,
+    _lock: File,
+}
+
+/// A pipe's two ends.
+pub(super) struct Pipe {
+    pub(super) read: OwnedFd,
+    pub(super) write: OwnedFd,
+}
+
+impl Pipe {
+    pub(super) fn new() -> io::Result<Self> {
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+        Ok(Self { read, write })
+    }
+}
+
+impl Berth {
+    pub(super) fn prepare(state: &State, umask: Mode) -> io::Result<Self> {
+        let name = JobId::generate().to_string();
+        let path = state.spares().join(&name);
+        fs::create_dir(&path)?;
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(&path, flags, Mode::empty())?;
+        let create = |name: &str| {
+            OpenOptions::new().create_new(true).append(true).mode(0o600).open(path.join(name))
+        };
+        let held = create("lock")?;
+        lock::try_exclusive(&held)?;
+        let mut index = create(INDEX)?;
+        index.write_all(INDEX_MAGIC)?;
+        let outcome = OpenOptions::new()
+            .create_new(true)
+            .write(true)
+            .mode(0o600)
+            .open(path.join(OUTCOME_DRAFT))?;
+        // Not every file system can reserve; most can.
+        let _ = fallocate(&outcome, FallocateFlags::KEEP_SIZE, 0, OUTCOME_ROOM);
+        Ok(Self {
+            listener: socket::listen_at(&directory, "sock")?,
+            cgroup: Cgroup::create(&format!("umbo-{name}")).ok(),
+            journal: Journal::open(&state.events())?,
+            signals: process::signal_fd()?,
+            stdout: Pipe::new()?,
+            stderr: Pipe::new()?,
+            null: File::open("/dev/null")?.into(),
+            launcher: Launcher::new()?,
+            identity: None,
+            output: create(OUTPUT)?,
+            lock: held,
+            path,
+            directory,
+            index,
+            outcome,
+            umask,
+        })
+    }
+
+    /// In the keeper: lets go of all that is the supervisor's.
+    pub(super) fn keep(self) -> Kept {
+        Kept { directory: self.directory, cgroup: self.cgroup, _lock: self.lock }
+    }
+
+    /// Makes this the directory of a job. `false` if there is such a job already.
+    pub(super) fn become_job(&mut self, state: &State, job: &JobId) -> io::Result<bool> {
+        let target = state.job(job).path().to_owned();
+        let here = rustix::fs::CWD;
+        match renameat_with(here, &self.path, here, &target, RenameFlags::NOREPLACE) {
+            Ok(()) => {
+                self.path = target;
+                Ok(true)
+            }
+            Err(rustix::io::Errno::EXIST | rustix::io::Errno::NOTEMPTY) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The writer of its log; there is one.
+    pub(super) fn log(&self, limit: Option<OutputLimit>) -> io::Result<LogWriter> {
+        let (output, index) = (self.output.try_clone()?, self.index.try_clone()?);
+        Ok(LogWriter::new(output, index, self.directory.try_clone()?, limit))
+    }
+
+    /// A new file in the directory.
+    pub(super) fn create(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&self.directory, name, flags, Mode::RUSR | Mode::WUSR)?;
+        Ok(File::from(fd))
+    }
+
+    /// Notes that this process is the one that supervises.
+    pub(super) fn identify(&mut self) {
+        let own = rustix::process::getpid();
+        self.identity = Some(Identity {
+            pid: own.as_raw_nonzero().get(),
+            start_time: procfs::start_time(own).unwrap_or(0),
+            boot_id: procfs::boot_id(),
+            cgroup: self.cgroup.as_ref().map(|group| group.path().to_owned()),
+        });
+    }
+
+    /// Puts the exit record on disk. `false` if one is there already: it stands.
+    pub(super) fn conclude(&self, outcome: &Outcome) -> io::Result<bool> {
+        let text = serde_json::to_vec(outcome)?;
+        // From the start: a try before this one may have written a part.
+        self.outcome.write_all_at(&text, 0)?;
+        let directory = self.directory.as_fd();
+        let flags = RenameFlags::NOREPLACE;
+        match renameat_with(directory, OUTCOME_DRAFT, directory, "outcome", flags) {
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::EXIST) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes the socket, which says that the journal has all there is to say.
+    pub(super) fn close_door(&self) {
+        let _ = rustix::fs::unlinkat(&self.directory, "sock", rustix::fs::AtFlags::empty());
+    }
+
+    /// Undoes the preparation: no job came.
+    pub(super) fn abandon(&self) {
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.remove();
+        }
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}

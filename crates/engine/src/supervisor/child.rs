@@ -1,0 +1,156 @@
+//! From supervisor to command: one fork, a few calls, one exec.
+//!
+//! Between the two the child only makes system calls, in memory it may share with us; all it needs
+//! was made before. If a call fails it leaves the number of the call and of the error behind.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use rustix::fs::Mode;
+use rustix::process::{Pid, Signal, WaitOptions};
+
+use super::assignment::Program;
+use crate::sys::cgroup::Enforcer;
+use crate::sys::process::{self, ChildStack, SharedNumber};
+
+/// What the child's first three descriptors become, and what else it is to be.
+pub(super) struct Stage<'a> {
+    pub(super) stdin: BorrowedFd<'a>,
+    pub(super) stdout: BorrowedFd<'a>,
+    pub(super) stderr: BorrowedFd<'a>,
+    /// Whether descriptor 0 is a terminal the child shall control.
+    pub(super) terminal: Terminal,
+    pub(super) cgroup: Option<BorrowedFd<'a>>,
+    pub(super) enforcer: Option<&'a Enforcer>,
+    pub(super) nice: Option<i32>,
+    /// The caller's, not the supervisor's own.
+    pub(super) umask: Mode,
+}
+
+/// Whether the child gets a controlling terminal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Terminal {
+    No,
+    Yes,
+}
+
+/// The steps that can fail, in the order they are taken.
+#[derive(Clone, Copy)]
+enum Step {
+    Session,
+    Descriptors,
+    Terminal,
+    Directory,
+    Limits,
+    Nice,
+    Exec,
+}
+
+impl Step {
+    const ALL: [Self; 7] = [
+        Self::Session,
+        Self::Descriptors,
+        Self::Terminal,
+        Self::Directory,
+        Self::Limits,
+        Self::Nice,
+        Self::Exec,
+    ];
+
+    fn describe(self, program: &Program) -> String {
+        match self {
+            Self::Session => "cannot make a session".into(),
+            Self::Descriptors => "cannot place the standard streams".into(),
+            Self::Terminal => "cannot take the terminal".into(),
+            Self::Directory => {
+                format!("cannot change to directory {}", program.directory.to_string_lossy())
+            }
+            Self::Limits => "cannot join the groups that enforce the limits".into(),
+            Self::Nice => "cannot set the niceness".into(),
+            Self::Exec => format!("cannot run {}", program.path.to_string_lossy()),
+        }
+    }
+}
+
+/// What starting a child takes, made ahead of time.
+pub(super) struct Launcher {
+    stack: ChildStack,
+    /// What went wrong in the child: 0 as long as nothing has.
+    failure: SharedNumber,
+}
+
+impl Launcher {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self { stack: ChildStack::new(), failure: SharedNumber::new()? })
+    }
+
+    /// Starts the program; when this returns, it runs. The error says which step failed.
+    pub(super) fn start(&mut self, program: &Program, stage: &Stage<'_>) -> Result<Pid, String> {
+        let Self { stack, failure } = self;
+        let mut work = || {
+            let (step, error) = become_program(program, stage);
+            let code = error.raw_os_error().unwrap_or(libc::EINVAL).unsigned_abs();
+            failure.set((step as u64 + 1) << 32 | u64::from(code));
+            127
+        };
+        let child = match process::spawn(stage.cgroup, stack, &mut work) {
+            // Where the group refuses a newborn, the subreaper still holds it.
+            Err(_) if stage.cgroup.is_some() => process::spawn(None, stack, &mut work),
+            other => other,
+        };
+        let pid = child.map_err(|error| format!("cannot fork: {error}"))?;
+        match failure.get() {
+            0 => Ok(pid),
+            failed => {
+                let _ = rustix::process::waitpid(Some(pid), WaitOptions::empty());
+                Err(describe(failed, program))
+            }
+        }
+    }
+}
+
+fn become_program(program: &Program, stage: &Stage<'_>) -> (Step, io::Error) {
+    match prepare(program, stage) {
+        Ok(()) => {
+            (Step::Exec, process::execve(&program.path, &program.arguments, &program.environment))
+        }
+        Err(failed) => failed,
+    }
+}
+
+fn prepare(program: &Program, stage: &Stage<'_>) -> Result<(), (Step, io::Error)> {
+    let at = |step: Step| move |error: rustix::io::Errno| (step, io::Error::from(error));
+    process::reset_signals();
+    // Should the supervisor be killed, its command goes first; the keeper sees to the rest.
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    rustix::process::setsid().map_err(at(Step::Session))?;
+    for (target, fd) in (0..).zip([stage.stdin, stage.stdout, stage.stderr]) {
+        process::place_fd(fd, target).map_err(|error| (Step::Descriptors, error))?;
+    }
+    if stage.terminal == Terminal::Yes {
+        rustix::process::ioctl_tiocsctty(rustix::stdio::stdin()).map_err(at(Step::Terminal))?;
+    }
+    rustix::process::chdir(program.directory.as_c_str()).map_err(at(Step::Directory))?;
+    if let Some(enforcer) = stage.enforcer {
+        enforcer.join().map_err(|error| (Step::Limits, error))?;
+    }
+    if let Some(nice) = stage.nice {
+        rustix::process::setpriority_process(None, nice).map_err(at(Step::Nice))?;
+    }
+    rustix::process::umask(stage.umask);
+    Ok(())
+}
+
+/// The step and the error that a child left behind, in words.
+fn describe(failed: u64, program: &Program) -> String {
+    let step = usize::try_from((failed >> 32) - 1).ok();
+    let step = step.and_then(|step| Step::ALL.get(step)).copied().unwrap_or(Step::Exec);
+    let code = i32::try_from(failed & u64::from(u32::MAX)).unwrap_or(libc::EINVAL);
+    let mut text = format!("{}: {}", step.describe(program), io::Error::from_raw_os_error(code));
+    if matches!(step, Step::Exec) && code == libc::E2BIG {
+        text.push_str(
+            "; one argument may have 128 KiB: write a long script to a file and run that",
+        );
+    }
+    text
+}

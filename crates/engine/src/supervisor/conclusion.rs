@@ -1,0 +1,260 @@
+//! The end of a job: when it is over, what is said about it, and in which order.
+//!
+//! The exit record is on disk before the journal has the event, and the journal has it before
+//! anybody is told.
+
+use std::time::{Duration, Instant};
+
+use super::connections::Connections;
+use super::ladder::{Cause, Climb};
+use super::report;
+use super::supervision::{Supervision, Verdict};
+use super::tree::Tree;
+use crate::clock;
+use crate::event::EventKind;
+use crate::failpoint;
+use crate::log::Slack;
+use crate::outcome::{
+    Drained, End, Fate, Leaked, Limit, Outcome, ProcessEnd, Stage, StoppedBy, Usage,
+};
+use crate::prune;
+use crate::request::{Ladder, Leaks};
+use crate::state::FORMAT;
+use crate::sys::{process, procfs};
+use crate::wire::Report;
+
+/// How long output may be silent, after the command has ended, while a descendant holds a stream.
+const QUIET: Duration = Duration::from_millis(250);
+/// How long reading goes on at most after the command has ended.
+const DRAIN: Duration = Duration::from_secs(1);
+/// How often an exit record that the disk refuses is tried again, and how many times.
+const RECORD_RETRY: (Duration, u32) = (Duration::from_millis(250), 40);
+/// A leak of more processes than this is counted, not listed.
+const MOST_LISTED: usize = 20;
+
+impl Supervision<'_> {
+    pub(super) fn tree_is_empty(&self) -> bool {
+        self.tree.as_ref().is_none_or(|tree| tree.is_empty)
+    }
+
+    /// Whether somebody or a limit ended it.
+    fn is_stopped(&self) -> bool {
+        let cause = self.climb.as_ref().map(|climb| climb.cause);
+        matches!(cause, Some(Cause::Asked(_) | Cause::Limit(_)))
+    }
+
+    /// When waiting for the last output ends, once the command has ended.
+    pub(super) fn drain_deadline(&self) -> Option<Instant> {
+        let ended = self.ended?;
+        if self.climb.is_some() && !self.tree_is_empty() {
+            return None;
+        }
+        if self.stalled.is_some() {
+            // Room on the disk is waited for, but not by a job that was told to stop.
+            return self.is_stopped().then_some(ended + DRAIN);
+        }
+        let quiet = self.last_output.max(ended) + QUIET;
+        Some(quiet.min(ended + DRAIN))
+    }
+
+    /// Climbs the ladder where one is climbed, and decides whether the job is over.
+    pub(super) fn advance(&mut self, now: Instant) {
+        let Some(tree) = &self.tree else { return };
+        if let Some(climb) = &mut self.climb {
+            climb.advance(tree, now);
+            if climb.is_hopeless(now) {
+                self.list_leaks(Fate::Left);
+                self.verdict = Some(Verdict::Over(Drained::Cut));
+                return;
+            }
+        }
+        if self.ended.is_none() {
+            return;
+        }
+        if self.tree_is_empty() && self.sources.is_empty() && self.stalled.is_none() {
+            self.verdict = Some(Verdict::Over(Drained::Eof));
+            return;
+        }
+        if self.drain_deadline().is_some_and(|deadline| now >= deadline) {
+            self.finish_draining(now);
+        }
+    }
+
+    /// The command has ended and its output is quiet, but something is still there.
+    fn finish_draining(&mut self, now: Instant) {
+        let is_cut = self.stalled.is_some() || now < self.last_output + QUIET;
+        let drained = if is_cut { Drained::Cut } else { Drained::Quiet };
+        if self.tree_is_empty() {
+            self.verdict = Some(Verdict::Over(drained));
+            return;
+        }
+        match self.assign.leaks {
+            Leaks::Leave => {
+                self.list_leaks(Fate::Left);
+                self.verdict = Some(Verdict::Over(drained));
+            }
+            Leaks::Kill => {
+                self.list_leaks(Fate::Killed);
+                if let Some(tree) = &self.tree {
+                    self.climb = Some(Climb::begin(Cause::Leaks, Ladder::KILL, tree, None, now));
+                }
+                // What the killed wrote last is still to be read: the quiet begins anew.
+                self.ended = Some(now);
+            }
+        }
+    }
+
+    fn list_leaks(&mut self, fate: Fate) {
+        let Some(tree) = &self.tree else { return };
+        let living = tree.living();
+        if living.len() > MOST_LISTED {
+            self.notes.push(format!("{} processes outlived the command", living.len()));
+        }
+        self.leaked = living
+            .into_iter()
+            .take(MOST_LISTED)
+            .map(|pid| Leaked {
+                pid: pid.as_raw_nonzero().get(),
+                command: procfs::command_line(pid),
+                fate,
+            })
+            .collect();
+    }
+
+    /// Writes the exit record, tells everybody, and cleans up. Returns the exit code.
+    pub(super) fn conclude(mut self) -> i32 {
+        self.log.omit(Slack::None);
+        let outcome = self.outcome();
+        failpoint::reach("before_outcome");
+        if !self.write_record(&outcome) {
+            return 1;
+        }
+        failpoint::reach("after_outcome");
+        let mut news = Vec::new();
+        if self.log.length() > self.told.1 {
+            news.push(EventKind::Output { offset: self.log.length() });
+        }
+        if !outcome.leaked.is_empty() {
+            news.push(EventKind::Leaked { count: outcome.leaked.len() });
+        }
+        news.push(EventKind::Exited {
+            state: outcome.end.name().to_owned(),
+            code: outcome.exit_code(),
+        });
+        let journaled = self.berth.journal.append(self.job(), &news).is_ok();
+        failpoint::reach("after_event");
+        // Whoever hears of the end may start the next: its place and its session are free by then.
+        self.release();
+        if let Some(caller) = self.caller {
+            report(caller, &Report::Ended(Box::new(outcome)));
+        }
+        if journaled {
+            self.berth.close_door();
+        }
+        // Whoever waits on a line hears of the end now, not after the cleaning.
+        self.connections = Connections::default();
+        self.clean_up();
+        0
+    }
+
+    fn write_record(&self, outcome: &Outcome) -> bool {
+        let (pause, times) = RECORD_RETRY;
+        for _ in 0..times {
+            if self.berth.conclude(outcome).is_ok() {
+                return true;
+            }
+            std::thread::sleep(pause);
+        }
+        false
+    }
+
+    fn clean_up(self) {
+        if let Some(tree) = &self.tree {
+            tree.remove_cgroup();
+        }
+        if let Some(cgroup) = &self.berth.cgroup {
+            cgroup.remove();
+        }
+        if let Some(enforcer) = &self.enforcer {
+            enforcer.remove();
+        }
+        prune::now_and_then(self.state, &self.assign.job, self.assign.retention);
+    }
+
+    fn outcome(&mut self) -> Outcome {
+        let usage = process::children_usage();
+        let ended_at = clock::now_us();
+        let (end, drained, limit) = self.end(ended_at);
+        let limit = limit.or_else(|| self.struck_limit(&end));
+        Outcome {
+            v: FORMAT,
+            job: self.job().clone(),
+            end,
+            limit,
+            drained,
+            started_at: self.started.map(|(_, at)| at),
+            ended_at,
+            contained_by: self.tree.as_ref().and_then(Tree::proof),
+            leaked: std::mem::take(&mut self.leaked),
+            usage: Usage {
+                user_us: usage.user_us,
+                system_us: usage.system_us,
+                peak_bytes: usage.peak_bytes,
+            },
+            total_bytes: self.log.length(),
+            omitted_bytes: self.log.omitted(),
+            notes: std::mem::take(&mut self.notes),
+        }
+    }
+
+    fn end(&mut self, ended_at: u64) -> (End, Drained, Option<Limit>) {
+        let process = self.tree.as_ref().and_then(|tree| tree.main_end);
+        let drained = match self.verdict.take() {
+            Some(Verdict::NeverStarted(why)) => {
+                return (End::FailedToStart { why }, Drained::Eof, None);
+            }
+            Some(Verdict::StoppedInQueue(by)) => {
+                let end = End::Stopped { by, stage: Stage::Int, process: None };
+                return (end, Drained::Eof, None);
+            }
+            Some(Verdict::Over(drained)) => drained,
+            None => Drained::Unknown,
+        };
+        let climb = self.climb.as_ref().map(|climb| (climb.cause, climb.stage));
+        let (end, limit) = match (climb, process) {
+            (Some((Cause::Limit(limit @ (Limit::Wall | Limit::Idle)), stage)), process) => {
+                let began = self.started.map_or(ended_at, |(_, at)| at);
+                let after_ms = ended_at.saturating_sub(began) / 1000;
+                (End::TimedOut { after_ms, stage, process }, Some(limit))
+            }
+            (Some((Cause::Limit(limit), stage)), process) => {
+                (End::Stopped { by: StoppedBy::Limit, stage, process }, Some(limit))
+            }
+            (Some((Cause::Asked(by), stage)), process) => {
+                (End::Stopped { by, stage, process }, None)
+            }
+            (_, Some(ProcessEnd::Exited(code))) => (End::Exited { code }, None),
+            (_, Some(ProcessEnd::Signaled { signal, core })) => {
+                (End::Signaled { signal, core }, None)
+            }
+            (_, None) => {
+                (End::Stopped { by: StoppedBy::Request, stage: Stage::Kill, process: None }, None)
+            }
+        };
+        (end, drained, limit)
+    }
+
+    /// A limit the kernel enforced.
+    fn struck_limit(&self, end: &End) -> Option<Limit> {
+        let enforcer = self.enforcer.as_ref()?;
+        if matches!(end, End::Exited { code: 0 }) {
+            None
+        } else if enforcer.memory_struck() {
+            Some(Limit::Memory)
+        } else if enforcer.processes_struck() {
+            Some(Limit::Processes)
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The process that owns a job: its pipes or terminal, its log, its `waitpid`, its limits, its
+//! stop ladder and its exit record. The same executable as its caller, started with a hidden first
+//! argument before any runtime or argument parser, and a plain poll loop from there on.
+//!
+//! ```text
+//! caller ──posix_spawn──> starter ──fork──> keeper ──fork──> supervisor ──fork──> command
+//! ```
+//!
+//! The starter ends at once, so that none of the others is the caller's child: the caller has
+//! nothing to wait for, and nothing of it is left when it ends. A caller that starts many jobs has
+//! a [`nursery`] in the starter's place, which stays and forks a keeper for each.
+//!
+//! It prepares all it can before it knows the job ([`berth`]), takes one message ([`assignment`]),
+//! forks once ([`child`]) and then pumps ([`pumping`]). The [`keeper`] above it does nothing
+//! but wait: should the supervisor be killed, the orphans come to it and it cleans up.
+
+mod admission;
+mod assignment;
+mod berth;
+mod child;
+mod conclusion;
+mod connections;
+mod input;
+mod keeper;
+mod ladder;
+mod nursery;
+mod pumping;
+mod supervision;
+mod tree;
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use rustix::fs::Mode;
+
+use crate::state::State;
+use crate::sys::process;
+use crate::wire::{self, Report};
+
+pub(crate) use keeper::{announce, bury, lost};
+pub(crate) use nursery::main as nursery;
+
+/// The first argument that makes a process the supervisor of one job; the second is its state
+/// directory.
+pub(crate) const ARGUMENT: &str = "--umbo-supervisor";
+
+/// The first argument that makes a process the [`nursery`] of its caller.
+pub(crate) const NURSERY: &str = "--umbo-nursery";
+
+/// The variable that marks every process of a job.
+pub(crate) const TAG: &str = "UMBO_JOB";
+
+/// The life of a process started for one job. Never returns.
+pub(crate) fn main(state_root: PathBuf) -> ! {
+    let caller = process::take_stdin();
+    let umask = leave_home();
+    if !matches!(process::fork(None), Ok(process::Fork::Child)) {
+        process::exit_now(0);
+    }
+    settle_in(&State::existing(state_root), umask, caller)
+}
+
+/// Leaves the session, the directory and the descriptors of whoever started this process.
+fn leave_home() -> Mode {
+    process::close_inherited();
+    process::forget_signals();
+    let _ = rustix::process::setsid();
+    let _ = rustix::process::chdir("/");
+    rustix::process::umask(Mode::RWXG | Mode::RWXO)
+}
+
+/// Prepares for a job that comes over `caller`, as keeper and supervisor.
+fn settle_in(state: &State, umask: Mode, caller: OwnedFd) -> ! {
+    let berth = match berth::Berth::prepare(state, umask) {
+        Ok(berth) => berth,
+        Err(error) => {
+            let why = format!("cannot prepare a job in {}: {error}", state.root().display());
+            report(&caller, &Report::Failed { why });
+            process::exit_now(1)
+        }
+    };
+    match process::fork(None) {
+        Ok(process::Fork::Parent(supervisor)) => {
+            drop(caller);
+            keeper::keep(state, &berth.keep(), supervisor)
+        }
+        // Without a keeper all is as before, but for a killed supervisor.
+        Ok(process::Fork::Child) | Err(_) => supervise(state, berth, &caller),
+    }
+}
+
+fn supervise(state: &State, mut berth: berth::Berth, caller: &OwnedFd) -> ! {
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    berth.identify();
+    process::warm();
+    if let Ok(frame) = wire::receive::<wire::Assign>(File::from(duplicate(caller))) {
+        process::exit_now(supervision::run(state, berth, caller, frame));
+    }
+    // The caller went away without a job for us, or speaks another language.
+    berth.abandon();
+    process::exit_now(0)
+}
+
+/// A second owner of the same socket, for a blocking read of one message.
+fn duplicate(socket: &OwnedFd) -> OwnedFd {
+    socket.try_clone().unwrap_or_else(|_| process::exit_now(1))
+}
+
+/// Tells the caller, who may be gone: then nobody needs to know.
+fn report(caller: &OwnedFd, report: &Report) {
+    let _ = wire::send(Socket(caller), report, &[]);
+}
+
+/// Writes to a socket without being killed by the reader's absence.
+struct Socket<'a>(&'a OwnedFd);
+
+impl std::io::Write for Socket<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Ok(rustix::net::send(self.0, bytes, rustix::net::SendFlags::NOSIGNAL)?)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

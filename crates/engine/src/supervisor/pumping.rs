@@ -1,0 +1,307 @@
+//! The loop of a supervisor: waits for whatever happens next and deals with it. Bytes go from the
+//! pipes into the log here, and nowhere else.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
+
+use super::ladder::{Cause, Climb};
+use super::supervision::{Flow, Supervision, Verdict};
+use crate::clock;
+use crate::event::EventKind;
+use crate::failpoint;
+use crate::log::Stream;
+use crate::outcome::{Limit, StoppedBy};
+use crate::request::{Ladder, OnDisconnect};
+use crate::sys::{process, pty};
+use crate::wire::{Answer, Ask, Frame};
+
+/// How often the journal hears of growing output.
+const NEWS: Duration = Duration::from_millis(250);
+/// How soon a full disk is tried again.
+const RETRY: Duration = Duration::from_millis(100);
+/// As much as one read takes; memory that is touched only by commands which write that much.
+const CHUNK: usize = 256 << 10;
+/// A stream that fills a pipe of the usual size is a flood and gets a larger one. Not before:
+/// the kernel allows a user only so many large pipes.
+const USUAL_PIPE: usize = 64 << 10;
+const LARGE_PIPE: usize = 1 << 20;
+
+/// What a job may still write when it is stopped for writing too much.
+const LAST_WORDS: u64 = 1 << 20;
+
+/// What woke the loop.
+#[derive(Clone, Copy)]
+enum Token {
+    Signals,
+    Caller,
+    Listener,
+    Connection(usize),
+    Source(usize),
+    Input,
+    Also,
+}
+
+impl Supervision<'_> {
+    /// Runs until there is a verdict.
+    pub(super) fn pump(&mut self) {
+        let mut buffer = vec![0; CHUNK];
+        while self.verdict.is_none() {
+            self.poll_once(None, &mut buffer);
+            let now = Instant::now();
+            self.enforce_limits(now);
+            self.advance(now);
+            self.tell_growth(now);
+            if self.rest_at.is_some_and(|at| now >= at) {
+                self.rest_at = None;
+                process::rest();
+            }
+        }
+    }
+
+    /// Waits for the next thing to happen and deals with it.
+    pub(super) fn poll_once(&mut self, also: Option<BorrowedFd<'_>>, buffer: &mut [u8]) {
+        let timeout = self.next_deadline().map(clock::until);
+        let length = self.log.length();
+        for token in self.ready(also, timeout) {
+            match token {
+                Token::Signals => self.take_signals(),
+                Token::Caller => self.lose_caller(),
+                Token::Listener => self.connections.accept(&self.berth.listener),
+                Token::Connection(number) => self.answer(number),
+                Token::Source(number) => self.read_source(number, buffer),
+                Token::Input => self.input.pump(None),
+                Token::Also => {}
+            }
+        }
+        if let Some((stream, bytes)) = self.stalled.take() {
+            self.keep(stream, &bytes);
+        }
+        self.sources.retain(|source| source.flow != Flow::Ended);
+        self.connections.sweep();
+        if self.log.length() > length {
+            self.connections.tell_growth();
+        }
+    }
+
+    fn ready(&self, also: Option<BorrowedFd<'_>>, timeout: Option<Timespec>) -> Vec<Token> {
+        let mut fds = Vec::with_capacity(8);
+        let mut tokens = Vec::with_capacity(8);
+        let mut add = |fd, flags, token| {
+            fds.push(PollFd::from_borrowed_fd(fd, flags));
+            tokens.push(token);
+        };
+        if let Some(also) = also {
+            add(also, PollFlags::IN, Token::Also);
+        }
+        // Output before signals: what a command wrote is read before its death is noticed.
+        if self.stalled.is_none() && !self.is_held_back() {
+            for (number, source) in self.sources.iter().enumerate() {
+                let typing = source.stream == Stream::Pty && self.input.has_keys();
+                let flags = if typing { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+                add(source.fd.as_fd(), flags, Token::Source(number));
+            }
+        }
+        if let Some(pipe) = self.input.wants_room() {
+            add(pipe, PollFlags::OUT, Token::Input);
+        }
+        add(self.berth.signals.as_fd(), PollFlags::IN, Token::Signals);
+        if let Some(caller) = self.caller {
+            add(caller.as_fd(), PollFlags::IN, Token::Caller);
+        }
+        add(self.berth.listener.as_fd(), PollFlags::IN, Token::Listener);
+        for (number, socket) in self.connections.sockets().enumerate() {
+            add(socket.as_fd(), PollFlags::IN, Token::Connection(number));
+        }
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(0) | Err(_) => Vec::new(),
+            Ok(_) => fds
+                .iter()
+                .zip(tokens)
+                .filter(|(fd, _)| !fd.revents().is_empty())
+                .map(|(_, token)| token)
+                .collect(),
+        }
+    }
+
+    /// Whether a job that is stopped for writing too much wrote far more since: it is no longer read
+    /// then, and so can write no further. Its last words have room before that.
+    fn is_held_back(&self) -> bool {
+        let is_stopped = self
+            .climb
+            .as_ref()
+            .is_some_and(|climb| matches!(climb.cause, Cause::Limit(Limit::Output)));
+        let bound = self.assign.limits.output.map_or(u64::MAX, |limit| limit.bytes);
+        let most = bound.saturating_mul(2).saturating_add(LAST_WORDS);
+        is_stopped && !self.tree_is_empty() && self.log.length() > most
+    }
+
+    /// When the loop must wake though nothing happens.
+    fn next_deadline(&self) -> Option<Instant> {
+        let limits = &self.assign.limits;
+        let running = self.climb.is_none() && self.ended.is_none();
+        let wall = self.started.and_then(|(at, _)| Some(at + limits.wall?)).filter(|_| running);
+        let idle =
+            self.started.and(limits.idle).map(|idle| self.last_output + idle).filter(|_| running);
+        let climb = self.climb.as_ref().filter(|_| !self.tree_is_empty()).map(Climb::next);
+        let news =
+            (self.log.length() > self.told.1 && self.ended.is_none()).then(|| self.told.0 + NEWS);
+        let retry = self.stalled.as_ref().map(|_| Instant::now() + RETRY);
+        let rest = self.rest_at;
+        [wall, idle, climb, news, retry, rest, self.drain_deadline()].into_iter().flatten().min()
+    }
+
+    fn take_signals(&mut self) {
+        while let Some(signal) = process::next_signal(self.berth.signals.as_fd()) {
+            match signal {
+                libc::SIGCHLD | libc::SIGHUP => {}
+                _ => self.stop(Cause::Asked(StoppedBy::Signal), self.assign.ladder),
+            }
+        }
+        if let Some(tree) = &mut self.tree {
+            tree.reap();
+            if tree.main_end.is_some() && self.ended.is_none() {
+                self.ended = Some(Instant::now());
+                failpoint::reach("after_exit");
+            }
+        }
+    }
+
+    /// The caller's end of the socket is closed, or it sends what it should not: it is gone.
+    fn lose_caller(&mut self) {
+        self.caller = None;
+        if self.assign.on_disconnect == OnDisconnect::Stop {
+            self.stop(Cause::Asked(StoppedBy::Disconnect), self.assign.ladder);
+        }
+    }
+
+    /// Reads one stream into the log.
+    fn read_source(&mut self, number: usize, buffer: &mut [u8]) {
+        let Some(source) = self.sources.get_mut(number) else { return };
+        let stream = source.stream;
+        match rustix::io::read(&source.fd, &mut *buffer) {
+            Ok(0) => source.flow = Flow::Ended,
+            Ok(count) => {
+                if count >= USUAL_PIPE && source.flow == Flow::Usual {
+                    source.flow = Flow::Flood;
+                    let _ = rustix::pipe::fcntl_setpipe_size(&source.fd, LARGE_PIPE);
+                }
+                self.last_output = Instant::now();
+                self.keep(stream, &buffer[..count]);
+            }
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            // A terminal that nobody has open any more answers with an error.
+            Err(_) => source.flow = Flow::Ended,
+        }
+        if stream == Stream::Pty && self.input.has_keys() {
+            let terminal = self.sources.get(number).map(|source| &source.fd);
+            self.input.pump(terminal);
+        }
+    }
+
+    /// Puts bytes in the log; what a full disk does not take waits, and the command with it.
+    fn keep(&mut self, stream: Stream, bytes: &[u8]) {
+        let (done, result) = self.log.append(stream, bytes, clock::now_us());
+        failpoint::reach("after_append");
+        if result.is_ok() {
+            return;
+        }
+        let note = "the disk was full: the job waited until there was room";
+        if !self.notes.iter().any(|known| known == note) {
+            self.notes.push(note.into());
+            let _ = self.berth.journal.append(self.job(), &[EventKind::Stalled]);
+        }
+        self.stalled = Some((stream, bytes[done..].to_vec()));
+    }
+
+    /// Deals with the questions of one connection.
+    fn answer(&mut self, number: usize) {
+        for Frame { head, body } in self.connections.read(number) {
+            let result = match head {
+                Ask::Watch => {
+                    self.connections.watch(number);
+                    continue;
+                }
+                Ask::Ping => Ok(()),
+                Ask::Disown => {
+                    self.assign.on_disconnect = OnDisconnect::Detach;
+                    Ok(())
+                }
+                Ask::Input => self.input.push(&body),
+                Ask::Eof => self.input.end(),
+                Ask::Resize(size) => self.resize(size),
+                Ask::Stop(ladder) => {
+                    self.stop(Cause::Asked(StoppedBy::Request), ladder);
+                    Ok(())
+                }
+            };
+            let terminal = self.sources.iter().find(|source| source.stream == Stream::Pty);
+            self.input.pump(terminal.map(|source| &source.fd));
+            let answer = match result {
+                Ok(()) => Answer::Done,
+                Err(why) => Answer::Refused(why),
+            };
+            self.connections.answer(number, &answer);
+        }
+    }
+
+    fn resize(&mut self, size: crate::request::Size) -> Result<(), String> {
+        let Some(terminal) = self.terminal() else {
+            return Err("it has no terminal; start it with one (--pty)".into());
+        };
+        pty::resize(terminal, size).map_err(|error| error.to_string())?;
+        let _ = self.log.resized(size, clock::now_us());
+        Ok(())
+    }
+
+    /// Begins to stop the job, or hastens a stop that has begun.
+    pub(super) fn stop(&mut self, cause: Cause, ladder: Ladder) {
+        let now = Instant::now();
+        let foreground = self.foreground();
+        match (&self.tree, &mut self.climb) {
+            (None, _) => {
+                if let (Cause::Asked(by), None) = (cause, &self.verdict) {
+                    self.verdict = Some(Verdict::StoppedInQueue(by));
+                }
+            }
+            (Some(tree), Some(climb)) => climb.hasten(ladder, tree, now),
+            (Some(tree), None) => {
+                self.climb = Some(Climb::begin(cause, ladder, tree, foreground, now));
+            }
+        }
+    }
+
+    /// The process group a terminal would interrupt.
+    fn foreground(&self) -> Option<Pid> {
+        rustix::termios::tcgetpgrp(self.terminal()?).ok()
+    }
+
+    fn enforce_limits(&mut self, now: Instant) {
+        let Some((started, _)) = self.started else { return };
+        if self.climb.is_some() || self.ended.is_some() {
+            return;
+        }
+        let limits = &self.assign.limits;
+        let struck = if limits.wall.is_some_and(|wall| now >= started + wall) {
+            Limit::Wall
+        } else if limits.idle.is_some_and(|idle| now >= self.last_output + idle) {
+            Limit::Idle
+        } else if self.log.is_over() {
+            Limit::Output
+        } else {
+            return;
+        };
+        self.stop(Cause::Limit(struck), self.assign.ladder);
+    }
+
+    /// Tells the journal that output grew, now and then.
+    fn tell_growth(&mut self, now: Instant) {
+        let length = self.log.length();
+        if length > self.told.1 && now >= self.told.0 + NEWS && self.verdict.is_none() {
+            let _ = self.berth.journal.append(self.job(), &[EventKind::Output { offset: length }]);
+            self.told = (now, length);
+        }
+    }
+}

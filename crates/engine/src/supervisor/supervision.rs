@@ -1,0 +1,349 @@
+//! A job in the hands of its supervisor: admitted, started, and the state that the loop
+//! ([`super::pumping`]) and the end ([`super::conclusion`]) work on.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Instant;
+
+use rustix::process::Pid;
+
+use super::admission;
+use super::assignment::{self, Input as Wanted, Program};
+use super::berth::Berth;
+use super::child::{Stage as ChildStage, Terminal};
+use super::connections::Connections;
+use super::input::Input;
+use super::keeper::IDLE;
+use super::ladder::Climb;
+use super::report;
+use super::tree::Tree;
+use crate::clock;
+use crate::event::EventKind;
+use crate::failpoint;
+use crate::id::JobId;
+use crate::log::{LogWriter, Stream};
+use crate::outcome::{Drained, Leaked, StoppedBy};
+use crate::request::Admission;
+use crate::state::{Started, State};
+use crate::sys::cgroup::{Bounds, Cgroup, Enforcer};
+use crate::sys::pty;
+use crate::wire::{Assign, Frame, News, Report};
+
+/// Takes a job and sees it through. Returns the supervisor's exit code.
+pub(super) fn run(state: &State, mut berth: Berth, caller: &OwnedFd, frame: Frame<Assign>) -> i32 {
+    match admit(state, &mut berth, frame) {
+        Ok(admitted) => {
+            let mut job = Supervision::new(state, berth, caller, admitted);
+            job.begin();
+            job.pump();
+            job.conclude()
+        }
+        Err(refusal) => {
+            report(caller, &refusal);
+            berth.abandon();
+            0
+        }
+    }
+}
+
+/// A job that exists on disk.
+struct Admitted {
+    assign: Assign,
+    program: Program,
+    wanted: Wanted,
+    request: File,
+    log: LogWriter,
+    /// The lock of its session.
+    session: Option<File>,
+    /// The lock of its slot; without one it waits.
+    slot: Option<File>,
+}
+
+/// Makes the berth the job's, or says why not.
+fn admit(state: &State, berth: &mut Berth, frame: Frame<Assign>) -> Result<Admitted, Report> {
+    let failed = |what: &'static str| {
+        move |error: io::Error| Report::Failed { why: format!("{what}: {error}") }
+    };
+    let (assign, program, wanted) =
+        assignment::split(frame).map_err(failed("cannot take the job"))?;
+    let session = take_session(state, &assign)?;
+    let slot = admission::take_slot(&state.slots(), assign.max_running)
+        .map_err(failed("cannot take a slot"))?;
+    if slot.is_none() && assign.admission == Admission::Refuse {
+        return Err(Report::Full { running: assign.max_running });
+    }
+    let log = berth.log(assign.limits.output).map_err(failed("cannot open the log"))?;
+    let request = settle(state, berth, &assign)
+        .map_err(failed("cannot write the request"))?
+        .ok_or(Report::Exists)?;
+    failpoint::reach("after_record");
+    Ok(Admitted { assign, program, wanted, request, log, session, slot })
+}
+
+fn take_session(state: &State, assign: &Assign) -> Result<Option<File>, Report> {
+    let Some(name) = &assign.session else { return Ok(None) };
+    match admission::take_session(&state.sessions().join(name), assign.job.as_str()) {
+        Ok(Ok(lock)) => Ok(Some(lock)),
+        Ok(Err(holder)) => Err(Report::SessionBusy { holder }),
+        Err(error) => Err(Report::Failed { why: format!("cannot take session {name}: {error}") }),
+    }
+}
+
+/// Writes the request and takes the job's name. `None` if the job exists.
+fn settle(state: &State, berth: &mut Berth, assign: &Assign) -> io::Result<Option<File>> {
+    let mut record = assign.record.clone();
+    record["supervisor"] = serde_json::to_value(&berth.identity)?;
+    let mut line = serde_json::to_vec(&record)?;
+    line.push(b'\n');
+    let request = berth.create("request")?;
+    io::Write::write_all(&mut &request, &line)?;
+    Ok(berth.become_job(state, &assign.job)?.then_some(request))
+}
+
+/// A stream of output being read.
+pub(super) struct Source {
+    pub(super) fd: OwnedFd,
+    pub(super) stream: Stream,
+    pub(super) flow: Flow,
+}
+
+/// How much a stream carries.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// No more than a usual pipe holds.
+    Usual,
+    /// It filled its pipe once, and got a larger one.
+    Flood,
+    /// It is at its end.
+    Ended,
+}
+
+/// How the loop ended.
+pub(super) enum Verdict {
+    /// As its process did, or as the climb says.
+    Over(Drained),
+    /// It never began.
+    NeverStarted(String),
+    /// It was stopped while it waited for its turn.
+    StoppedInQueue(StoppedBy),
+}
+
+/// A job in the hands of its supervisor.
+pub(super) struct Supervision<'a> {
+    pub(super) state: &'a State,
+    pub(super) berth: Berth,
+    /// Whoever started the job, while it is there.
+    pub(super) caller: Option<&'a OwnedFd>,
+    pub(super) assign: Assign,
+    program: Program,
+    wanted: Option<Wanted>,
+    request: File,
+    pub(super) log: LogWriter,
+    pub(super) connections: Connections,
+    pub(super) input: Input,
+    pub(super) sources: Vec<Source>,
+    pub(super) tree: Option<Tree>,
+    pub(super) enforcer: Option<Enforcer>,
+    pub(super) climb: Option<Climb>,
+    /// When the command was started, by both clocks.
+    pub(super) started: Option<(Instant, u64)>,
+    /// When it was seen to have ended.
+    pub(super) ended: Option<Instant>,
+    pub(super) last_output: Instant,
+    /// When the journal last heard of output, and how much.
+    pub(super) told: (Instant, u64),
+    /// Bytes a full disk would not take.
+    pub(super) stalled: Option<(Stream, Vec<u8>)>,
+    pub(super) leaked: Vec<Leaked>,
+    pub(super) notes: Vec<String>,
+    pub(super) verdict: Option<Verdict>,
+    /// When to give back memory, should the job still run.
+    pub(super) rest_at: Option<Instant>,
+    /// The lock of its slot, once it has one.
+    slot: Option<File>,
+    /// The lock of its session, if it is in one.
+    session: Option<File>,
+}
+
+impl<'a> Supervision<'a> {
+    fn new(state: &'a State, berth: Berth, caller: &'a OwnedFd, admitted: Admitted) -> Self {
+        let Admitted { assign, program, wanted, request, log, session, slot } = admitted;
+        let now = Instant::now();
+        Self {
+            state,
+            berth,
+            caller: Some(caller),
+            assign,
+            program,
+            wanted: Some(wanted),
+            request,
+            log,
+            connections: Connections::default(),
+            input: Input::None,
+            sources: Vec::new(),
+            tree: None,
+            enforcer: None,
+            climb: None,
+            started: None,
+            ended: None,
+            last_output: now,
+            told: (now, 0),
+            stalled: None,
+            leaked: Vec::new(),
+            notes: Vec::new(),
+            verdict: None,
+            rest_at: Some(now + IDLE),
+            slot,
+            session,
+        }
+    }
+
+    pub(super) fn job(&self) -> &JobId {
+        &self.assign.job
+    }
+
+    /// Starts the command, after waiting for a slot where there is none yet.
+    fn begin(&mut self) {
+        if self.slot.is_some() {
+            self.start(&[EventKind::Created, EventKind::Started]);
+            return;
+        }
+        let _ = self.berth.journal.append(self.job(), &[EventKind::Created]);
+        if let Some(caller) = self.caller {
+            report(caller, &Report::Queued);
+        }
+        match self.await_slot() {
+            Ok(()) if self.verdict.is_none() => self.start(&[EventKind::Started]),
+            Ok(()) => {}
+            Err(error) => {
+                let why = format!("cannot wait for a slot: {error}");
+                self.verdict = Some(Verdict::NeverStarted(why));
+            }
+        }
+    }
+
+    /// Waits until a slot is free, or the job has been stopped.
+    fn await_slot(&mut self) -> io::Result<()> {
+        let mut slots = admission::Slots::open(&self.state.slots(), self.assign.max_running)?;
+        while self.verdict.is_none() {
+            self.slot = slots.take()?;
+            if self.slot.is_some() {
+                break;
+            }
+            self.poll_once(Some(slots.watch().as_fd()), &mut []);
+            slots.watch().drain();
+        }
+        Ok(())
+    }
+
+    /// Forks and execs; a failure becomes the job's outcome. `news` ends with the start.
+    fn start(&mut self, news: &[EventKind]) {
+        match self.try_start() {
+            Ok(pid) => {
+                let (now, at) = (Instant::now(), clock::now_us());
+                self.started = Some((now, at));
+                self.last_output = now;
+                self.told.0 = now;
+                self.tree = Some(Tree::new(pid, self.berth.cgroup.take()));
+                failpoint::reach("after_fork");
+                let started = Started { pid: pid.as_raw_nonzero().get(), at };
+                if let Ok(mut line) = serde_json::to_vec(&started) {
+                    line.push(b'\n');
+                    let _ = rustix::io::write(&self.request, &line);
+                }
+                let _ = self.berth.journal.append(self.job(), news);
+                failpoint::reach("after_start");
+                if let (Some(caller), News::Start) = (self.caller, self.assign.news) {
+                    report(caller, &Report::Started { pid: started.pid });
+                }
+            }
+            Err(why) => {
+                let _ = self.berth.journal.append(self.job(), &news[..news.len() - 1]);
+                self.verdict = Some(Verdict::NeverStarted(why));
+            }
+        }
+    }
+
+    fn try_start(&mut self) -> Result<Pid, String> {
+        let failed = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
+        self.prepare_limits();
+        let pty = match self.assign.terminal {
+            Some(size) => Some(pty::open(size).map_err(failed("cannot open a terminal"))?),
+            None => None,
+        };
+        let wanted = self.wanted.take().unwrap_or(Wanted::Nothing);
+        let null = self.berth.null.as_fd();
+        let (input, stdin) =
+            Input::open(wanted, null).map_err(failed("cannot open standard input"))?;
+        self.input = if pty.is_some() { input.typed() } else { input };
+        let [stdin, stdout, stderr] = match &pty {
+            Some(pty) => [pty.terminal.as_fd(); 3],
+            None => {
+                [stdin.as_fd(), self.berth.stdout.write.as_fd(), self.berth.stderr.write.as_fd()]
+            }
+        };
+        let stage = ChildStage {
+            stdin,
+            stdout,
+            stderr,
+            terminal: if pty.is_some() { Terminal::Yes } else { Terminal::No },
+            cgroup: self.berth.cgroup.as_ref().map(Cgroup::directory),
+            enforcer: self.enforcer.as_ref(),
+            nice: self.assign.limits.nice,
+            umask: self.berth.umask,
+        };
+        let pid = self.berth.launcher.start(&self.program, &stage)?;
+        self.sources =
+            self.open_sources(pty.map(|pty| pty.controller)).map_err(failed("cannot read"))?;
+        let terminal = self.sources.first().map(|source| &source.fd);
+        self.input.pump(terminal);
+        Ok(pid)
+    }
+
+    /// Sets up the groups that enforce what the kernel can, and notes what it cannot.
+    fn prepare_limits(&mut self) {
+        let limits = &self.assign.limits;
+        let bounds = Bounds {
+            memory_bytes: limits.memory_bytes,
+            processes: limits.processes,
+            cpu_percent: limits.cpu_percent,
+        };
+        if bounds.is_empty() {
+            return;
+        }
+        let name = format!("umbo-{}", self.assign.job);
+        let enforcer = Enforcer::new(bounds, self.berth.cgroup.as_ref(), &name);
+        self.notes.extend(enforcer.missing.iter().map(|missing| {
+            format!("the {missing} limit is not enforced: this user has no {missing} control group")
+        }));
+        self.enforcer = Some(enforcer);
+    }
+
+    /// Our ends of the streams; the child's ends are closed here, so that its end is their end.
+    fn open_sources(&mut self, terminal: Option<OwnedFd>) -> io::Result<Vec<Source>> {
+        let source = |fd: OwnedFd, stream| -> io::Result<Source> {
+            rustix::io::ioctl_fionbio(&fd, true)?;
+            Ok(Source { fd, stream, flow: Flow::Usual })
+        };
+        let fresh = super::berth::Pipe::new;
+        let stdout = std::mem::replace(&mut self.berth.stdout, fresh()?);
+        let stderr = std::mem::replace(&mut self.berth.stderr, fresh()?);
+        match terminal {
+            Some(controller) => Ok(vec![source(controller, Stream::Pty)?]),
+            None => {
+                Ok(vec![source(stdout.read, Stream::Stdout)?, source(stderr.read, Stream::Stderr)?])
+            }
+        }
+    }
+
+    /// Lets the next job have the slot and the session.
+    pub(super) fn release(&mut self) {
+        self.slot = None;
+        self.session = None;
+    }
+
+    pub(super) fn terminal(&self) -> Option<&OwnedFd> {
+        self.sources.iter().find(|source| source.stream == Stream::Pty).map(|source| &source.fd)
+    }
+}

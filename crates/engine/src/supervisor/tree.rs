@@ -1,0 +1,115 @@
+//! The processes of a job: who is alive, how to reach them all, and when it is proven that none
+//! is left.
+//!
+//! The supervisor is child-subreaper: an orphan of the tree, however it detached itself, becomes
+//! its child. So when `wait` says there is no child, there is no descendant. A control group, where
+//! there is one, adds a kill that a fork storm cannot outrun.
+
+use std::collections::HashSet;
+
+use rustix::process::{Pid, Signal, WaitOptions, getpgid, kill_process, kill_process_group, wait};
+
+use crate::outcome::{Containment, ProcessEnd};
+use crate::sys::cgroup::Cgroup;
+use crate::sys::procfs;
+
+/// The job's processes.
+pub(super) struct Tree {
+    main: Pid,
+    cgroup: Option<Cgroup>,
+    /// How the command itself ended.
+    pub(super) main_end: Option<ProcessEnd>,
+    /// Whether there is no process left.
+    pub(super) is_empty: bool,
+}
+
+impl Tree {
+    pub(super) fn new(main: Pid, cgroup: Option<Cgroup>) -> Self {
+        Self { main, cgroup, main_end: None, is_empty: false }
+    }
+
+    /// Buries the dead: the command and whoever was orphaned.
+    pub(super) fn reap(&mut self) {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == self.main => {
+                    self.main_end = Some(match status.terminating_signal() {
+                        Some(signal) => {
+                            ProcessEnd::Signaled { signal, core: status.as_raw() & 0x80 != 0 }
+                        }
+                        None => ProcessEnd::Exited(status.exit_status().unwrap_or(-1)),
+                    });
+                }
+                Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+                Ok(None) => return,
+                Err(_) => {
+                    self.is_empty = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Everyone alive in it.
+    pub(super) fn living(&self) -> Vec<Pid> {
+        let mut living = procfs::descendants(rustix::process::getpid());
+        if let Some(cgroup) = &self.cgroup {
+            let known: HashSet<Pid> = living.iter().copied().collect();
+            living.extend(cgroup.processes().into_iter().filter(|pid| !known.contains(pid)));
+        }
+        living
+    }
+
+    /// Sends a signal to the command's group, and to each process that left that group.
+    pub(super) fn signal(&self, signal: Signal) {
+        let group_is_ours = self.main_end.is_none();
+        if group_is_ours {
+            let _ = kill_process_group(self.main, signal);
+        }
+        for pid in self.living() {
+            if !(group_is_ours && getpgid(Some(pid)) == Ok(self.main)) {
+                let _ = kill_process(pid, signal);
+            }
+            // A stopped process would sleep through the news.
+            let _ = kill_process(pid, Signal::CONT);
+        }
+    }
+
+    /// Sends SIGINT as a terminal does: to the group in the foreground.
+    pub(super) fn interrupt(&self, foreground: Option<Pid>) {
+        match foreground {
+            Some(group) => {
+                let _ = kill_process_group(group, Signal::INT);
+            }
+            None => self.signal(Signal::INT),
+        }
+    }
+
+    /// Kills everyone; to be repeated until the tree is empty, for it may grow meanwhile.
+    pub(super) fn kill(&self) {
+        if let Some(cgroup) = &self.cgroup {
+            let _ = cgroup.kill();
+        }
+        // A process whose birth in the group failed is in the tree all the same.
+        for pid in procfs::descendants(rustix::process::getpid()) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    /// What proves that nobody is left, if it is so.
+    pub(super) fn proof(&self) -> Option<Containment> {
+        match &self.cgroup {
+            _ if !self.is_empty => None,
+            Some(cgroup) if !cgroup.is_populated() => Some(Containment::Cgroup),
+            Some(_) => None,
+            None => Some(Containment::Subreaper),
+        }
+    }
+
+    /// Gives the control group back.
+    pub(super) fn remove_cgroup(&self) {
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.remove();
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Control groups: one per job where this user may make them.
+//!
+//! Version 2 is found by its mount, never assumed at `/sys/fs/cgroup`: on a hybrid machine it is
+//! elsewhere and has no controllers. Containment needs only version 2 without any controller;
+//! limits use version 2 controllers where they can be enabled and version 1 hierarchies otherwise.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::process::Pid;
+
+/// A version 2 group that holds the processes of one job and nothing else.
+pub(crate) struct Cgroup {
+    path: PathBuf,
+    directory: OwnedFd,
+}
+
+impl Cgroup {
+    /// Makes a group `name` below the one this process is in.
+    pub(crate) fn create(name: &str) -> io::Result<Self> {
+        let path = own_v2()?.join(name);
+        fs::create_dir(&path)?;
+        let group = Self::open(path)?;
+        // Not every kernel that has version 2 can kill a group (5.14 can).
+        if !group.path.join("cgroup.kill").exists() {
+            group.remove();
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "no cgroup.kill"));
+        }
+        Ok(group)
+    }
+
+    /// Opens a group that exists.
+    pub(crate) fn open(path: PathBuf) -> io::Result<Self> {
+        let flags = OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
+        let directory = open(&path, flags, Mode::empty())?;
+        Ok(Self { path, directory })
+    }
+
+    /// For `CLONE_INTO_CGROUP`.
+    pub(crate) fn directory(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Kills every process in it, also those being forked at this moment.
+    pub(crate) fn kill(&self) -> io::Result<()> {
+        fs::write(self.path.join("cgroup.kill"), "1")
+    }
+
+    /// The processes in it and in groups below it.
+    pub(crate) fn processes(&self) -> Vec<Pid> {
+        let mut found = Vec::new();
+        collect_processes(&self.path, &mut found);
+        found
+    }
+
+    /// Whether a living process is in it; a zombie is not.
+    pub(crate) fn is_populated(&self) -> bool {
+        fs::read_to_string(self.path.join("cgroup.events"))
+            .is_ok_and(|events| events.lines().any(|line| line == "populated 1"))
+    }
+
+    /// Removes it, with groups the job itself made below it. Fails silently while populated.
+    pub(crate) fn remove(&self) {
+        remove_tree(&self.path);
+    }
+}
+
+fn collect_processes(group: &Path, found: &mut Vec<Pid>) {
+    if let Ok(list) = fs::read_to_string(group.join("cgroup.procs")) {
+        found.extend(list.lines().filter_map(|pid| pid.parse().ok().and_then(Pid::from_raw)));
+    }
+    for child in child_groups(group) {
+        collect_processes(&child, found);
+    }
+}
+
+fn remove_tree(group: &Path) {
+    for child in child_groups(group) {
+        remove_tree(&child);
+    }
+    let _ = fs::remove_dir(group);
+}
+
+fn child_groups(group: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(group) else { return Vec::new() };
+    entries
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .collect()
+}
+
+/// What a job may use at most.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) memory_bytes: Option<u64>,
+    pub(crate) processes: Option<u64>,
+    pub(crate) cpu_percent: Option<u32>,
+}
+
+impl Bounds {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.memory_bytes.is_none() && self.processes.is_none() && self.cpu_percent.is_none()
+    }
+}
+
+/// Groups that enforce bounds, and the files a child joins them through.
+pub(crate) struct Enforcer {
+    groups: Vec<Group>,
+    /// Bounds no control group on this machine can enforce.
+    pub(crate) missing: Vec<&'static str>,
+}
+
+struct Group {
+    path: PathBuf,
+    /// `None` when the child is born in it.
+    join: Option<File>,
+}
+
+impl Enforcer {
+    /// Applies `bounds` to the job's own group where its controllers are enabled, and makes
+    /// version 1 groups `name` for the rest.
+    pub(crate) fn new(bounds: Bounds, own: Option<&Cgroup>, name: &str) -> Self {
+        let mut enforcer = Self { groups: Vec::new(), missing: Vec::new() };
+        if let Some(bytes) = bounds.memory_bytes {
+            let text = bytes.to_string();
+            enforcer.bound(
+                "memory",
+                own,
+                name,
+                &[("memory.max", &text)],
+                &[
+                    ("memory.limit_in_bytes", &text),
+                    // Only where swap is accounted; without it the first line is the whole limit.
+                    ("?memory.memsw.limit_in_bytes", &text),
+                ],
+            );
+        }
+        if let Some(processes) = bounds.processes {
+            let text = processes.to_string();
+            enforcer.bound("pids", own, name, &[("pids.max", &text)], &[("pids.max", &text)]);
+        }
+        if let Some(percent) = bounds.cpu_percent {
+            let quota = (u64::from(percent) * 1000).max(1000).to_string();
+            let v2 = format!("{quota} 100000");
+            enforcer.bound(
+                "cpu",
+                own,
+                name,
+                &[("cpu.max", &v2)],
+                &[("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", &quota)],
+            );
+        }
+        enforcer
+    }
+
+    fn bound(
+        &mut self,
+        controller: &'static str,
+        own: Option<&Cgroup>,
+        name: &str,
+        v2: &[(&str, &str)],
+        v1: &[(&str, &str)],
+    ) {
+        if let Some(group) = own {
+            if let Some(parent) = group.path.parent() {
+                let _ = fs::write(parent.join("cgroup.subtree_control"), format!("+{controller}"));
+            }
+            if write_all(&group.path, v2).is_ok() {
+                self.groups.push(Group { path: group.path.clone(), join: None });
+                return;
+            }
+        }
+        let made = own_v1(controller).and_then(|parent| {
+            let path = parent.join(name);
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            write_all(&path, v1)?;
+            let join = File::options().write(true).open(path.join("cgroup.procs"))?;
+            Ok(Group { path, join: Some(join) })
+        });
+        match made {
+            Ok(group) => self.groups.push(group),
+            Err(_) => self.missing.push(controller),
+        }
+    }
+
+    /// In the child: joins the version 1 groups. Only writes; allocates nothing.
+    pub(crate) fn join(&self) -> io::Result<()> {
+        for file in self.groups.iter().filter_map(|group| group.join.as_ref()) {
+            rustix::io::write(file, b"0")?;
+        }
+        Ok(())
+    }
+
+    /// Whether the kernel killed a process of the job for exceeding its memory.
+    pub(crate) fn memory_struck(&self) -> bool {
+        self.counter(&["memory.events", "memory.oom_control"], "oom_kill ")
+    }
+
+    /// Whether the kernel refused a fork for exceeding the number of processes.
+    pub(crate) fn processes_struck(&self) -> bool {
+        self.counter(&["pids.events"], "max ")
+    }
+
+    fn counter(&self, files: &[&str], key: &str) -> bool {
+        self.groups.iter().any(|group| {
+            files.iter().any(|file| {
+                fs::read_to_string(group.path.join(file)).is_ok_and(|text| {
+                    text.lines().any(|line| line.strip_prefix(key).is_some_and(|n| n != "0"))
+                })
+            })
+        })
+    }
+
+    /// Removes the groups it made.
+    pub(crate) fn remove(&self) {
+        for group in self.groups.iter().filter(|group| group.join.is_some()) {
+            remove_tree(&group.path);
+        }
+    }
+}
+
+/// Removes the groups that enforced the bounds of a job whose supervisor could not.
+pub(crate) fn remove_bounds(name: &str) {
+    for controller in ["memory", "pids", "cpu"] {
+        if let Ok(parent) = own_v1(controller) {
+            remove_tree(&parent.join(name));
+        }
+    }
+}
+
+/// Removes the group of a job, if nobody is left in it.
+pub(crate) fn remove_group(path: &Path) {
+    if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"umbo-")) {
+        remove_tree(path);
+    }
+}
+
+fn write_all(group: &Path, files: &[(&str, &str)]) -> io::Result<()> {
+    for (file, value) in files {
+        match file.strip_prefix('?') {
+            Some(optional) => {
+                let _ = fs::write(group.join(optional), value);
+            }
+            None => File::options()
+                .write(true)
+                .open(group.join(file))
+                .and_then(|mut file| io::Write::write_all(&mut file, value.as_bytes()))?,
+        }
+    }
+    Ok(())
+}
+
+/// The directory of the version 2 group this process was in when it first asked.
+pub(crate) fn own_v2() -> io::Result<PathBuf> {
+    static FOUND: OnceLock<Result<PathBuf, &'static str>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        let relative = own_path("").ok_or("this process is in no cgroup v2")?;
+        mounted("cgroup2", None, &relative).ok_or("cgroup v2 is not mounted")
+    });
+    found.clone().map_err(unsupported)
+}
+
+fn own_v1(controller: &str) -> io::Result<PathBuf> {
+    let missing = || unsupported("that controller is not mounted");
+    let relative = own_path(controller).ok_or_else(missing)?;
+    mounted("cgroup", Some(controller), &relative).ok_or_else(missing)
+}
+
+fn unsupported(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, why)
+}
+
+/// The path of this process in a hierarchy: `""` names version 2, else a version 1 controller.
+fn own_path(controller: &str) -> Option<String> {
+    let text = fs::read_to_string("/proc/self/cgroup").ok()?;
+    text.lines().find_map(|line| {
+        let mut fields = line.splitn(3, ':');
+        let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+        controllers.split(',').any(|c| c == controller).then(|| path.to_owned())
+    })
+}
+
+/// Where a group of a hierarchy is visible, from the mount table.
+fn mounted(kind: &str, controller: Option<&str>, relative: &str) -> Option<PathBuf> {
+    let table = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    table.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let mut right = right.split(' ');
+        let (found, options) = (right.next()?, right.nth(1)?);
+        let wanted = controller.is_none_or(|c| options.split(',').any(|option| option == c));
+        if found != kind || !wanted {
+            return None;
+        }
+        let mut left = left.split(' ').skip(3);
+        let (root, point) = (left.next()?, left.next()?);
+        let below = Path::new(relative).strip_prefix(root).ok()?;
+        Some(Path::new(point).join(below))
+    })
+}

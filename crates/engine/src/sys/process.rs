@@ -1,0 +1,367 @@
+//! Making, watching and leaving processes.
+#![expect(unsafe_code, reason = "clone3, execve, signal masks and signalfd have no safe wrapper")]
+
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+
+use rustix::process::Pid;
+
+/// The two sides of a fork.
+pub(crate) enum Fork {
+    /// In the new process.
+    Child,
+    /// In the old one, with the new one's pid.
+    Parent(Pid),
+}
+
+/// Forks this process, the child being *born* in `cgroup` where one is given: moving it there
+/// later could wait for an RCU grace period, and would leave a moment in which it could escape.
+///
+/// The caller must be single-threaded: the child goes on in a copy of this memory.
+pub(crate) fn fork(cgroup: Option<BorrowedFd<'_>>) -> io::Result<Fork> {
+    // SAFETY: all-zero is a valid `clone_args`.
+    let mut args: libc::clone_args = unsafe { std::mem::zeroed() };
+    args.exit_signal = u64::from(libc::SIGCHLD.unsigned_abs());
+    if let Some(fd) = cgroup {
+        args.flags = CLONE_INTO_CGROUP;
+        args.cgroup = u64::from(fd.as_raw_fd().unsigned_abs());
+    }
+    // SAFETY: without CLONE_VM this is fork(2): the child has its own copy of memory and stack.
+    let result = unsafe {
+        libc::syscall(libc::SYS_clone3, &raw mut args, std::mem::size_of::<libc::clone_args>())
+    };
+    match result {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Fork::Child),
+        pid => i32::try_from(pid)
+            .ok()
+            .and_then(Pid::from_raw)
+            .map(Fork::Parent)
+            .ok_or_else(|| io::Error::other("the kernel answered with an impossible pid")),
+    }
+}
+
+/// `CLONE_INTO_CGROUP` of `linux/sched.h`; the libc constant overflows its own type.
+const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
+
+/// Where a child stands that shares our memory until it has become another program.
+pub(crate) struct ChildStack(Vec<u128>);
+
+impl ChildStack {
+    pub(crate) fn new() -> Self {
+        // Pages that are never touched are never made; `u128` aligns them as calls want it.
+        Self(vec![0; 4096])
+    }
+}
+
+/// Makes a child that runs `work` until it becomes another program or ends, while this process
+/// stands still. Where the processor is known the child shares our memory meanwhile, which saves
+/// the copying that makes a fork slow; elsewhere it has a copy.
+///
+/// `work` must only make system calls, and returns the exit code should it return at all.
+pub(crate) fn spawn(
+    cgroup: Option<BorrowedFd<'_>>,
+    stack: &mut ChildStack,
+    work: &mut dyn FnMut() -> c_int,
+) -> io::Result<Pid> {
+    // SAFETY: all-zero is a valid `clone_args`.
+    let mut args: libc::clone_args = unsafe { std::mem::zeroed() };
+    args.exit_signal = u64::from(libc::SIGCHLD.unsigned_abs());
+    args.flags = u64::from(libc::CLONE_VFORK.unsigned_abs());
+    if let Some(fd) = cgroup {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = u64::from(fd.as_raw_fd().unsigned_abs());
+    }
+    match clone_and_run(&mut args, stack, work) {
+        pid if pid > 0 => i32::try_from(pid)
+            .ok()
+            .and_then(Pid::from_raw)
+            .ok_or_else(|| io::Error::other("the kernel answered with an impossible pid")),
+        error => Err(io::Error::from_raw_os_error(i32::try_from(-error).unwrap_or(libc::EINVAL))),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn clone_and_run(
+    args: &mut libc::clone_args,
+    stack: &mut ChildStack,
+    work: &mut dyn FnMut() -> c_int,
+) -> i64 {
+    /// The child's first and last function.
+    extern "C" fn child(work: *mut &mut dyn FnMut() -> c_int) -> ! {
+        // SAFETY: the parent stands still, with `work` on its stack, until this child is gone.
+        let code = unsafe { (*work)() };
+        exit_now(code)
+    }
+    args.flags |= u64::from(libc::CLONE_VM.unsigned_abs());
+    args.stack = stack.0.as_mut_ptr() as u64;
+    args.stack_size = std::mem::size_of_val(&stack.0[..]) as u64;
+    let mut work = work;
+    let result: i64;
+    // SAFETY: the child runs on `stack`, which nobody else uses, and never returns from `child`;
+    // the parent is suspended by CLONE_VFORK until the child has left this memory.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            "test rax, rax",
+            "jnz 2f",
+            "xor ebp, ebp",
+            "mov rdi, r12",
+            "call r13",
+            "ud2",
+            "2:",
+            inlateout("rax") libc::SYS_clone3 => result,
+            in("rdi") std::ptr::from_mut(args),
+            in("rsi") std::mem::size_of::<libc::clone_args>(),
+            in("r12") &raw mut work,
+            in("r13") child as extern "C" fn(*mut &mut dyn FnMut() -> c_int) -> !,
+            lateout("rcx") _,
+            lateout("r11") _,
+        );
+    }
+    result
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn clone_and_run(
+    args: &mut libc::clone_args,
+    _stack: &mut ChildStack,
+    work: &mut dyn FnMut() -> c_int,
+) -> i64 {
+    // SAFETY: without CLONE_VM the child has its own copy of memory and stack.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_clone3,
+            std::ptr::from_mut(args),
+            std::mem::size_of::<libc::clone_args>(),
+        )
+    };
+    match result {
+        0 => exit_now(work()),
+        -1 => -i64::from(io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL)),
+        pid => i64::from(pid),
+    }
+}
+
+/// A number that this process and a child of it both see.
+pub(crate) struct SharedNumber(*mut std::sync::atomic::AtomicU64);
+
+impl SharedNumber {
+    pub(crate) fn new() -> io::Result<Self> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+        // SAFETY: an anonymous mapping at an address of the kernel's choice; it starts as zero,
+        // which is a valid number, and is never unmapped.
+        let page = unsafe { libc::mmap(ptr::null_mut(), 4096, protection, flags, -1, 0) };
+        if page == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self(page.cast()))
+    }
+
+    pub(crate) fn set(&self, value: u64) {
+        // SAFETY: the mapping lives as long as the process.
+        unsafe { (*self.0).store(value, std::sync::atomic::Ordering::SeqCst) };
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        // SAFETY: the mapping lives as long as the process.
+        unsafe { (*self.0).load(std::sync::atomic::Ordering::SeqCst) }
+    }
+}
+
+/// Who buries the children of this process.
+pub(crate) enum Burial {
+    /// The kernel, at once.
+    Kernel,
+    /// Whoever waits for them.
+    Own,
+}
+
+/// Chooses who buries this process's children.
+pub(crate) fn bury_children(by: &Burial) {
+    let disposition = match by {
+        Burial::Kernel => libc::SIG_IGN,
+        Burial::Own => libc::SIG_DFL,
+    };
+    // SAFETY: both dispositions are valid for SIGCHLD.
+    unsafe { libc::signal(libc::SIGCHLD, disposition) };
+}
+
+/// Gives back the memory of program code that will not run for a while; it is read again, from
+/// the page cache, when it does.
+pub(crate) fn rest() {
+    advise(|rights| (rights == "r-xp").then_some(libc::MADV_DONTNEED));
+}
+
+/// Makes the program's code present, so that what it does next meets few page faults: a forked
+/// process has none of it mapped.
+pub(crate) fn warm() {
+    advise(|rights| match rights {
+        "r-xp" => Some(libc::MADV_POPULATE_READ),
+        _ => None,
+    });
+}
+
+/// Advises the kernel on each mapping of a file, by its rights.
+fn advise(advice: impl Fn(&str) -> Option<c_int>) {
+    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
+    for line in maps.lines() {
+        let mut fields = line.split_ascii_whitespace();
+        let (Some(range), Some(rights)) = (fields.next(), fields.next()) else { continue };
+        let is_file = fields.nth(3).is_some_and(|name| name.starts_with('/'));
+        let (Some(advice), Some((start, end)), true) =
+            (advice(rights), range.split_once('-'), is_file)
+        else {
+            continue;
+        };
+        let parse = |text| usize::from_str_radix(text, 16);
+        if let (Ok(start), Ok(end)) = (parse(start), parse(end)) {
+            // SAFETY: populating changes no contents, and dropping is asked for read-only
+            // mappings of files, whose pages come back from the file.
+            unsafe { libc::madvise(start as *mut _, end - start, advice) };
+        }
+    }
+}
+
+/// A NUL-terminated array of C strings, as `execve` wants it.
+pub(crate) struct CStrings {
+    pointers: Vec<*const c_char>,
+    _strings: Vec<CString>,
+}
+
+impl CStrings {
+    pub(crate) fn new(strings: Vec<CString>) -> Self {
+        let mut pointers: Vec<*const c_char> = strings.iter().map(|s| s.as_ptr()).collect();
+        pointers.push(ptr::null());
+        Self { pointers, _strings: strings }
+    }
+}
+
+/// Becomes another program. Returns only the error.
+pub(crate) fn execve(program: &CStr, argv: &CStrings, env: &CStrings) -> io::Error {
+    // SAFETY: the strings live in the two `CStrings` and both arrays end with a null pointer.
+    unsafe { libc::execve(program.as_ptr(), argv.pointers.as_ptr(), env.pointers.as_ptr()) };
+    io::Error::last_os_error()
+}
+
+/// Ends this process now, without running destructors or flushing anything it shares.
+pub(crate) fn exit_now(code: c_int) -> ! {
+    // SAFETY: `_exit` has no preconditions.
+    unsafe { libc::_exit(code) }
+}
+
+/// Makes `fd` descriptor number `target`, kept open over exec.
+pub(crate) fn place_fd(fd: BorrowedFd<'_>, target: RawFd) -> io::Result<()> {
+    let raw = fd.as_raw_fd();
+    if raw == target {
+        // dup2 onto itself would keep the close-on-exec flag.
+        // SAFETY: the descriptor is open.
+        if unsafe { libc::fcntl(raw, libc::F_SETFD, 0) } == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        return Ok(());
+    }
+    // SAFETY: the descriptor is open; `target` is 0, 1 or 2, which this process gives away.
+    if unsafe { libc::dup2(raw, target) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Closes every descriptor from 3 up: what a caller forgot to mark close-on-exec is not ours.
+pub(crate) fn close_inherited() {
+    // SAFETY: called first thing in a fresh process, before it owns any descriptor above 2.
+    unsafe { libc::close_range(3, u32::MAX, 0) };
+}
+
+/// Takes ownership of descriptor 0, over which a supervisor talks to whoever started it.
+pub(crate) fn take_stdin() -> OwnedFd {
+    // SAFETY: a fresh supervisor owns its descriptor 0 and takes it exactly once.
+    unsafe { OwnedFd::from_raw_fd(0) }
+}
+
+/// The signals a supervisor reads from a descriptor instead of being interrupted by them.
+const WATCHED: [c_int; 4] = [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
+
+/// Blocks the watched signals and returns a descriptor that is readable when one came.
+pub(crate) fn signal_fd() -> io::Result<OwnedFd> {
+    // SAFETY: `set` is initialised by sigemptyset before use and lives through the calls.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for signal in WATCHED {
+            libc::sigaddset(&raw mut set, signal);
+        }
+        if libc::sigprocmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut()) == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        let fd = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+        if fd == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(OwnedFd::from_raw_fd(fd))
+    }
+}
+
+/// The next signal waiting in a [`signal_fd`], if any.
+pub(crate) fn next_signal(fd: BorrowedFd<'_>) -> Option<c_int> {
+    // SAFETY: all-zero is a valid `signalfd_siginfo`, and the read is given its exact size.
+    unsafe {
+        let mut info: libc::signalfd_siginfo = std::mem::zeroed();
+        let size = std::mem::size_of::<libc::signalfd_siginfo>();
+        let read = libc::read(fd.as_raw_fd(), (&raw mut info).cast(), size);
+        (usize::try_from(read) == Ok(size)).then(|| c_int::try_from(info.ssi_signo).ok()).flatten()
+    }
+}
+
+/// Forgets what whoever started this process had its signals ignored or handled as, so that no
+/// command inherits it. A closed pipe alone stays an error instead of a death.
+pub(crate) fn forget_signals() {
+    // SAFETY: these dispositions are valid for every signal number tried.
+    unsafe {
+        for signal in 1..=31 {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+    }
+}
+
+/// Gives a child the signal state of a fresh login: nothing blocked, nothing ignored.
+pub(crate) fn reset_signals() {
+    // SAFETY: default dispositions and an empty mask are valid.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const set, ptr::null_mut());
+    }
+}
+
+/// Processor time and peak memory of all children that were waited for.
+pub(crate) struct ChildrenUsage {
+    pub(crate) user_us: u64,
+    pub(crate) system_us: u64,
+    pub(crate) peak_bytes: u64,
+}
+
+/// What the children reaped so far have used.
+pub(crate) fn children_usage() -> ChildrenUsage {
+    // SAFETY: all-zero is a valid `rusage` and the call only writes into it.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
+        usage
+    };
+    let micros = |time: libc::timeval| {
+        u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000
+            + u64::try_from(time.tv_usec).unwrap_or(0)
+    };
+    ChildrenUsage {
+        user_us: micros(usage.ru_utime),
+        system_us: micros(usage.ru_stime),
+        peak_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024,
+    }
+}

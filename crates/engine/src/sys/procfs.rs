@@ -1,0 +1,99 @@
+//! What `/proc` says about processes: identity, parentage, environment.
+
+use std::fs;
+use std::io::Read;
+
+use rustix::process::Pid;
+
+/// This boot of the machine. A pid means nothing in another one.
+pub(crate) fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map(|id| id.trim().to_owned())
+        .unwrap_or_default()
+}
+
+/// When a process started, in clock ticks since boot: with the pid and the boot it is an identity.
+pub(crate) fn start_time(pid: Pid) -> Option<u64> {
+    stat_field(pid, 22)?.parse().ok()
+}
+
+/// Field `number` (1-based, as in proc(5)) of `/proc/PID/stat`; only fields after the name.
+fn stat_field(pid: Pid, number: usize) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // The name may contain spaces and parentheses; what follows the last one is plain.
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_ascii_whitespace().nth(number.checked_sub(3)?).map(str::to_owned)
+}
+
+/// Whether a process is a zombie: dead, not yet waited for.
+fn is_zombie(pid: Pid) -> bool {
+    stat_field(pid, 3).is_some_and(|state| state == "Z" || state == "X")
+}
+
+/// All living descendants of a process, parents before children.
+pub(crate) fn descendants(root: Pid) -> Vec<Pid> {
+    let mut found = Vec::new();
+    let mut queue = vec![root];
+    while let Some(parent) = queue.pop() {
+        for child in children(parent) {
+            if !is_zombie(child) {
+                found.push(child);
+            }
+            queue.push(child);
+        }
+    }
+    found
+}
+
+fn children(parent: Pid) -> Vec<Pid> {
+    let raw = parent.as_raw_nonzero();
+    let Ok(tasks) = fs::read_dir(format!("/proc/{raw}/task")) else { return Vec::new() };
+    tasks
+        .flatten()
+        .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
+        .flat_map(|list| list.split_ascii_whitespace().filter_map(parse_pid).collect::<Vec<_>>())
+        .collect()
+}
+
+fn parse_pid(text: &str) -> Option<Pid> {
+    text.parse().ok().and_then(Pid::from_raw)
+}
+
+/// The command line of a process, for a person to recognise it by; at most 200 characters.
+pub(crate) fn command_line(pid: Pid) -> String {
+    let raw = pid.as_raw_nonzero();
+    let line = fs::read(format!("/proc/{raw}/cmdline")).unwrap_or_default();
+    let words: Vec<_> = line
+        .split(|byte| *byte == 0)
+        .filter(|word| !word.is_empty())
+        .map(String::from_utf8_lossy)
+        .collect();
+    let text = if words.is_empty() {
+        fs::read_to_string(format!("/proc/{raw}/comm")).unwrap_or_default().trim().to_owned()
+    } else {
+        words.join(" ")
+    };
+    text.chars().take(200).collect()
+}
+
+/// Living processes whose environment carries `NAME=VALUE`, found by reading all of `/proc`.
+///
+/// The last resort: it finds what left every group we made, unless it cleared its environment.
+pub(crate) fn tagged(name: &str, value: &str) -> Vec<Pid> {
+    let needle = format!("{name}={value}").into_bytes();
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let mut found = Vec::new();
+    for entry in entries.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(parse_pid) else { continue };
+        let mut environ = Vec::new();
+        let read = fs::File::open(entry.path().join("environ"))
+            .and_then(|mut file| file.read_to_end(&mut environ));
+        if read.is_ok()
+            && environ.split(|byte| *byte == 0).any(|variable| variable == needle)
+            && !is_zombie(pid)
+        {
+            found.push(pid);
+        }
+    }
+    found
+}

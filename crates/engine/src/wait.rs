@@ -1,0 +1,248 @@
+//! Waiting for the first of several things to be true.
+//!
+//! The job's supervisor tells of output and of the end, the kernel of files. Only a TCP port has
+//! nobody to tell of it; it is tried again at growing intervals.
+
+use std::fs;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use regex::bytes::Regex;
+
+use crate::clock;
+use crate::error::{Error, Result};
+use crate::job::{Job, Status};
+use crate::line::Line;
+use crate::log::Log;
+use crate::sys::watch::Watch;
+
+/// Something to wait for.
+#[derive(Debug, Clone)]
+pub enum Condition {
+    /// The job is over.
+    Exit,
+    /// Its output matches, from an offset on.
+    Match {
+        /// What is looked for.
+        pattern: Regex,
+        /// From where on.
+        from: u64,
+    },
+    /// A TCP port of this machine accepts connections.
+    Port(SocketAddr),
+    /// A file exists. Its path must be absolute.
+    File(PathBuf),
+    /// It has written nothing for so long.
+    Quiet(Duration),
+}
+
+/// Which condition was met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Met {
+    /// The job is over.
+    Exit,
+    /// Its output matched.
+    Match {
+        /// Where the match begins.
+        offset: u64,
+        /// The bytes that matched, at most 4 KiB of them.
+        text: Vec<u8>,
+    },
+    /// The port accepts.
+    Port(SocketAddr),
+    /// The file exists.
+    File(PathBuf),
+    /// It has been quiet.
+    Quiet,
+    /// Nothing was met in the time given.
+    Deadline,
+    /// The job is over, so that what was waited for will not come any more.
+    Ended,
+}
+
+/// The longest match across two reads that is sure to be found.
+const OVERLAP: usize = 64 << 10;
+/// How much output is searched at once.
+const CHUNK: usize = 256 << 10;
+/// The first pause between two tries of a port, doubled up to the last.
+const PORT_PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
+/// How long a port may take to answer.
+const PORT_PATIENCE: Duration = Duration::from_millis(250);
+
+pub(crate) fn wait(job: &Job, conditions: &[Condition], patience: Option<Duration>) -> Result<Met> {
+    let mut waiting = Waiting::new(job, conditions, patience)?;
+    loop {
+        if let Some(met) = waiting.look()? {
+            return Ok(met);
+        }
+        waiting.sleep();
+    }
+}
+
+struct Waiting<'a> {
+    job: &'a Job,
+    deadline: Option<Instant>,
+    line: Line,
+    /// For files that are waited for.
+    watch: Option<Watch>,
+    conditions: Vec<Pending<'a>>,
+    log: Log,
+}
+
+enum Pending<'a> {
+    Exit,
+    Match(Search<'a>),
+    Port { address: SocketAddr, pause: Duration, next: Instant },
+    File(&'a Path),
+    Quiet { span: Duration, until: Instant },
+}
+
+impl<'a> Waiting<'a> {
+    fn new(job: &'a Job, conditions: &'a [Condition], patience: Option<Duration>) -> Result<Self> {
+        let line = Line::open(job);
+        let log = job.log()?;
+        let mut watch = None;
+        let now = Instant::now();
+        let mut pending = Vec::new();
+        for condition in conditions {
+            pending.push(match condition {
+                Condition::Exit => Pending::Exit,
+                Condition::Match { pattern, from } => Pending::Match(Search::new(pattern, *from)),
+                Condition::Port(address) => {
+                    Pending::Port { address: *address, pause: PORT_PAUSES.0, next: now }
+                }
+                Condition::File(file) => {
+                    if watch.is_none() {
+                        watch = Some(Watch::new().map_err(Error::file("watch", file))?);
+                    }
+                    Pending::File(file)
+                }
+                Condition::Quiet(span) => Pending::Quiet { span: *span, until: now },
+            });
+        }
+        let deadline = patience.and_then(|patience| now.checked_add(patience));
+        Ok(Self { job, deadline, line, watch, conditions: pending, log })
+    }
+
+    /// Whether something is true now.
+    fn look(&mut self) -> Result<Option<Met>> {
+        let is_over = matches!(self.job.status()?, Status::Ended(_));
+        for pending in &mut self.conditions {
+            let met = match pending {
+                Pending::Exit => is_over.then_some(Met::Exit),
+                Pending::Match(search) => search.find(&self.log)?,
+                Pending::Port { address, pause, next } => try_port(*address, pause, next),
+                Pending::File(path) => try_file(path, self.watch.as_ref()),
+                Pending::Quiet { span, until } => {
+                    *until = quiet_until(&self.log, self.job, *span);
+                    (*until <= Instant::now()).then_some(Met::Quiet)
+                }
+            };
+            if met.is_some() {
+                return Ok(met);
+            }
+        }
+        if is_over {
+            // Files and ports may still come, but nothing of this job will make them.
+            return Ok(Some(Met::Ended));
+        }
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        Ok(is_late.then_some(Met::Deadline))
+    }
+
+    /// Sleeps until the kernel or a clock has news.
+    fn sleep(&mut self) {
+        let timers = self.conditions.iter().filter_map(|pending| match pending {
+            Pending::Port { next, .. } => Some(*next),
+            Pending::Quiet { until, .. } => Some(*until),
+            Pending::Exit | Pending::Match(_) | Pending::File(_) => None,
+        });
+        let next = timers.chain(self.deadline).min();
+        self.line.sleep(next, self.watch.as_ref());
+    }
+}
+
+/// A search through a log that grows.
+struct Search<'a> {
+    pattern: &'a Regex,
+    /// Bytes read but perhaps part of a match that goes on.
+    carried: Vec<u8>,
+    /// The offset of the first of them.
+    start: u64,
+    next: u64,
+}
+
+impl<'a> Search<'a> {
+    fn new(pattern: &'a Regex, from: u64) -> Self {
+        Self { pattern, carried: Vec::new(), start: from, next: from }
+    }
+
+    fn find(&mut self, log: &Log) -> Result<Option<Met>> {
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let (at, count) = log
+                .read_at(self.next, &mut buffer)
+                .map_err(|source| Error::File { action: "read", path: "output".into(), source })?;
+            if at != self.next {
+                // Bytes between were not kept: no match spans them.
+                self.carried.clear();
+                self.start = at;
+            }
+            if count == 0 {
+                return Ok(None);
+            }
+            self.next = at + count as u64;
+            self.carried.extend_from_slice(&buffer[..count]);
+            if let Some(found) = self.pattern.find(&self.carried) {
+                let text = found.as_bytes();
+                return Ok(Some(Met::Match {
+                    offset: self.start + found.start() as u64,
+                    text: text[..text.len().min(4096)].to_vec(),
+                }));
+            }
+            let surplus = self.carried.len().saturating_sub(OVERLAP);
+            self.carried.drain(..surplus);
+            self.start += surplus as u64;
+        }
+    }
+}
+
+fn try_port(address: SocketAddr, pause: &mut Duration, next: &mut Instant) -> Option<Met> {
+    if Instant::now() < *next {
+        return None;
+    }
+    if TcpStream::connect_timeout(&address, PORT_PATIENCE).is_ok() {
+        return Some(Met::Port(address));
+    }
+    *next = Instant::now() + *pause;
+    *pause = (*pause * 2).min(PORT_PAUSES.1);
+    None
+}
+
+/// Whether a file exists; if not, its nearest existing directory is watched.
+fn try_file(path: &Path, watch: Option<&Watch>) -> Option<Met> {
+    // Watching first: a file that comes between the two is seen by the second look.
+    let nearest = path.ancestors().skip(1).find(|ancestor| ancestor.is_dir());
+    if let (Some(watch), Some(nearest)) = (watch, nearest) {
+        let _ = watch.names_in(nearest);
+    }
+    fs::symlink_metadata(path).is_ok().then(|| Met::File(path.to_owned()))
+}
+
+/// When the silence will have lasted long enough.
+fn quiet_until(log: &Log, job: &Job, span: Duration) -> Instant {
+    let last = last_news(log, job).unwrap_or_default();
+    let since = Duration::from_micros(clock::now_us().saturating_sub(last));
+    Instant::now() + span.saturating_sub(since)
+}
+
+/// When it last wrote, or else when it began.
+fn last_news(log: &Log, job: &Job) -> io::Result<u64> {
+    if let Some(at) = log.last_at()? {
+        return Ok(at);
+    }
+    let (record, started) = job.directory().record()?;
+    Ok(started.map_or(record.created_at, |started| started.at))
+}

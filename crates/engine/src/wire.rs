@@ -1,0 +1,204 @@
+//! Messages between an engine and a supervisor: a length-prefixed JSON head and a body of raw
+//! bytes, so that arguments, environments and input need not be text.
+
+use std::io::{self, Read, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::JobId;
+use crate::outcome::Outcome;
+use crate::request::{Admission, Ladder, Leaks, Limits, OnDisconnect, Size};
+
+/// The largest message anybody accepts: nobody may make a supervisor swallow the memory.
+const LARGEST: usize = 64 << 20;
+
+/// A message.
+#[derive(Debug)]
+pub(crate) struct Frame<H> {
+    pub(crate) head: H,
+    pub(crate) body: Vec<u8>,
+}
+
+/// From an engine to the supervisor it started.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Assign {
+    pub(crate) job: JobId,
+    /// The first line of the `request` file, except what the supervisor adds.
+    pub(crate) record: serde_json::Value,
+    pub(crate) limits: Limits,
+    pub(crate) ladder: Ladder,
+    pub(crate) leaks: Leaks,
+    pub(crate) on_disconnect: OnDisconnect,
+    pub(crate) admission: Admission,
+    pub(crate) max_running: usize,
+    pub(crate) terminal: Option<Size>,
+    pub(crate) stdin: StdinKind,
+    pub(crate) session: Option<String>,
+    /// How many strings of the body are arguments; the rest, after program and directory, is
+    /// the environment.
+    pub(crate) arguments: usize,
+    /// How many bytes of the body, at its end, are standard input.
+    pub(crate) stdin_bytes: usize,
+    pub(crate) retention: Retention,
+    pub(crate) news: News,
+}
+
+/// What the caller wants to hear of a job that goes well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum News {
+    /// That it started, and that it ended.
+    Start,
+    /// Only that it ended: one wake-up less.
+    End,
+}
+
+/// How many ended jobs stay on disk.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Retention {
+    pub(crate) jobs: usize,
+    pub(crate) bytes: u64,
+}
+
+/// Where standard input comes from; the bytes or the path are in the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StdinKind {
+    None,
+    Bytes,
+    File,
+    Open,
+}
+
+/// From a supervisor to the engine that started it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Report {
+    /// The job exists but waits for others to end.
+    Queued,
+    /// The command runs.
+    Started { pid: i32 },
+    /// The job is over, and its record on disk.
+    Ended(Box<Outcome>),
+    /// A job with that id exists already.
+    Exists,
+    /// As many jobs run as may.
+    Full { running: usize },
+    /// Another job has the session.
+    SessionBusy { holder: String },
+    /// Nothing was started.
+    Failed { why: String },
+}
+
+/// From anybody to a job's supervisor, over the job's socket.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ask {
+    /// The body is input.
+    Input,
+    /// No more input comes.
+    Eof,
+    /// The terminal has a new size.
+    Resize(Size),
+    /// Climb the ladder.
+    Stop(Ladder),
+    /// Run on when the caller ends, whatever the request said.
+    Disown,
+    /// Send a byte whenever output grows. Not answered otherwise.
+    Watch,
+    /// Are you there?
+    Ping,
+}
+
+/// A supervisor's answer.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Answer {
+    /// Done.
+    Done,
+    /// Not done, and why.
+    Refused(String),
+}
+
+/// Writes one message.
+pub(crate) fn send<H: Serialize>(mut to: impl Write, head: &H, body: &[u8]) -> io::Result<()> {
+    let head = serde_json::to_vec(head)?;
+    let mut message = Vec::with_capacity(8 + head.len() + body.len());
+    message.extend_from_slice(&length(head.len())?);
+    message.extend_from_slice(&length(body.len())?);
+    message.extend_from_slice(&head);
+    message.extend_from_slice(body);
+    to.write_all(&message)
+}
+
+fn length(length: usize) -> io::Result<[u8; 4]> {
+    match u32::try_from(length) {
+        Ok(short) if length <= LARGEST => Ok(short.to_le_bytes()),
+        _ => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "its arguments, environment and input are too large together (64 MiB); \
+             pass long input as a file",
+        )),
+    }
+}
+
+/// Reads one message, waiting for it.
+pub(crate) fn receive<H: for<'de> Deserialize<'de>>(mut from: impl Read) -> io::Result<Frame<H>> {
+    let mut lengths = [0; 8];
+    from.read_exact(&mut lengths)?;
+    let (head_length, body_length) = split_lengths(lengths)?;
+    let mut head = vec![0; head_length];
+    from.read_exact(&mut head)?;
+    let mut body = vec![0; body_length];
+    from.read_exact(&mut body)?;
+    Ok(Frame { head: serde_json::from_slice(&head)?, body })
+}
+
+/// Takes one whole message off the front of `buffer`, if one is there.
+pub(crate) fn take<H: for<'de> Deserialize<'de>>(
+    buffer: &mut Vec<u8>,
+) -> io::Result<Option<Frame<H>>> {
+    let Some(lengths) = buffer.first_chunk::<8>() else { return Ok(None) };
+    let (head_length, body_length) = split_lengths(*lengths)?;
+    let Some(message) = buffer.get(8..8 + head_length + body_length) else { return Ok(None) };
+    let (head, body) = message.split_at(head_length);
+    let frame = Frame { head: serde_json::from_slice(head)?, body: body.to_vec() };
+    buffer.drain(..8 + head_length + body_length);
+    Ok(Some(frame))
+}
+
+fn split_lengths(lengths: [u8; 8]) -> io::Result<(usize, usize)> {
+    let both = u64::from_le_bytes(lengths);
+    let half = |bits: u64| usize::try_from(bits & u64::from(u32::MAX)).unwrap_or(usize::MAX);
+    let (head, body) = (half(both), half(both >> 32));
+    if head > LARGEST || body > LARGEST {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "message too large"));
+    }
+    Ok((head, body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_survives_any_split() {
+        let mut bytes = Vec::new();
+        send(&mut bytes, &Ask::Input, b"\x00\xff raw").unwrap();
+        for cut in 0..bytes.len() {
+            let mut buffer = bytes[..cut].to_vec();
+            assert!(take::<Ask>(&mut buffer).unwrap().is_none());
+            buffer.extend_from_slice(&bytes[cut..]);
+            let frame = take::<Ask>(&mut buffer).unwrap().unwrap();
+            assert_eq!(frame.body, b"\x00\xff raw");
+            assert!(buffer.is_empty());
+        }
+    }
+
+    #[test]
+    fn garbage_is_an_error_and_never_a_huge_allocation() {
+        let mut garbage = vec![0xff; 64];
+        assert!(take::<Ask>(&mut garbage).is_err());
+        assert!(receive::<Ask>(&[0xff; 64][..]).is_err());
+    }
+}

@@ -1,0 +1,146 @@
+//! One approval: the question, what it is bound to, and the answer.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use umbo_command::{Risk, Shell};
+
+use crate::digest::{Digest, Fields};
+use crate::key::Key;
+
+/// Variables that differ from call to call of the same caller and change nothing.
+const FLEETING: [&str; 4] = ["_", "SHLVL", "PWD", "OLDPWD"];
+
+/// What an approval is bound to. Values are only ever in it as keyed hashes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Binding {
+    /// Command, shell, directory, environment and policy.
+    pub call: Digest,
+    /// Directory, environment and policy: all but the command.
+    pub circumstances: Digest,
+}
+
+impl Binding {
+    /// Binds a call. The order of the environment does not matter.
+    pub fn new(
+        key: &Key,
+        command: &str,
+        shell: Shell,
+        cwd: &Path,
+        environment: &[(OsString, OsString)],
+        policy: &Digest,
+    ) -> Self {
+        let mut variables: Vec<_> = environment
+            .iter()
+            .filter(|(name, _)| !FLEETING.iter().any(|fleeting| name == fleeting))
+            .collect();
+        variables.sort();
+        let parts: Vec<&[u8]> = variables
+            .iter()
+            .flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()])
+            .collect();
+        // Keyed, so that a short secret cannot be found by trying.
+        let environment = key.sign("environment", &parts);
+        let mut circumstances = Fields::default();
+        circumstances.add(cwd.as_os_str().as_bytes()).add(environment).add(policy.as_str());
+        let circumstances = circumstances.finish();
+        let mut call = Fields::default();
+        call.add(command).add(format!("{shell:?}")).add(circumstances.as_str());
+        Self { call: call.finish(), circumstances }
+    }
+}
+
+/// What somebody is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// Its name.
+    pub id: String,
+    /// The command, as it would run.
+    pub command: String,
+    /// The shell that would read it.
+    pub shell: Shell,
+    /// Where it would run.
+    pub cwd: String,
+    /// How bad it may be.
+    pub risk: Risk,
+    /// Why somebody is asked.
+    pub why: String,
+    /// The prefixes that an answer could cover; empty if none is safe.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prefixes: Vec<Vec<String>>,
+    /// Whose run asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// When it was asked, in microseconds since 1970.
+    pub asked_at: u64,
+    /// Until when it can be answered.
+    pub expires_at: u64,
+    /// What an answer holds for.
+    pub binding: Binding,
+}
+
+/// What an approval covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Covers {
+    /// This very command.
+    #[default]
+    Command,
+    /// Commands that begin with the same words.
+    Prefix,
+}
+
+/// How long an approval holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lasts {
+    /// For one time.
+    #[default]
+    Once,
+    /// For the run that asked.
+    Run,
+    /// Until a time, in microseconds since 1970.
+    Until(u64),
+}
+
+/// What somebody says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum Reply {
+    /// Yes.
+    Approve {
+        /// What it covers.
+        #[serde(default)]
+        covers: Covers,
+        /// For how long.
+        #[serde(default)]
+        lasts: Lasts,
+    },
+    /// No.
+    Deny {
+        /// Why, for the model to read.
+        reason: String,
+    },
+}
+
+/// A reply on record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// What was said.
+    #[serde(flatten)]
+    pub reply: Reply,
+    /// Who said it.
+    pub by: String,
+    /// When, in microseconds since 1970.
+    pub at: u64,
+    /// Until when it holds.
+    pub holds_until: u64,
+}
+
+/// Somebody an embedding host can ask at once.
+pub trait Approver {
+    /// Asks; the reply and who gave it. `None`: nobody answered, which is not a denial.
+    fn ask(&self, question: &Question) -> Option<(Reply, String)>;
+}

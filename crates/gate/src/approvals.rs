@@ -1,0 +1,301 @@
+//! Approvals on disk: questions, answers and uses, each a signed file that is written once.
+//!
+//! ```text
+//! approvals/<id>.ask      the question
+//! approvals/<id>.answer   the answer; whoever writes it second fails
+//! approvals/<id>.used     that a single-use answer was used; whoever writes it second fails
+//! ```
+
+use std::fs;
+use std::mem::MaybeUninit;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use serde::{Deserialize, Serialize};
+
+use crate::approval::{Answer, Binding, Covers, Lasts, Question, Reply};
+use crate::error::{Error, Result};
+use crate::key::Key;
+use crate::rule::Rule;
+use crate::store::{make_directory, publish, seal, unseal};
+
+/// How long a question waits and a single-use approval can be used.
+pub const PATIENCE: u64 = 3600 * 1_000_000;
+/// How long an approval for a run holds at most.
+const LONGEST_RUN: u64 = 24 * 3600 * 1_000_000;
+/// How long files of what is over are kept.
+const KEPT: u64 = 7 * 24 * 3600 * 1_000_000;
+/// More open questions than this are not taken: nobody would read them.
+const MOST_OPEN: usize = 1000;
+
+/// The approvals of a state directory.
+#[derive(Clone, Debug)]
+pub struct Approvals {
+    directory: PathBuf,
+    key: Key,
+}
+
+/// An approval and how it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    /// What was asked.
+    pub question: Question,
+    /// What became of it.
+    pub standing: Standing,
+}
+
+/// How an approval stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nobody has answered.
+    Open,
+    /// It was answered, and the answer holds.
+    Answered(Answer),
+    /// It was approved for one time, and that time is over.
+    Used(Answer),
+    /// Nobody answered in time, or the answer holds no longer.
+    Expired,
+}
+
+impl Standing {
+    /// Its name in messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Answered(Answer { reply: Reply::Approve { .. }, .. }) => "approved",
+            Self::Answered(Answer { reply: Reply::Deny { .. }, .. }) => "denied",
+            Self::Used(_) => "used",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Use {
+    at: u64,
+}
+
+impl Approvals {
+    /// The approvals in a state directory, signed with a key.
+    pub fn open(state: &Path, key: Key) -> Result<Self> {
+        let directory = state.join("approvals");
+        make_directory(&directory)?;
+        Ok(Self { directory, key })
+    }
+
+    /// Puts a question, unless the same one is open; the one to be answered.
+    pub fn ask(&self, question: Question, now: u64) -> Result<Question> {
+        let open: Vec<Question> = self
+            .list(now)?
+            .into_iter()
+            .filter_map(std::result::Result::ok)
+            .filter(|approval| approval.standing == Standing::Open)
+            .map(|approval| approval.question)
+            .collect();
+        if let Some(same) =
+            open.iter().find(|open| open.binding == question.binding && open.run == question.run)
+        {
+            return Ok(same.clone());
+        }
+        let path = self.path(&question.id, "ask");
+        if open.len() >= MOST_OPEN {
+            let problem = format!("{MOST_OPEN} questions are open; answer some first");
+            return Err(Error::file("write", path)(std::io::Error::other(problem)));
+        }
+        publish(&path, &seal(&self.key, "question", &path, &question)?)?;
+        Ok(question)
+    }
+
+    /// All approvals, oldest first. What was tampered with is an error in its place. Files of what
+    /// is long over are removed.
+    pub fn list(&self, now: u64) -> Result<Vec<Result<Approval>>> {
+        let mut ids = self.ids()?;
+        ids.sort();
+        let mut found = Vec::with_capacity(ids.len());
+        for id in ids {
+            match self.look(&id, now) {
+                Ok(Some(approval)) if approval.is_long_over(now) => self.forget(&id),
+                Ok(Some(approval)) => found.push(Ok(approval)),
+                Ok(None) => {}
+                Err(error) => found.push(Err(error)),
+            }
+        }
+        Ok(found)
+    }
+
+    fn forget(&self, id: &str) {
+        // The question first: without it neither an answer nor a use means anything.
+        for kind in ["ask", "answer", "used"] {
+            let _ = fs::remove_file(self.path(id, kind));
+        }
+    }
+
+    /// An approval by its id or the beginning of one.
+    pub fn find(&self, id: &str, now: u64) -> Result<Approval> {
+        let wanted = id.to_ascii_lowercase();
+        let mut matches: Vec<String> =
+            self.ids()?.into_iter().filter(|known| known.starts_with(&wanted)).collect();
+        match (wanted.is_empty(), matches.len()) {
+            (false, 1) => {}
+            (false, 2..) => {
+                matches.sort();
+                return Err(Error::AmbiguousApproval { prefix: id.to_owned(), matches });
+            }
+            _ => return Err(Error::UnknownApproval(id.to_owned())),
+        }
+        self.look(&matches[0], now)?.ok_or_else(|| Error::UnknownApproval(id.to_owned()))
+    }
+
+    /// Answers a question. The first answer counts; later ones are refused.
+    pub fn answer(&self, id: &str, reply: Reply, by: &str, now: u64) -> Result<Answer> {
+        let approval = self.find(id, now)?;
+        let id = approval.question.id;
+        match approval.standing {
+            Standing::Open => {}
+            Standing::Expired => return Err(Error::Expired(id)),
+            Standing::Answered(_) | Standing::Used(_) => return Err(Error::Answered(id)),
+        }
+        let holds_until = match &reply {
+            Reply::Approve { covers: Covers::Prefix, .. }
+                if approval.question.prefixes.is_empty() =>
+            {
+                return Err(Error::NoPrefix(id, "no part of it names what it does safely"));
+            }
+            Reply::Approve { lasts: Lasts::Run, .. } if approval.question.run.is_none() => {
+                return Err(Error::NoPrefix(id, "the caller did not say which run it belongs to"));
+            }
+            Reply::Approve { lasts: Lasts::Once, .. } => now.saturating_add(PATIENCE),
+            Reply::Approve { lasts: Lasts::Run, .. } => now.saturating_add(LONGEST_RUN),
+            Reply::Approve { lasts: Lasts::Until(time), .. } => *time,
+            Reply::Deny { .. } => approval.question.expires_at,
+        };
+        let answer = Answer { reply, by: by.to_owned(), at: now, holds_until };
+        let path = self.path(&id, "answer");
+        match publish(&path, &seal(&self.key, "answer", &path, &answer)?) {
+            Err(Error::File { source, .. })
+                if source.kind() == std::io::ErrorKind::AlreadyExists =>
+            {
+                Err(Error::Answered(id))
+            }
+            other => other.map(|()| answer),
+        }
+    }
+
+    /// Takes an approval for one call; `false` if it was for one time and that is over.
+    pub fn take(&self, approval: &Approval, now: u64) -> Result<bool> {
+        let Standing::Answered(answer) = &approval.standing else { return Ok(false) };
+        match &answer.reply {
+            Reply::Deny { .. } => Ok(false),
+            Reply::Approve { lasts: Lasts::Run | Lasts::Until(_), .. } => Ok(true),
+            Reply::Approve { lasts: Lasts::Once, .. } => {
+                let path = self.path(&approval.question.id, "used");
+                match publish(&path, &seal(&self.key, "use", &path, &Use { at: now })?) {
+                    Err(Error::File { source, .. })
+                        if source.kind() == std::io::ErrorKind::AlreadyExists =>
+                    {
+                        Ok(false)
+                    }
+                    other => other.map(|()| true),
+                }
+            }
+        }
+    }
+
+    /// Waits until a question is answered or the deadline passes; sleeps in the kernel.
+    pub fn wait(&self, id: &str, deadline: Option<Instant>) -> Result<Option<Answer>> {
+        let failed = || Error::file("watch", &self.directory);
+        let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)
+            .map_err(|error| failed()(error.into()))?;
+        // An answer is linked into place, so its name appears only when it is whole.
+        inotify::add_watch(&watch, &self.directory, WatchFlags::CREATE | WatchFlags::MOVED_TO)
+            .map_err(|error| failed()(error.into()))?;
+        let path = self.path(id, "answer");
+        loop {
+            // Looked at after the watch stands: what comes in between is noticed.
+            if let Some(answer) = unseal(&self.key, "answer", &path)? {
+                return Ok(Some(answer));
+            }
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Ok(None);
+            }
+            let timeout = left.and_then(|left| Timespec::try_from(left).ok());
+            let mut fds = [PollFd::new(&watch, PollFlags::IN)];
+            let _ = poll(&mut fds, timeout.as_ref());
+            let mut buffer = [MaybeUninit::uninit(); 4096];
+            let mut reader = inotify::Reader::new(&watch, &mut buffer);
+            while reader.next().is_ok() {}
+        }
+    }
+
+    fn look(&self, id: &str, now: u64) -> Result<Option<Approval>> {
+        let Some(question): Option<Question> =
+            unseal(&self.key, "question", &self.path(id, "ask"))?
+        else {
+            return Ok(None);
+        };
+        let answer: Option<Answer> = unseal(&self.key, "answer", &self.path(id, "answer"))?;
+        let used = self.path(id, "used").symlink_metadata().is_ok();
+        let standing = match answer {
+            None if question.expires_at <= now => Standing::Expired,
+            None => Standing::Open,
+            // Whatever stands in the place of the mark, the approval is not used again.
+            Some(answer) if used => Standing::Used(answer),
+            Some(answer) if answer.holds_until <= now => Standing::Expired,
+            Some(answer) => Standing::Answered(answer),
+        };
+        Ok(Some(Approval { question, standing }))
+    }
+
+    fn ids(&self) -> Result<Vec<String>> {
+        let entries =
+            fs::read_dir(&self.directory).map_err(Error::file("list", &self.directory))?;
+        Ok(entries
+            .flatten()
+            .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".ask")?.to_owned()))
+            .collect())
+    }
+
+    fn path(&self, id: &str, kind: &str) -> PathBuf {
+        self.directory.join(format!("{id}.{kind}"))
+    }
+}
+
+impl Approval {
+    fn is_long_over(&self, now: u64) -> bool {
+        let over = matches!(self.standing, Standing::Expired | Standing::Used(_));
+        over && self.question.expires_at.saturating_add(KEPT) < now
+    }
+
+    /// Whether it holds for exactly this call.
+    pub(crate) fn is_for(&self, binding: &Binding, run: Option<&str>) -> bool {
+        self.question.binding == *binding && self.is_for_run(run)
+    }
+
+    /// The rules it stands for in these circumstances, if it covers prefixes.
+    pub(crate) fn prefixes(&self, binding: &Binding, run: Option<&str>) -> Vec<Rule> {
+        let Standing::Answered(Answer {
+            reply: Reply::Approve { covers: Covers::Prefix, .. }, ..
+        }) = &self.standing
+        else {
+            return Vec::new();
+        };
+        if self.question.binding.circumstances != binding.circumstances || !self.is_for_run(run) {
+            return Vec::new();
+        }
+        let name = format!("approval {}", self.question.id);
+        let rule = |words: &Vec<String>| Rule::allow_prefix(&name, words, self.question.risk);
+        self.question.prefixes.iter().map(rule).collect()
+    }
+
+    fn is_for_run(&self, run: Option<&str>) -> bool {
+        match &self.standing {
+            Standing::Answered(Answer {
+                reply: Reply::Approve { lasts: Lasts::Run, .. }, ..
+            }) => self.question.run.is_some() && self.question.run.as_deref() == run,
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The records of the audit, and the bytes of one.
+
+use serde::{Deserialize, Serialize};
+use umbo_command::Risk;
+
+use crate::decision::Decision;
+use crate::digest::Digest;
+
+/// What is recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Event {
+    /// A command was asked for, and the gate decided.
+    Verdict {
+        /// The command.
+        command: String,
+        /// Where it would run.
+        cwd: String,
+        /// The mode.
+        mode: String,
+        /// The risk there.
+        risk: Risk,
+        /// What was decided.
+        decision: Decision,
+        /// The rule or mode that decided.
+        by: String,
+        /// Why.
+        reason: String,
+        /// The approval it was let through by, or has to wait for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approval: Option<String>,
+        /// The hash of the rules.
+        policy: Digest,
+    },
+    /// Somebody answered.
+    Answer {
+        /// Which question.
+        approval: String,
+        /// What was said: `approve` or `deny`, what it covers, for how long.
+        answer: String,
+        /// Who said it.
+        by: String,
+    },
+    /// A command that was let through ended.
+    Outcome {
+        /// The job.
+        job: String,
+        /// How it ended.
+        state: String,
+        /// With which code.
+        exit_code: Option<i32>,
+        /// The hash of its output.
+        log: Option<Digest>,
+    },
+    /// A command that was let through runs in the background.
+    Started {
+        /// The job.
+        job: String,
+    },
+    /// Files of a project were trusted.
+    Trust {
+        /// The project.
+        project: String,
+        /// The files and their hashes.
+        files: Vec<(String, Digest)>,
+    },
+    /// A writer was killed; the part of a record it left was taken away.
+    Repaired {
+        /// How much.
+        bytes: u64,
+        /// Its hash.
+        dropped: Digest,
+    },
+    /// Records are missing or changed before this one.
+    Gap {
+        /// The last record there should be.
+        expected: u64,
+        /// The last one found in order.
+        found: u64,
+    },
+    /// The head was missing or forged when this was written.
+    NoHead {
+        /// The last record found in order.
+        found: u64,
+    },
+}
+
+/// A record, as it is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its number, from 1.
+    pub seq: u64,
+    /// When it was written, in microseconds since 1970.
+    pub at: u64,
+    /// The hash of the record before it.
+    pub prev: Digest,
+    /// What it says.
+    #[serde(flatten)]
+    pub event: Event,
+    /// Its own hash: of all bytes of its line before this field.
+    pub hash: Digest,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    seq: u64,
+    at: u64,
+    prev: &'a Digest,
+    #[serde(flatten)]
+    event: &'a Event,
+}
+
+/// The line of a record, and its hash.
+pub(super) fn line(
+    seq: u64,
+    at: u64,
+    prev: &Digest,
+    event: &Event,
+) -> serde_json::Result<(Vec<u8>, Digest)> {
+    let mut bytes = serde_json::to_vec(&Body { seq, at, prev, event })?;
+    bytes.pop();
+    let hash = Digest::of(&bytes);
+    bytes.extend_from_slice(tail(&hash).as_bytes());
+    Ok((bytes, hash))
+}
+
+/// How the line of a record with this hash ends.
+pub(super) fn tail(hash: &Digest) -> String {
+    format!(",\"hash\":\"{hash}\"}}\n")
+}
+
+/// The record of a line with its newline, if its bytes are what its hash says.
+pub(super) fn parse(line: &[u8]) -> Result<Record, &'static str> {
+    let record: Record = serde_json::from_slice(line).map_err(|_| "the line is not a record")?;
+    let tail = tail(&record.hash);
+    let body = line.strip_suffix(tail.as_bytes()).ok_or("the line does not end in its hash")?;
+    if Digest::of(body) == record.hash { Ok(record) } else { Err("the record was changed") }
+}

@@ -1,0 +1,388 @@
+//! The gate as callers use it: a call goes in, and it is admitted, denied, or has to wait for somebody.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use serde::Serialize;
+use umbo_command::{Reading, Risk, Shell};
+
+use crate::approval::{Answer, Approver, Binding, Question, Reply};
+use crate::approvals::{Approval, Approvals, PATIENCE, Standing};
+use crate::audit::{Audit, Event};
+use crate::decision::Decision;
+use crate::error::Result;
+use crate::key::Key;
+use crate::mode::Mode;
+use crate::place::resolve;
+use crate::policy::Policy;
+use crate::subject::Subject;
+use crate::verdict::{Explanation, Verdict, changing_prefixes, decide};
+
+/// A command somebody wants to run.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// The text.
+    pub command: &'a str,
+    /// The shell that reads it.
+    pub shell: Shell,
+    /// Where it runs: absolute.
+    pub cwd: &'a Path,
+    /// The environment it gets.
+    pub environment: &'a [(OsString, OsString)],
+    /// The part of it that this call asks for.
+    pub set: &'a [(OsString, OsString)],
+    /// What the shell knows before it reads the text.
+    pub shell_state: ShellState,
+    /// The recipe it is run as.
+    pub recipe: Option<&'a str>,
+    /// The run it belongs to, for approvals that last as long.
+    pub run: Option<&'a str>,
+    /// The tools the model has beside the shell.
+    pub tools: &'a [&'a str],
+}
+
+impl std::fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let variables = self.environment.len();
+        f.debug_struct("Call")
+            .field("command", &self.command)
+            .field("cwd", &self.cwd)
+            .field("environment", &variables)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a shell knows before it reads a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShellState {
+    /// Nothing but its environment.
+    #[default]
+    Fresh,
+    /// Functions, aliases or a directory of earlier commands or of the user's set-up: any word may
+    /// mean something else, so nothing is certain.
+    Carried,
+}
+
+impl Call<'_> {
+    /// What the command would do, with what its environment makes of it.
+    pub fn reading(&self) -> Reading {
+        let mut reading = umbo_command::read(self.command, self.shell);
+        for (name, value) in self.set {
+            let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+            let quoted = value.replace('\'', "'\\''");
+            let text = format!("export {name}='{quoted}'");
+            let assigned = umbo_command::read(&text, Shell::Bash);
+            if assigned.risk > Risk::ReadOnly && assigned.risk > reading.risk {
+                reading.risk = assigned.risk;
+                reading.matched = assigned.matched;
+                reading.reason = assigned.reason;
+                reading.common_fs = false;
+            }
+            reading
+                .effects
+                .extend(assigned.effects.into_iter().filter(|e| e.risk > Risk::ReadOnly));
+        }
+        if self.shell_state == ShellState::Carried || self.has_functions() {
+            if reading.risk < Risk::Unknown {
+                "The shell brings functions or aliases of its own, so what it does is not certain."
+                    .clone_into(&mut reading.reason);
+            }
+            reading.risk = reading.risk.and(Risk::Unknown);
+            reading.exact = false;
+            reading.common_fs = false;
+        }
+        reading
+    }
+
+    /// Whether the environment brings functions, or a file that a shell reads first.
+    fn has_functions(&self) -> bool {
+        self.environment.iter().chain(self.set).any(|(name, value)| {
+            let name = name.to_string_lossy();
+            name.starts_with("BASH_FUNC_")
+                || (matches!(name.as_ref(), "BASH_ENV" | "ZDOTDIR") && !value.is_empty())
+        })
+    }
+}
+
+/// What the gate answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "gate", rename_all = "snake_case")]
+pub enum Admission {
+    /// It may run, now.
+    Admitted {
+        /// Why.
+        why: String,
+        /// The approval it was admitted by, which may be used up by it.
+        approval: Option<String>,
+    },
+    /// Nobody has answered yet, which is not a denial.
+    ApprovalRequired {
+        /// What to answer.
+        id: String,
+        /// Why somebody has to.
+        why: String,
+        /// How bad it may be.
+        risk: Risk,
+        /// Until when, in microseconds since 1970.
+        expires_at: u64,
+        /// The prefixes an answer could cover.
+        prefixes: Vec<Vec<String>>,
+    },
+    /// It does not run.
+    Denied {
+        /// Who or which rule says so.
+        by: String,
+        /// Why.
+        reason: String,
+    },
+    /// The approval the caller came back with holds no longer.
+    Expired {
+        /// Which.
+        id: String,
+    },
+}
+
+/// Rules, mode, approvals and audit together.
+pub struct Gate {
+    policy: Policy,
+    mode: Mode,
+    approvals: Approvals,
+    audit: Audit,
+    key: Key,
+    approver: Option<Box<dyn Approver + Send + Sync>>,
+}
+
+impl std::fmt::Debug for Gate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gate").field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+/// How a question about a call stands.
+enum Settled {
+    Approved(String),
+    Refused { by: String, reason: String },
+    No,
+}
+
+impl Gate {
+    /// A gate over a state directory.
+    pub fn open(policy: Policy, mode: Mode, state: &Path, key: Key) -> Result<Self> {
+        let approvals = Approvals::open(state, key.clone())?;
+        let audit = Audit::new(state, key.clone());
+        Ok(Self { policy, mode, approvals, audit, key, approver: None })
+    }
+
+    /// With somebody who can be asked at once.
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approver + Send + Sync + 'static) -> Self {
+        self.approver = Some(Box::new(approver));
+        self
+    }
+
+    /// Its approvals.
+    pub fn approvals(&self) -> &Approvals {
+        &self.approvals
+    }
+
+    /// Its audit.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    /// Its rules.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// What it would say, and why. Nothing is recorded or used up.
+    pub fn explain(&self, call: &Call<'_>) -> Explanation {
+        let reading = call.reading();
+        let subject = Subject::new(call.command, &reading, call.cwd, self.policy.roots());
+        decide(&subject.recipe(call.recipe), &self.policy, self.mode, call.tools, &[])
+    }
+
+    /// Decides about a call at a time, and records that.
+    pub fn admit(&self, call: &Call<'_>, now: u64) -> Result<Admission> {
+        let reading = call.reading();
+        let subject =
+            Subject::new(call.command, &reading, call.cwd, self.policy.roots()).recipe(call.recipe);
+        let explained = decide(&subject, &self.policy, self.mode, call.tools, &[]);
+        let admission = match &explained.verdict {
+            Verdict::Allow { why } => Admission::Admitted { why: why.clone(), approval: None },
+            Verdict::Deny { by, reason } => {
+                Admission::Denied { by: by.clone(), reason: reason.clone() }
+            }
+            Verdict::Ask { why, .. } => self.settle(call, &subject, why, now)?,
+        };
+        self.record(call, &explained, &admission, now)?;
+        Ok(admission)
+    }
+
+    /// As [`Gate::admit`], for a caller who comes back with an approval it was told to wait for.
+    pub fn admit_with(&self, call: &Call<'_>, id: &str, now: u64) -> Result<Admission> {
+        let approval = self.approvals.find(id, now)?;
+        if matches!(approval.standing, Standing::Expired | Standing::Used(_)) {
+            return Ok(Admission::Expired { id: approval.question.id });
+        }
+        self.admit(call, now)
+    }
+
+    fn settle(
+        &self,
+        call: &Call<'_>,
+        subject: &Subject<'_>,
+        why: &str,
+        now: u64,
+    ) -> Result<Admission> {
+        let digest = self.policy.digest();
+        // Resolved: a link that leads elsewhere now is another directory.
+        let cwd = resolve(call.cwd);
+        let binding =
+            Binding::new(&self.key, call.command, call.shell, &cwd, call.environment, digest);
+        match self.settled(call, subject, &binding, now)? {
+            Settled::Approved(id) => return Ok(admitted(id)),
+            Settled::Refused { by, reason } => return Ok(Admission::Denied { by, reason }),
+            Settled::No => {}
+        }
+        let question = Question {
+            id: ulid::Ulid::generate().to_string().to_ascii_lowercase(),
+            command: call.command.to_owned(),
+            shell: call.shell,
+            cwd: call.cwd.display().to_string(),
+            risk: subject.risk(),
+            why: why.to_owned(),
+            prefixes: changing_prefixes(subject.reading).unwrap_or_default(),
+            run: call.run.map(str::to_owned),
+            asked_at: now,
+            expires_at: now.saturating_add(PATIENCE),
+            binding: binding.clone(),
+        };
+        let question = self.approvals.ask(question, now)?;
+        if let Some((reply, by)) = self.approver.as_ref().and_then(|host| host.ask(&question)) {
+            self.answer(&question.id, reply, &by, now)?;
+            match self.settled(call, subject, &binding, now)? {
+                Settled::Approved(id) => return Ok(admitted(id)),
+                Settled::Refused { by, reason } => return Ok(Admission::Denied { by, reason }),
+                Settled::No => {}
+            }
+        }
+        Ok(Admission::ApprovalRequired {
+            id: question.id,
+            why: question.why,
+            risk: question.risk,
+            expires_at: question.expires_at,
+            prefixes: question.prefixes,
+        })
+    }
+
+    /// Answers a question, and records that.
+    pub fn answer(&self, id: &str, reply: Reply, by: &str, now: u64) -> Result<Answer> {
+        answer(&self.approvals, &self.audit, id, reply, by, now)
+    }
+
+    /// Whether somebody has answered for this call; uses up what is for one time.
+    fn settled(
+        &self,
+        call: &Call<'_>,
+        subject: &Subject<'_>,
+        binding: &Binding,
+        now: u64,
+    ) -> Result<Settled> {
+        // What was tampered with counts for nothing.
+        let approvals: Vec<Approval> =
+            self.approvals.list(now)?.into_iter().filter_map(std::result::Result::ok).collect();
+        let holding = || {
+            approvals.iter().filter_map(|approval| match &approval.standing {
+                Standing::Answered(answer) => Some((approval, answer)),
+                _ => None,
+            })
+        };
+        for (approval, answer) in holding().filter(|(held, _)| held.is_for(binding, call.run)) {
+            match &answer.reply {
+                Reply::Deny { reason } => {
+                    return Ok(Settled::Refused { by: answer.by.clone(), reason: reason.clone() });
+                }
+                Reply::Approve { .. } if self.approvals.take(approval, now)? => {
+                    return Ok(Settled::Approved(approval.question.id.clone()));
+                }
+                Reply::Approve { .. } => {}
+            }
+        }
+        for (approval, _) in holding() {
+            let grants = approval.prefixes(binding, call.run);
+            if grants.is_empty() {
+                continue;
+            }
+            let explained = decide(subject, &self.policy, self.mode, call.tools, &grants);
+            if explained.verdict.decision() == Decision::Allow
+                && self.approvals.take(approval, now)?
+            {
+                return Ok(Settled::Approved(approval.question.id.clone()));
+            }
+        }
+        Ok(Settled::No)
+    }
+
+    fn record(
+        &self,
+        call: &Call<'_>,
+        explained: &Explanation,
+        admission: &Admission,
+        now: u64,
+    ) -> Result<()> {
+        let mode = || format!("mode {}", self.mode);
+        let (decision, by, reason, approval) = match admission {
+            Admission::Admitted { why, approval } => {
+                (Decision::Allow, None, why.clone(), approval.clone())
+            }
+            Admission::ApprovalRequired { id, why, .. } => {
+                (Decision::Ask, None, why.clone(), Some(id.clone()))
+            }
+            Admission::Denied { by, reason } => {
+                (Decision::Deny, Some(by.clone()), reason.clone(), None)
+            }
+            Admission::Expired { id } => {
+                (Decision::Deny, None, "The approval has expired.".to_owned(), Some(id.clone()))
+            }
+        };
+        let by = by.unwrap_or_else(|| {
+            explained.decided_by.as_ref().map_or_else(mode, crate::policy::Matched::source)
+        });
+        let event = Event::Verdict {
+            command: call.command.to_owned(),
+            cwd: call.cwd.display().to_string(),
+            mode: self.mode.to_string(),
+            risk: explained.risk,
+            decision,
+            by,
+            reason,
+            approval,
+            policy: self.policy.digest().clone(),
+        };
+        self.audit.append(&event, now).map(|_| ())
+    }
+}
+
+fn admitted(id: String) -> Admission {
+    Admission::Admitted { why: "It was approved.".to_owned(), approval: Some(id) }
+}
+
+/// Answers a question and records that, for those who have no gate of their own.
+pub fn answer(
+    approvals: &Approvals,
+    audit: &Audit,
+    id: &str,
+    reply: Reply,
+    by: &str,
+    now: u64,
+) -> Result<Answer> {
+    let id = approvals.find(id, now)?.question.id;
+    let answer = approvals.answer(&id, reply, by, now)?;
+    let said = match &answer.reply {
+        Reply::Approve { covers, lasts } => format!("approve {covers:?} {lasts:?}").to_lowercase(),
+        Reply::Deny { reason } => format!("deny: {reason}"),
+    };
+    audit.append(&Event::Answer { approval: id, answer: said, by: by.to_owned() }, now)?;
+    Ok(answer)
+}

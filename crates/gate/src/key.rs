@@ -1,0 +1,151 @@
+//! The signing key: 32 random bytes in a file that only its owner may read, made on first use.
+//!
+//! It signs approvals, trust and the audit's head. Every signature names what it is for, so that one
+//! kind of file cannot be passed off as another. The key never leaves this module.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use hmac::{Hmac, KeyInit, Mac};
+use rustix::fs::OFlags;
+use rustix::rand::{GetRandomFlags, getrandom};
+use sha2::Sha256;
+
+use crate::digest::hex;
+use crate::error::{Error, Result};
+use crate::store::{make_directory, publish};
+
+const BYTES: usize = 32;
+
+/// The key of one user.
+#[derive(Clone)]
+pub struct Key([u8; BYTES]);
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+impl Key {
+    /// The key in umbo's configuration directory, made if there is none.
+    pub fn open(config: &Path) -> Result<Self> {
+        let path = config.join("key");
+        if !path.exists() {
+            make_directory(config)?;
+            let mut fresh = [0; BYTES];
+            fill(&mut fresh).map_err(Error::file("make the key", &path))?;
+            match publish(&path, &fresh) {
+                // Another process was first; its key counts.
+                Err(Error::File { source, .. })
+                    if source.kind() == std::io::ErrorKind::AlreadyExists => {}
+                other => other?,
+            }
+        }
+        Self::read(&path)
+    }
+
+    fn read(path: &Path) -> Result<Self> {
+        let mut file = open_plainly(path).map_err(Error::file("open the key", path))?;
+        let wrong = |problem| Error::Key { path: path.to_owned(), problem };
+        let facts = file.metadata().map_err(Error::file("read the key", path))?;
+        if !facts.is_file() || facts.uid() != rustix::process::geteuid().as_raw() {
+            return Err(wrong("is not a file of yours; remove it, a new one is made"));
+        }
+        if facts.mode() & 0o077 != 0 {
+            return Err(wrong("can be read by others; remove it, a new one is made"));
+        }
+        let mut bytes = Vec::with_capacity(BYTES + 1);
+        Read::by_ref(&mut file)
+            .take(BYTES as u64 + 1)
+            .read_to_end(&mut bytes)
+            .map_err(Error::file("read the key", path))?;
+        let key =
+            bytes.try_into().map_err(|_| wrong("is damaged; remove it, a new one is made"))?;
+        Ok(Self(key))
+    }
+
+    fn mac(&self, purpose: &str, parts: &[&[u8]]) -> Hmac<Sha256> {
+        // A key of any length is a valid HMAC key; the default is never reached.
+        let mut mac = Hmac::new_from_slice(&self.0).unwrap_or_else(|_| Hmac::new(&[0; 64].into()));
+        for part in [&[purpose.as_bytes()], parts].concat() {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        mac
+    }
+
+    /// The signature of `bytes` for one purpose.
+    pub(crate) fn sign(&self, purpose: &str, parts: &[&[u8]]) -> String {
+        hex(&self.mac(purpose, parts).finalize().into_bytes())
+    }
+
+    /// Whether a signature is right. Takes the same time wherever it is wrong.
+    pub(crate) fn verify(&self, purpose: &str, parts: &[&[u8]], signature: &str) -> bool {
+        unhex(signature).is_some_and(|bytes| self.mac(purpose, parts).verify_slice(&bytes).is_ok())
+    }
+}
+
+/// Opens a file, but no link and nothing that would make us wait.
+pub(crate) fn open_plainly(path: &Path) -> std::io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    #[expect(clippy::cast_possible_wrap, reason = "flags are bits")]
+    OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
+}
+
+fn fill(bytes: &mut [u8; BYTES]) -> std::io::Result<()> {
+    let mut filled = 0;
+    while filled < BYTES {
+        filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())?;
+    }
+    Ok(())
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.is_ascii() {
+        return None;
+    }
+    let nibble = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(|pair| Some(nibble(pair[0])? << 4 | nibble(pair[1])?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_made_once_for_its_owner_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let config = directory.path().join("umbo");
+        let signature = Key::open(&config).unwrap().sign("test", &[b"x"]);
+        let again = Key::open(&config).unwrap();
+        assert!(again.verify("test", &[b"x"], &signature));
+        assert!(!again.verify("other", &[b"x"], &signature), "a purpose is part of it");
+        assert!(!again.verify("test", &[b"x", b""], &signature));
+        assert!(!again.verify("test", &[b"x"], "zz"));
+        let mode = fs::metadata(config.join("key")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_key_that_others_may_read_or_that_is_a_link_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let config = directory.path();
+        Key::open(config).unwrap();
+        fs::set_permissions(config.join("key"), fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(Key::open(config), Err(Error::Key { .. })));
+        fs::set_permissions(config.join("key"), fs::Permissions::from_mode(0o600)).unwrap();
+        fs::rename(config.join("key"), config.join("elsewhere")).unwrap();
+        std::os::unix::fs::symlink("elsewhere", config.join("key")).unwrap();
+        assert!(Key::open(config).is_err());
+    }
+}

@@ -1,0 +1,60 @@
+//! Decides whether a command may run, and never runs anything.
+//!
+//! A [`Policy`] holds the rules of all layers, the strictest of which wins. [`decide`] weighs a reading
+//! of a command against it in a [`Mode`]. A [`Gate`] adds what lasts: approvals somebody gives, and the
+//! audit of everything that was asked and decided.
+//!
+//! Two directions, two measures: what forbids looks at everything the command may be, what allows only
+//! at what it certainly is. So a rule, an approval or a project file can only be stricter than it
+//! seems.
+//!
+//! The library prints nothing and reads no environment. The caller passes directories, variables and
+//! the time in microseconds since 1970.
+//!
+//! # What this is not
+//!
+//! A sandbox. Code that runs as the same user can read the key, leave the job's process tree and
+//! control group, rewrite approvals and the audit together with its head, and change a link between
+//! the decision and the use of a path. The gate stops a model that is mistaken or misled by what it
+//! reads, and leaves traces of more; against a hostile program the operating system has to help.
+
+mod ancestry;
+mod approval;
+mod approvals;
+mod audit;
+mod decision;
+mod digest;
+mod environment;
+mod error;
+mod gate;
+mod glob;
+mod interceptor;
+mod key;
+mod mode;
+mod place;
+mod policy;
+mod rule;
+mod rulefile;
+mod store;
+mod subject;
+mod trust;
+mod verdict;
+
+pub use ancestry::{Evidence, inside_job};
+pub use approval::{Answer, Approver, Binding, Covers, Lasts, Question, Reply};
+pub use approvals::{Approval, Approvals, PATIENCE, Standing};
+pub use audit::{Appended, Audit, Event, Finding, Record, Report};
+pub use decision::Decision;
+pub use digest::Digest;
+pub use environment::{EnvironmentPolicy, Inherit};
+pub use error::{Error, Result};
+pub use gate::{Admission, Call, Gate, ShellState, answer};
+pub use interceptor::intercept;
+pub use key::Key;
+pub use mode::Mode;
+pub use place::{Roots, project_of, resolve, restrict_to_project};
+pub use policy::{Layer, Matched, Policy, Trust};
+pub use rule::Rule;
+pub use subject::Subject;
+pub use trust::{DIRECTORY, FileState, FileTrust, Snapshot, TrustStore};
+pub use verdict::{Explanation, Suggestion, Verdict, decide, suggest};

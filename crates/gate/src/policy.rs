@@ -1,0 +1,268 @@
+//! All rules that hold for a command, in their layers, and which of them decided.
+//!
+//! The layers are built-in, user, project and call. The strictest rule wins whatever its layer, so a
+//! layer can tighten what is below it and never loosen it. Of a project nobody has trusted, the rules
+//! that allow are set aside, and said to be.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use umbo_command::{Risk, Shell};
+
+use crate::decision::Decision;
+use crate::digest::{Digest, Fields};
+use crate::error::{Error, Result};
+use crate::place::Roots;
+use crate::rule::Rule;
+use crate::rulefile::{Example, RuleFile};
+use crate::subject::Subject;
+
+const BUILTIN: &str = include_str!("builtin.toml");
+
+/// Where a rule comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// Umbo itself.
+    Builtin,
+    /// The user's own file.
+    User,
+    /// The project's file.
+    Project,
+    /// This one call, or an approval.
+    Call,
+}
+
+impl std::fmt::Display for Layer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Builtin => "built-in",
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Call => "call",
+        })
+    }
+}
+
+/// Whether a project's file may loosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Its content is what the user looked at.
+    Trusted,
+    /// It may only tighten.
+    Untrusted,
+}
+
+/// The rules of one source.
+#[derive(Clone, Debug)]
+struct Source {
+    layer: Layer,
+    path: PathBuf,
+    rules: Vec<Rule>,
+    /// Rules that allow, of a project that is not trusted.
+    ignored: usize,
+}
+
+/// Everything that decides about commands in one project.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    roots: Roots,
+    sources: Vec<Source>,
+    digest: Digest,
+}
+
+/// A rule that had a say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Matched {
+    /// What it decides.
+    pub decision: Decision,
+    /// Where it comes from.
+    pub layer: Layer,
+    /// Its file; empty for rules that are in none.
+    pub file: String,
+    /// Its line in the file.
+    pub line: usize,
+    /// Its name.
+    pub rule: String,
+    /// Why it is there.
+    pub reason: String,
+}
+
+impl Policy {
+    /// The built-in rules for some roots.
+    pub fn new(roots: Roots) -> Result<Self> {
+        let mut policy = Self { roots, sources: Vec::new(), digest: Digest::zero() };
+        let path = Path::new("built-in");
+        let file = RuleFile::parse(path, BUILTIN)?;
+        policy.push(Layer::Builtin, path, file.rules, 0, BUILTIN);
+        Ok(policy)
+    }
+
+    /// With the user's rules.
+    pub fn user(self, path: &Path, text: &str) -> Result<Self> {
+        self.file(Layer::User, path, text, Trust::Trusted)
+    }
+
+    /// With the project's rules. Of an untrusted file only what tightens counts; it must be right all
+    /// the same, for a file that cannot be read could have denied something.
+    pub fn project(self, path: &Path, text: &str, trust: Trust) -> Result<Self> {
+        self.file(Layer::Project, path, text, trust)
+    }
+
+    /// With the rules of one call.
+    pub fn call(self, path: &Path, text: &str, trust: Trust) -> Result<Self> {
+        self.file(Layer::Call, path, text, trust)
+    }
+
+    fn file(mut self, layer: Layer, path: &Path, text: &str, trust: Trust) -> Result<Self> {
+        let RuleFile { mut rules, examples } = RuleFile::parse(path, text)?;
+        self.check(path, &rules, &examples)?;
+        let before = rules.len();
+        if trust == Trust::Untrusted {
+            rules.retain(|rule| rule.decision > Decision::Allow);
+        }
+        let ignored = before - rules.len();
+        let state = if trust == Trust::Trusted { "trusted" } else { "untrusted" };
+        self.push(layer, path, rules, ignored, &format!("{state}\n{text}"));
+        Ok(self)
+    }
+
+    fn push(&mut self, layer: Layer, path: &Path, rules: Vec<Rule>, ignored: usize, text: &str) {
+        let mut fields = Fields::default();
+        fields.add(self.digest.as_str()).add(layer.to_string()).add(text);
+        self.digest = fields.finish();
+        self.sources.push(Source { layer, path: path.to_owned(), rules, ignored });
+    }
+
+    /// Checks the examples of each rule against that rule alone.
+    fn check(&self, path: &Path, rules: &[Rule], examples: &[Example]) -> Result<()> {
+        for example in examples {
+            let Some(rule) = rules.get(example.rule) else { continue };
+            if self.fits(rule, &example.command) != example.matches {
+                let (is, should) = if example.matches {
+                    ("does not match", "match")
+                } else {
+                    ("matches", "not match")
+                };
+                let problem = format!(
+                    "the rule {is} `{}`, and its examples say it should {should}",
+                    example.command
+                );
+                return Err(Error::Rules { path: path.to_owned(), line: example.line, problem });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether one rule by itself fits a command. The risk an `allow` rule covers is left aside: its
+    /// examples are about what it matches.
+    fn fits(&self, rule: &Rule, command: &str) -> bool {
+        let reading = umbo_command::read(command, Shell::Bash);
+        let recipe = command.strip_prefix("recipe:");
+        let subject = Subject::new(command, &reading, &self.roots.project, &self.roots);
+        let subject = subject.recipe(recipe);
+        if rule.decision > Decision::Allow {
+            return rule.concerns(&subject);
+        }
+        let mut changing =
+            subject.deeds.iter().filter(|deed| deed.risk > Risk::ReadOnly).peekable();
+        if changing.peek().is_none() {
+            return subject.deeds.iter().any(|deed| rule.covers(&subject, deed));
+        }
+        reading.exact && changing.all(|deed| rule.covers(&subject, deed))
+    }
+
+    /// The directories it decides against.
+    pub fn roots(&self) -> &Roots {
+        &self.roots
+    }
+
+    /// A hash of all the rules: an approval holds only under the policy it was given for.
+    pub fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    /// How many rules each file has, and how many are set aside because nobody trusted it.
+    pub fn files(&self) -> impl Iterator<Item = (Layer, &Path, usize, usize)> {
+        self.sources
+            .iter()
+            .map(|source| (source.layer, source.path.as_path(), source.rules.len(), source.ignored))
+    }
+
+    /// Every `deny` and `ask` rule that concerns a command, the deciding one first.
+    pub(crate) fn concerning(&self, subject: &Subject<'_>) -> Vec<Matched> {
+        let mut found: Vec<Matched> = self
+            .each()
+            .filter(|(_, rule)| rule.decision > Decision::Allow && rule.concerns(subject))
+            .map(|(source, rule)| Matched::new(source, rule))
+            .collect();
+        // The order within one decision is that of the layers: the sort keeps it.
+        found.sort_by_key(|matched| std::cmp::Reverse(matched.decision));
+        found
+    }
+
+    /// The rules that together allow a command; `None` if an effect is not covered. `extra` are
+    /// approved prefixes.
+    pub(crate) fn allowing(&self, subject: &Subject<'_>, extra: &[Rule]) -> Option<Vec<Matched>> {
+        if !subject.reading.exact {
+            return None;
+        }
+        let granted =
+            Source { layer: Layer::Call, path: PathBuf::new(), rules: extra.to_vec(), ignored: 0 };
+        let mut found: Vec<Matched> = Vec::new();
+        for deed in subject.deeds.iter().filter(|deed| deed.risk > Risk::ReadOnly) {
+            let extra = granted.rules.iter().map(|rule| (&granted, rule));
+            let (source, rule) =
+                self.each().chain(extra).find(|(_, rule)| rule.covers(subject, deed))?;
+            let matched = Matched::new(source, rule);
+            if !found.contains(&matched) {
+                found.push(matched);
+            }
+        }
+        (!found.is_empty()).then_some(found)
+    }
+
+    fn each(&self) -> impl Iterator<Item = (&Source, &Rule)> {
+        self.sources.iter().flat_map(|source| source.rules.iter().map(move |rule| (source, rule)))
+    }
+}
+
+impl Matched {
+    fn new(source: &Source, rule: &Rule) -> Self {
+        Self {
+            decision: rule.decision,
+            layer: source.layer,
+            file: source.path.display().to_string(),
+            line: rule.line,
+            rule: rule.name.clone(),
+            reason: rule.reason.clone(),
+        }
+    }
+
+    /// What is said to have decided.
+    pub fn source(&self) -> String {
+        match self.layer {
+            Layer::Builtin => format!("built-in rule `{}`", self.rule),
+            Layer::Call => format!("rule `{}` of this call", self.rule),
+            _ => format!("{} rule `{}` ({}:{})", self.layer, self.rule, self.file, self.line),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_rules_do_what_their_examples_say() {
+        let roots = Roots::new(Path::new("/users/u/project")).home(Some(Path::new("/users/u")));
+        let policy = Policy::new(roots).unwrap();
+        let file = RuleFile::parse(Path::new("built-in"), BUILTIN).unwrap();
+        assert!(file.examples.len() > 30);
+        for example in &file.examples {
+            let rule = &file.rules[example.rule];
+            let fits = policy.fits(rule, &example.command);
+            assert_eq!(fits, example.matches, "{}: {}", rule.name, example.command);
+        }
+    }
+}

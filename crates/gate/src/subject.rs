@@ -1,0 +1,317 @@
+//! What rules are matched against: a reading, in a place.
+//!
+//! Here the text of targets becomes paths. A `cd` in the command makes every relative target possible
+//! in each of the directories it may then mean; where one of those is only known at run time, the
+//! target is not certain.
+
+use std::path::{Path, PathBuf};
+
+use umbo_command::{Effect, Expansion, Kind, Reading, Risk, SimpleCommand};
+
+use crate::place::{Roots, normal, resolve};
+
+/// More directories than this a command does not change to and stay understood.
+const MOST_BASES: usize = 16;
+/// A text that is not understood and longer than this may hide anything: not all of it was searched.
+const MOST_UNREAD: usize = 16 * 1024;
+/// Hidden commands beyond these are not looked for.
+const MOST_HIDDEN: usize = 512;
+/// Words looked at of each.
+const MOST_WORDS: usize = 24;
+
+/// A command and its circumstances.
+#[derive(Debug)]
+pub struct Subject<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) reading: &'a Reading,
+    pub(crate) roots: &'a Roots,
+    /// The recipe it is run as, if it is one.
+    pub(crate) recipe: Option<&'a str>,
+    /// The reading's effects, in its order.
+    pub(crate) deeds: Vec<Deed<'a>>,
+    /// What the arguments of programs nobody knows could make them run.
+    pub(crate) hidden: Vec<Vec<String>>,
+    bases: Bases,
+}
+
+/// An effect, with where it happens and what that makes of its risk.
+#[derive(Debug)]
+pub(crate) struct Deed<'a> {
+    pub(crate) effect: &'a Effect,
+    /// At least the effect's own.
+    pub(crate) risk: Risk,
+    pub(crate) place: Option<Spot>,
+    /// Where it may be when it names no target: anything its command names.
+    pub(crate) guesses: Vec<Spot>,
+}
+
+/// Where a target may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// As written, made absolute.
+    pub(crate) written: Vec<PathBuf>,
+    /// As the kernel would resolve it.
+    pub(crate) resolved: Vec<PathBuf>,
+    /// Whether it is certainly one of those.
+    pub(crate) certain: bool,
+}
+
+/// The directories a relative path may be relative to.
+#[derive(Debug)]
+struct Bases {
+    paths: Vec<PathBuf>,
+    certain: bool,
+}
+
+impl<'a> Subject<'a> {
+    /// A command that would run in `cwd`.
+    pub fn new(text: &'a str, reading: &'a Reading, cwd: &Path, roots: &'a Roots) -> Self {
+        let bases = Bases::of(reading, cwd, roots);
+        let mut subject = Self {
+            text,
+            reading,
+            roots,
+            recipe: None,
+            deeds: Vec::new(),
+            hidden: Vec::new(),
+            bases,
+        };
+        subject.deeds = reading.effects.iter().map(|effect| subject.deed(effect)).collect();
+        subject.hidden = subject.hidden_commands();
+        subject
+    }
+
+    /// The same, run as a recipe.
+    #[must_use]
+    pub fn recipe(mut self, name: Option<&'a str>) -> Self {
+        self.recipe = name;
+        self
+    }
+
+    /// The risk here: the reading's, or worse for what reaches out of the project.
+    pub fn risk(&self) -> Risk {
+        let unread = if self.reading.exact {
+            Risk::ReadOnly
+        } else if self.text.len() > MOST_UNREAD {
+            Risk::Dangerous
+        } else {
+            Risk::Unknown
+        };
+        self.deeds.iter().map(|deed| deed.risk).fold(self.reading.risk.and(unread), Risk::and)
+    }
+
+    /// The first target that raised the risk, for the reason shown.
+    pub(crate) fn reach(&self) -> Option<&Path> {
+        let raised = self.deeds.iter().find(|deed| deed.risk > deed.effect.risk)?;
+        let spot = raised.place.as_ref()?;
+        spot.resolved.iter().find(|path| self.roots.is_elsewhere(path)).map(PathBuf::as_path)
+    }
+
+    fn deed(&self, effect: &'a Effect) -> Deed<'a> {
+        let place = is_path(effect.kind)
+            .then(|| effect.target.as_deref().and_then(|target| self.spot(target)))
+            .flatten();
+        let changes = matches!(effect.kind, Kind::Write | Kind::Delete | Kind::Overwrite);
+        let elsewhere = place
+            .as_ref()
+            .is_some_and(|spot| spot.resolved.iter().any(|path| self.roots.is_elsewhere(path)));
+        let risk = match effect.risk {
+            Risk::Mutate | Risk::Unknown if changes && elsewhere => Risk::Dangerous,
+            risk => risk,
+        };
+        let named = place.is_some() || !is_path(effect.kind) || self.is_named_elsewhere(effect);
+        let guesses = if named { Vec::new() } else { self.guesses(effect, changes) };
+        Deed { effect, risk, place, guesses }
+    }
+
+    /// The paths among the words of the commands an effect may come from. Of those that change nothing
+    /// only patterns count: the rest are named by effects, or are no paths.
+    fn guesses(&self, effect: &Effect, changes: bool) -> Vec<Spot> {
+        let authors = self.authors(effect);
+        let words = authors.iter().flat_map(|author| author.argv.iter().skip(1));
+        words
+            .filter(|word| changes || word.expansions.contains(&Expansion::Glob))
+            .map(umbo_command::Word::likely)
+            .map(|word| word.split_once('=').map_or(word, |(_, value)| value))
+            .filter(|word| !word.starts_with('-') && word.len() < MOST_UNREAD)
+            .take(MOST_WORDS)
+            .filter_map(|word| self.spot(word))
+            .collect()
+    }
+
+    /// Where the text of a path may lead.
+    pub(crate) fn spot(&self, text: &str) -> Option<Spot> {
+        let home = self.roots.home.as_deref();
+        let path = expand(text, home, self.bases.paths.first().map(PathBuf::as_path))?;
+        // All of a directory is the directory.
+        let path = ["/*", "/.*", "/.", "/{*,.*}"]
+            .iter()
+            .find_map(|all| path.strip_suffix(all))
+            .map_or(path.as_str(), |rest| if rest.is_empty() { "/" } else { rest });
+        let absolute = path.starts_with('/');
+        let path = if path == "*" { "." } else { path };
+        let written: Vec<PathBuf> = if absolute {
+            vec![PathBuf::from(path)]
+        } else {
+            self.bases.paths.iter().map(|base| base.join(path)).collect()
+        };
+        let resolved = written.iter().map(|path| resolve(path)).collect();
+        let written = written.iter().map(|path| normal(path)).collect();
+        let certain = (absolute || self.bases.certain) && !path.contains(['*', '?', '[', '{']);
+        Some(Spot { written, resolved, certain })
+    }
+
+    /// The commands an effect may come from.
+    pub(crate) fn authors(&self, effect: &Effect) -> Vec<&'a SimpleCommand> {
+        let mut words = effect.program.split(' ');
+        let program = words.next().unwrap_or("");
+        let rest: Vec<&str> = words.collect();
+        self.reading
+            .commands
+            .iter()
+            .filter(|command| {
+                let argv: Vec<&str> = command.argv.iter().map(umbo_command::Word::likely).collect();
+                let name = argv.first().copied().unwrap_or("");
+                !program.is_empty()
+                    && (name == program || base_name(name) == program)
+                    && rest.iter().all(|word| argv.contains(word))
+            })
+            .collect()
+    }
+
+    /// Everything in the arguments of programs nobody knows that could be a command: they may run it.
+    fn hidden_commands(&self) -> Vec<Vec<String>> {
+        let unknown = self.reading.effects.iter().filter(|effect| {
+            matches!(effect.kind, Kind::Unknown | Kind::Execute) && effect.risk >= Risk::Unknown
+        });
+        let mut hidden = Vec::new();
+        for author in unknown.flat_map(|effect| self.authors(effect)) {
+            let words: Vec<&str> = author.argv.iter().map(umbo_command::Word::likely).collect();
+            suffixes(&words[1..], &mut hidden);
+            for word in words.iter().skip(1).filter(|word| word.contains(char::is_whitespace)) {
+                for part in word.split(SEPARATORS) {
+                    suffixes(&part.split_whitespace().collect::<Vec<_>>(), &mut hidden);
+                }
+            }
+        }
+        hidden
+    }
+
+    /// Whether all words of the commands an effect may come from are known.
+    pub(crate) fn is_literal(&self, effect: &Effect) -> bool {
+        let authors = self.authors(effect);
+        let known = |author: &&SimpleCommand| author.argv.iter().all(|word| word.exact().is_some());
+        !authors.is_empty() && authors.iter().all(known)
+    }
+
+    /// Whether an effect without a target is one whose targets other effects name: every word of its
+    /// command is known, and the same program has effects of the same kind with targets.
+    pub(crate) fn is_named_elsewhere(&self, effect: &Effect) -> bool {
+        effect.target.is_none()
+            && self.is_literal(effect)
+            && self.reading.effects.iter().any(|other| {
+                other.kind == effect.kind
+                    && other.program == effect.program
+                    && other.target.is_some()
+            })
+    }
+}
+
+impl Bases {
+    fn of(reading: &Reading, cwd: &Path, roots: &Roots) -> Self {
+        let mut bases = Self { paths: vec![cwd.to_owned()], certain: true };
+        for command in &reading.commands {
+            let name = command.argv.first().map_or("", |word| word.likely());
+            let mut words = command.argv.iter().skip(1);
+            if matches!(base_name(name), "cd" | "pushd" | "popd" | "chdir") {
+                match words.find(|word| !word.likely().starts_with('-') || word.likely() == "-") {
+                    Some(word) => bases.enter(word.literal, word.likely(), roots),
+                    None if base_name(name) == "cd" => bases.enter(true, "~", roots),
+                    None => bases.certain = false,
+                }
+            } else {
+                while let Some(word) = words.next() {
+                    let word = word.likely();
+                    if matches!(word, "-C" | "--directory" | "--chdir" | "--work-tree") {
+                        let Some(to) = words.next() else { break };
+                        bases.enter(to.literal, to.likely(), roots);
+                    } else if let Some(to) = word
+                        .strip_prefix("--directory=")
+                        .or_else(|| word.strip_prefix("--chdir="))
+                        .or_else(|| word.strip_prefix("--work-tree="))
+                    {
+                        bases.enter(true, to, roots);
+                    }
+                }
+            }
+        }
+        bases
+    }
+
+    fn enter(&mut self, literal: bool, text: &str, roots: &Roots) {
+        let expanded = expand(text, roots.home.as_deref(), None);
+        match expanded {
+            Some(path) if literal || text.starts_with('~') => {
+                let found: Vec<PathBuf> = self.paths.iter().map(|base| base.join(&path)).collect();
+                for path in found {
+                    if !self.paths.contains(&path) {
+                        self.paths.push(path);
+                    }
+                }
+            }
+            _ => self.certain = false,
+        }
+        self.certain &= text != "-" && self.paths.len() <= MOST_BASES;
+        self.paths.truncate(MOST_BASES);
+    }
+}
+
+/// What ends a command or the text of one inside an argument.
+const SEPARATORS: [char; 14] =
+    [';', '|', '&', '\n', '(', ')', '{', '}', '\'', '"', '`', '<', '>', ','];
+
+/// Every command that could begin at any of the words.
+fn suffixes(words: &[&str], found: &mut Vec<Vec<String>>) {
+    for start in 0..words.len() {
+        if found.len() >= MOST_HIDDEN {
+            return;
+        }
+        let end = words.len().min(start + MOST_WORDS);
+        found.push(words[start..end].iter().map(|word| (*word).to_owned()).collect());
+    }
+}
+
+/// The path with its home directory, or nothing if it has parts only known at run time.
+fn expand(text: &str, home: Option<&Path>, cwd: Option<&Path>) -> Option<String> {
+    let bare = text.replace(['"', '\''], "");
+    let under = |root: Option<&Path>, rest: &str| {
+        root.map(|root| format!("{}{rest}", root.display())).filter(|path| !path.contains('$'))
+    };
+    for name in ["~", "$HOME", "${HOME}"] {
+        match bare.strip_prefix(name) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => return under(home, rest),
+            _ => {}
+        }
+    }
+    for name in ["$PWD", "${PWD}"] {
+        match bare.strip_prefix(name) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => return under(cwd, rest),
+            _ => {}
+        }
+    }
+    if bare.starts_with('~') || bare.contains(['$', '`']) {
+        return None;
+    }
+    // Quotes that are part of a name are rare; with them the name itself is meant.
+    Some(text.to_owned())
+}
+
+/// Whether the targets of such effects are paths.
+fn is_path(kind: Kind) -> bool {
+    !matches!(kind, Kind::Network | Kind::Publish | Kind::Install | Kind::Signal)
+}
+
+/// The last name of a program's path.
+pub(crate) fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}

@@ -1,0 +1,141 @@
+//! What a tool answers: a structured value, the same as text, or an error that says what to do.
+
+use serde_json::{Map, Value, json};
+use umbo_engine::Error;
+
+use crate::schema::Problem;
+
+/// The result of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// The answer as data: what `umbo call` prints.
+    pub structured: Value,
+    /// The answer as text for a model.
+    pub text: String,
+    /// Whether the tool failed.
+    pub is_error: bool,
+    /// Jobs of this caller that ended since it was last told.
+    pub completed: Vec<Completed>,
+}
+
+/// A job that ended unseen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completed {
+    /// The event, in the shape of the dialect.
+    pub event: Value,
+    /// The same as a sentence.
+    pub sentence: String,
+}
+
+/// What a tool's function returns when it did its work.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) structured: Value,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    pub(crate) fn new(structured: Value, text: impl Into<String>) -> Self {
+        Self { structured, text: text.into() }
+    }
+}
+
+/// Why a tool did not do its work.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ToolError {
+    /// A word for programs.
+    pub(crate) code: &'static str,
+    /// A sentence for whoever called.
+    pub(crate) message: String,
+    /// The argument that is wrong.
+    pub(crate) field: Option<String>,
+    /// The shape a dialect gives to it, if it is not the common one.
+    pub(crate) structured: Option<Value>,
+}
+
+impl ToolError {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), field: None, structured: None }
+    }
+
+    /// A wrong argument that no schema can see.
+    pub(crate) fn argument(field: &str, message: impl std::fmt::Display) -> Self {
+        Self {
+            field: Some(field.to_owned()),
+            ..Self::new("invalid_argument", format!("{field}: {message}"))
+        }
+    }
+
+    /// The same error in a shape of its dialect.
+    pub(crate) fn shaped(mut self, structured: Value) -> Self {
+        self.structured = Some(structured);
+        self
+    }
+
+    /// The error as data.
+    pub(crate) fn to_value(&self) -> Value {
+        if let Some(structured) = &self.structured {
+            return structured.clone();
+        }
+        let mut error = json!({"code": self.code, "message": self.message});
+        if let Some(field) = &self.field {
+            error["field"] = json!(field);
+        }
+        json!({"error": error})
+    }
+}
+
+impl From<Problem> for ToolError {
+    fn from(problem: Problem) -> Self {
+        Self {
+            field: Some(problem.field.clone()).filter(|field| !field.is_empty()),
+            ..Self::new("invalid_argument", problem.to_string())
+        }
+    }
+}
+
+impl From<Error> for ToolError {
+    fn from(error: Error) -> Self {
+        let message = error.to_string();
+        match error {
+            Error::Invalid { field, .. } => {
+                Self { field: Some(field.to_owned()), ..Self::new("invalid_argument", message) }
+            }
+            Error::UnknownJob(_) | Error::Ambiguous { .. } => Self::new("unknown_job", message),
+            Error::Ended(_) => Self::new("job_ended", message),
+            Error::Full { .. } => Self::new("too_many_jobs", message),
+            Error::KeyReused { .. } => Self::new("key_reused", message),
+            Error::NoShell { .. } => Self::new("no_shell", message),
+            Error::Refused(_) => Self::new("refused", message),
+            Error::Unresponsive { .. } => Self::new("unresponsive", message),
+            _ => Self::new("internal", message),
+        }
+    }
+}
+
+impl From<std::io::Error> for ToolError {
+    fn from(error: std::io::Error) -> Self {
+        Self::new("internal", format!("cannot read the output: {error}"))
+    }
+}
+
+/// A value without fields that say nothing: a model pays for each of them.
+pub(crate) fn compact(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let says_nothing = |value: &Value| match value {
+                Value::Null => true,
+                Value::Array(items) => items.is_empty(),
+                _ => false,
+            };
+            let kept: Map<String, Value> = map
+                .into_iter()
+                .filter(|(_, value)| !says_nothing(value))
+                .map(|(name, value)| (name, compact(value)))
+                .collect();
+            Value::Object(kept)
+        }
+        Value::Array(items) => items.into_iter().map(compact).collect(),
+        other => other,
+    }
+}

@@ -1,0 +1,312 @@
+//! One call: what every tool does with jobs and their output.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use umbo_engine::{
+    Attached, Condition, Environment, Job, Login, Met, OnDisconnect, Outcome, Request, Scope,
+    Shell, Summary,
+};
+use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions};
+
+use crate::answer::ToolError;
+use crate::source::JobLog;
+use crate::ticket::Ticket;
+use crate::toolset::Toolset;
+
+/// How often a wait looks up: whether it was cancelled, and what there is to tell.
+const BEAT: Duration = Duration::from_millis(200);
+/// How long silence lasts before a waiting caller is told that it lasts.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// As far before the end of what was searched a match may begin.
+const OVERLAP: u64 = 64 << 10;
+
+/// A call in progress.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) tools: &'a Toolset,
+    pub(crate) ticket: &'a Ticket,
+}
+
+/// What became of a command within the time its caller had.
+#[derive(Debug)]
+pub(crate) enum Ran {
+    /// It is over.
+    Ended(Job, Box<Outcome>),
+    /// It runs on.
+    Running(Job),
+}
+
+impl Call<'_> {
+    /// A request for a line of the dialect's shell, in a directory relative to the caller's.
+    pub(crate) fn request(&self, line: &str, directory: Option<&str>) -> Request {
+        let command = umbo_engine::Command::Shell {
+            text: line.to_owned(),
+            shell: self.shell(),
+            login: Login::No,
+        };
+        let mut request = Request::new(command, self.directory(directory));
+        request.env =
+            Environment { base: self.tools.environment.clone(), ..Environment::default() };
+        request.owner.clone_from(&self.tools.owner);
+        request
+    }
+
+    /// A variable of the caller's environment.
+    pub(crate) fn variable(&self, name: &str) -> Option<std::ffi::OsString> {
+        let found = self.tools.environment.iter().find(|(variable, _)| variable == name);
+        found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
+    }
+
+    fn shell(&self) -> Shell {
+        if self.tools.dialect.prefers_bash && self.tools.has_program("bash") {
+            Shell::Bash
+        } else {
+            Shell::Sh
+        }
+    }
+
+    /// A directory as the caller means it.
+    pub(crate) fn directory(&self, given: Option<&str>) -> PathBuf {
+        match given {
+            Some(directory) => self.tools.directory.join(directory),
+            None => self.tools.directory.clone(),
+        }
+    }
+
+    /// Starts a job that nobody waits for.
+    pub(crate) fn start(&self, request: &Request) -> Result<Job, ToolError> {
+        let attached = self.tools.engine.spawn(request)?;
+        let job = attached.job().clone();
+        self.tools.news.expect(job.id());
+        self.keep(attached, request.on_disconnect);
+        Ok(job)
+    }
+
+    /// Runs a job for at most `patience`. Cancelling the call stops it, unless the request says
+    /// that it outlives its caller.
+    pub(crate) fn run(&self, request: &Request, patience: Duration) -> Result<Ran, ToolError> {
+        let mut attached = self.tools.engine.spawn(request)?;
+        let job = attached.job().clone();
+        if request.on_disconnect == OnDisconnect::Stop {
+            self.ticket.bind(&job);
+        }
+        let deadline = Instant::now().checked_add(patience);
+        let mut watch = self.watch(&job);
+        let outcome = loop {
+            let left = remaining(deadline);
+            if let Some(outcome) = attached.wait(Some(left.min(BEAT)))? {
+                break Some(outcome);
+            }
+            if left.is_zero() || self.ticket.is_cancelled() {
+                break None;
+            }
+            watch.look();
+        };
+        self.ticket.unbind();
+        if let Some(outcome) = outcome {
+            return Ok(Ran::Ended(job, Box::new(outcome)));
+        }
+        self.tools.news.expect(job.id());
+        self.keep(attached, request.on_disconnect);
+        Ok(Ran::Running(job))
+    }
+
+    fn keep(&self, attached: Attached, on_disconnect: OnDisconnect) {
+        match on_disconnect {
+            OnDisconnect::Stop => self.tools.hold(attached),
+            OnDisconnect::Detach => {
+                attached.detach();
+            }
+        }
+    }
+
+    /// Waits for a condition of a job, at most for `patience`.
+    pub(crate) fn wait(
+        &self,
+        job: &Job,
+        mut conditions: Vec<Condition>,
+        patience: Duration,
+    ) -> Result<Met, ToolError> {
+        let deadline = Instant::now().checked_add(patience);
+        let mut watch = self.watch(job);
+        loop {
+            let searched = job.log()?.length()?;
+            let left = remaining(deadline);
+            match job.wait(&conditions, Some(left.min(BEAT)))? {
+                Met::Deadline if left > BEAT && !self.ticket.is_cancelled() => watch.look(),
+                met => return Ok(met),
+            }
+            // What was searched once is not searched again, but for a match across the border.
+            for condition in &mut conditions {
+                if let Condition::Match { from, .. } = condition {
+                    *from = (*from).max(searched.saturating_sub(OVERLAP));
+                }
+            }
+        }
+    }
+
+    fn watch(&self, job: &Job) -> Watch<'_> {
+        Watch { call: self, job: job.clone(), progress: None, told: Instant::now() }
+    }
+
+    /// The job that a caller names: its own ones first, then any.
+    pub(crate) fn job(&self, name: &str) -> Result<Job, ToolError> {
+        let name = name.strip_prefix("artifact://").unwrap_or(name);
+        self.tools.engine.job(name).map_err(|error| {
+            let mut error = ToolError::from(error);
+            let known = self.jobs(Whose::Mine, Scope::Recent).unwrap_or_default();
+            if error.code == "unknown_job" && !known.is_empty() {
+                let ids = known.iter().rev().take(10).map(|summary| summary.job.to_string());
+                let list = ids.collect::<Vec<_>>().join(" ");
+                error.message = format!("{}; your jobs, newest first: {list}", error.message);
+            }
+            error
+        })
+    }
+
+    /// The caller's jobs, or all, oldest first.
+    pub(crate) fn jobs(&self, whose: Whose, scope: Scope) -> Result<Vec<Summary>, ToolError> {
+        let mut jobs = self.tools.engine.jobs(scope)?;
+        if whose == Whose::Mine && self.tools.owner.is_some() {
+            jobs.retain(|summary| summary.owner == self.tools.owner);
+        }
+        Ok(jobs)
+    }
+
+    /// The room an answer has, less if the caller says so.
+    pub(crate) fn budget(&self, most_tokens: Option<u64>) -> Budget {
+        let budget = self.tools.budget;
+        match most_tokens {
+            // A caller may ask for more tokens than usual; the other limits then follow.
+            Some(tokens) if tokens > budget.tokens => Budget {
+                tokens,
+                bytes: budget.bytes.max(tokens.saturating_mul(8)),
+                lines: budget.lines.max(tokens),
+                ..budget
+            },
+            Some(tokens) => Budget { tokens, ..budget },
+            None => budget,
+        }
+    }
+
+    /// A view of what a job wrote from `from` on.
+    pub(crate) fn view(
+        &self,
+        job: &Job,
+        from: u64,
+        stream: Option<Stream>,
+        budget: Budget,
+    ) -> Result<View, ToolError> {
+        let mut reader = Reader::new(JobLog::open(job)?).mask(&self.tools.masker);
+        if from > 0 {
+            reader = reader.offsets(from..u64::MAX);
+        }
+        if let Some(stream) = stream {
+            reader = reader.stream(stream);
+        }
+        Ok(reader.view(&ViewOptions { budget, ..ViewOptions::default() })?)
+    }
+
+    /// What a job wrote since this was last asked, and how much of it there is altogether.
+    pub(crate) fn unread(&self, job: &Job, budget: Budget) -> Result<View, ToolError> {
+        let from = self.tools.cursors().get(job.id()).copied().unwrap_or(0);
+        let view = self.view(job, from, None, budget)?;
+        let end = view.parts.last().map_or(from, |part| part.offset().end);
+        self.tools.cursors().insert(job.id().clone(), end);
+        Ok(view)
+    }
+
+    /// The text of one stream of a job, or of both.
+    pub(crate) fn text(
+        &self,
+        job: &Job,
+        stream: Option<Stream>,
+        budget: Budget,
+    ) -> Result<String, ToolError> {
+        Ok(text(&self.view(job, 0, stream, budget)?))
+    }
+
+    /// The caller's job with a name that this dialect gave it.
+    pub(crate) fn named(&self, name: &str) -> Option<Job> {
+        let job = self.tools.engine.job(name).ok()?;
+        job.summary().is_some_and(|summary| summary.name.as_deref() == Some(name)).then_some(job)
+    }
+
+    /// The caller knows how this job ended.
+    pub(crate) fn told(&self, job: &Job) {
+        self.tools.news.told(job.id());
+    }
+}
+
+/// Whose jobs are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Those of the caller.
+    Mine,
+    /// All of the state directory.
+    Everybodys,
+}
+
+/// Tells whoever waits how a job stands.
+struct Watch<'a> {
+    call: &'a Call<'a>,
+    job: Job,
+    progress: Option<(Progress, JobLog)>,
+    told: Instant,
+}
+
+impl Watch<'_> {
+    /// A tail if there is news, a sign of life if there has been none for long. What cannot be
+    /// told is left out: nothing depends on it.
+    fn look(&mut self) {
+        if !self.call.ticket.wants_progress() {
+            return;
+        }
+        if self.progress.is_none() {
+            let Ok(log) = JobLog::open(&self.job) else { return };
+            let started = self.job.summary().and_then(|summary| summary.started_at());
+            self.progress = Some((Progress::new(started.unwrap_or_else(now), 3), log));
+        }
+        let Some((progress, log)) = &mut self.progress else { return };
+        let reader = Reader::new(&*log).mask(&self.call.tools.masker);
+        let mut tick = progress.tick(&reader, now()).ok().flatten();
+        if tick.is_none() && self.told.elapsed() >= HEARTBEAT {
+            tick = progress.last_tick(&reader, now()).ok();
+        }
+        if let Some(tick) = tick {
+            self.told = Instant::now();
+            self.call.ticket.tell(&Tick { elapsed: tick.elapsed.max(1), ..tick });
+        }
+    }
+}
+
+/// A view's text; nothing at all for a view of nothing.
+pub(crate) fn text(view: &View) -> String {
+    let is_empty =
+        view.parts.iter().all(|part| matches!(part, Part::Text { text, .. } if text.is_empty()));
+    if is_empty { String::new() } else { view.to_text() }
+}
+
+fn remaining(deadline: Option<Instant>) -> Duration {
+    deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
+}
+
+/// Microseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// A name nobody else has, of lower-case letters and digits.
+pub(crate) fn fresh_name(prefix: &str, length: usize) -> String {
+    let id = umbo_engine::JobId::generate();
+    // The end of an id is random; its beginning is the time.
+    let tail = &id.as_str()[id.as_str().len().saturating_sub(length)..];
+    format!("{prefix}{tail}")
+}
+
+/// A span of time for one that is given in milliseconds.
+pub(crate) fn millis(number: f64) -> Duration {
+    crate::arguments::duration(number / 1000.0).unwrap_or_default()
+}

@@ -1,0 +1,22 @@
+//! `shell_job_cancel`: the end of a background job.
+
+use serde_json::json;
+use umbo_engine::{Ladder, Status};
+
+use super::{error, failed, job};
+use crate::answer::{Answer, ToolError};
+use crate::arguments::Arguments;
+use crate::call::Call;
+
+pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+    let id = arguments.text("job_id").unwrap_or_default();
+    let (job, summary) = job(call, id)?;
+    if matches!(summary.status, Status::Ended(_)) {
+        return Err(error("job_not_running", "Job is not running"));
+    }
+    job.stop(Ladder::default()).map_err(|cause| failed(&cause))?;
+    call.told(&job);
+    let value = json!({"job_id": id, "status": "cancelled"});
+    let text = value.to_string();
+    Ok(Answer::new(value, text))
+}

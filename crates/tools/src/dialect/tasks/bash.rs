@@ -1,0 +1,77 @@
+//! `Bash`: a command in a fresh shell, or a task that goes on without its caller.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+use umbo_engine::{Condition, End, Job, Ladder, OnDisconnect, Stdin};
+use umbo_view::mask::Masker;
+use umbo_view::{Reader, ViewOptions};
+
+use super::ended;
+use crate::answer::{Answer, ToolError};
+use crate::arguments::Arguments;
+use crate::call::{Call, Ran, millis, text};
+use crate::source::JobLog;
+use crate::tasks::{TaskSnapshot, TaskStatus};
+
+const TIMEOUT_MS: f64 = 120_000.0;
+const SLACK: Duration = Duration::from_secs(20);
+
+pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+    let line = arguments.text("command").unwrap_or_default();
+    let mut request = call.request(line, None);
+    request.stdin = Stdin::None;
+    if arguments.flag("run_in_background") {
+        let mut task = TaskSnapshot::new(line, arguments.text("description").unwrap_or_default());
+        task.agent_id = call.tools.owner.clone().unwrap_or_default();
+        let id = task.id.clone();
+        request.name = Some(id.clone());
+        let job = call.start(&request)?;
+        mirror(call, task, &job);
+        let message = format!("Command running in background with task id: {id}");
+        let value = json!({"task_id": id, "status": "running", "message": message});
+        return Ok(Answer::new(value, message));
+    }
+    let timeout = millis(arguments.number("timeout").unwrap_or(TIMEOUT_MS));
+    request.limits.wall = Some(timeout);
+    request.on_disconnect = OnDisconnect::Stop;
+    let Ran::Ended(job, outcome) = call.run(&request, timeout.saturating_add(SLACK))? else {
+        return Err(ToolError::new("cancelled", "the call was cancelled"));
+    };
+    let output = call.text(&job, None, call.budget(None))?;
+    let code = outcome.exit_code().unwrap_or(-1);
+    let value = json!({"output": output, "exit_code": code});
+    let failure = match &outcome.end {
+        End::Exited { code: 0 } => return Ok(Answer::new(value, output)),
+        End::TimedOut { .. } => format!("command timed out after {} ms", timeout.as_millis()),
+        End::FailedToStart { why } => why.clone(),
+        _ => format!("exit code {code}"),
+    };
+    Err(ToolError::new("command_failed", format!("{output}{failure}")).shaped(value))
+}
+
+/// Puts a task into the store, and completes it there when its job ends.
+fn mirror(call: &Call<'_>, task: TaskSnapshot, job: &Job) {
+    let store = call.tools.tasks().clone();
+    let id = task.id.clone();
+    let stopping = job.clone();
+    store.add(task, move || {
+        // The climb takes its time; who stops a task does not wait for it.
+        thread::spawn(move || stopping.stop(Ladder::default()));
+    });
+    let (job, masker) = (job.clone(), Arc::clone(&call.tools.masker));
+    thread::spawn(move || {
+        let is_over = job.wait(&[Condition::Exit], None).is_ok();
+        let outcome = job.outcome().ok().flatten().filter(|_| is_over);
+        let (status, code) = outcome.map_or((TaskStatus::Failed, -1), |outcome| ended(&outcome));
+        store.complete(&id, status, code, output(&job, &masker).unwrap_or_default());
+    });
+}
+
+/// The output of a task as its snapshot keeps it.
+fn output(job: &Job, masker: &Masker) -> Option<String> {
+    let reader = Reader::new(JobLog::open(job).ok()?).mask(masker);
+    Some(text(&reader.view(&ViewOptions::default()).ok()?))
+}

@@ -1,0 +1,27 @@
+//! `task_list`: every background task.
+
+use serde_json::json;
+use umbo_engine::Scope;
+
+use super::{is_task, standing, told};
+use crate::answer::{Answer, ToolError};
+use crate::arguments::Arguments;
+use crate::call::{Call, Whose};
+
+pub(super) fn run(call: &Call<'_>, _arguments: &Arguments) -> Result<Answer, ToolError> {
+    let jobs = call.jobs(Whose::Mine, Scope::Recent)?;
+    let tasks: Vec<_> = jobs.iter().filter(|summary| is_task(summary)).collect();
+    let mut lines: Vec<String> = tasks
+        .iter()
+        .map(|summary| {
+            let (status, _) = standing(&summary.status);
+            let id = summary.name.as_deref().unwrap_or_default();
+            format!("{id} {}: {}", status.as_str(), summary.command)
+        })
+        .collect();
+    if lines.is_empty() {
+        lines.push("no background tasks".to_owned());
+    }
+    let list: Vec<_> = tasks.into_iter().map(told).collect();
+    Ok(Answer::new(json!({"tasks": list}), lines.join("\n")))
+}

@@ -1,0 +1,16 @@
+//! What a dialect adds to the system prompt of an agent.
+
+/// A section of a system prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guidance {
+    /// Its heading.
+    pub title: &'static str,
+    /// What it says.
+    pub text: String,
+}
+
+impl Guidance {
+    pub(crate) fn new(title: &'static str, text: impl Into<String>) -> Self {
+        Self { title, text: text.into() }
+    }
+}

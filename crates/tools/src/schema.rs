@@ -1,0 +1,316 @@
+//! Checking arguments against a tool's schema: the part of JSON Schema that the contracts use.
+//!
+//! The first thing that is wrong is told as field, what was given, and what is accepted. Nothing
+//! runs before everything is right.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+/// What is wrong with an argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The field, as `limits.memory` or `argv[2]`; empty for the arguments as a whole.
+    pub field: String,
+    /// What was given, as JSON, cut if long.
+    pub given: String,
+    /// What is accepted.
+    pub accepted: String,
+}
+
+impl Problem {
+    /// A problem with `field`.
+    pub fn new(field: impl Into<String>, given: &Value, accepted: impl Into<String>) -> Self {
+        Self { field: field.into(), given: shown(given), accepted: accepted.into() }
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let field = if self.field.is_empty() { "arguments" } else { &self.field };
+        write!(f, "{field}: {} was given; accepted: {}", self.given, self.accepted)
+    }
+}
+
+/// Checks `value` against `schema`.
+pub fn check(schema: &Value, value: &Value) -> Result<(), Problem> {
+    check_at(schema, value, "")
+}
+
+fn check_at(schema: &Value, value: &Value, field: &str) -> Result<(), Problem> {
+    if let Some(kind) = schema.get("type") {
+        let kinds: Vec<&str> = match kind {
+            Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+            kind => kind.as_str().into_iter().collect(),
+        };
+        if !kinds.iter().any(|kind| is_kind(value, kind)) {
+            return Err(Problem::new(field, value, accepted(schema)));
+        }
+    }
+    if let Some(Value::Array(choices)) = schema.get("enum")
+        && !choices.contains(value)
+    {
+        return Err(Problem::new(field, value, accepted(schema)));
+    }
+    match value {
+        Value::Object(map) => check_object(schema, map, value, field),
+        Value::Array(items) => check_array(schema, items, value, field),
+        Value::Number(number) => {
+            let number = number.as_f64().unwrap_or(0.0);
+            let below = schema.get("minimum").and_then(Value::as_f64).is_some_and(|m| number < m);
+            let above = schema.get("maximum").and_then(Value::as_f64).is_some_and(|m| number > m);
+            if below || above {
+                return Err(Problem::new(field, value, accepted(schema)));
+            }
+            Ok(())
+        }
+        Value::String(text) => {
+            let least = schema.get("minLength").and_then(Value::as_u64).unwrap_or(0);
+            if (text.chars().count() as u64) < least {
+                return Err(Problem::new(field, value, accepted(schema)));
+            }
+            Ok(())
+        }
+        Value::Null | Value::Bool(_) => Ok(()),
+    }
+}
+
+fn check_object(
+    schema: &Value,
+    map: &Map<String, Value>,
+    value: &Value,
+    field: &str,
+) -> Result<(), Problem> {
+    let none = Map::new();
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
+        let name = name.as_str().unwrap_or_default();
+        if !map.contains_key(name) {
+            let wanted = properties.get(name).map_or_else(|| "a value".to_owned(), accepted);
+            return Err(Problem {
+                field: below(field, name),
+                given: "nothing".to_owned(),
+                accepted: wanted,
+            });
+        }
+    }
+    for (name, item) in map {
+        match (properties.get(name), schema.get("additionalProperties")) {
+            (Some(property), _) => check_at(property, item, &below(field, name))?,
+            (None, Some(Value::Bool(false))) => {
+                let names: Vec<&str> = properties.keys().map(String::as_str).collect();
+                let accepted = match nearest(name, &names) {
+                    Some(near) => format!("`{near}`, or another of {}", names.join(" ")),
+                    None if names.is_empty() => "no field at all".to_owned(),
+                    None => names.join(" "),
+                };
+                return Err(Problem {
+                    field: below(field, name),
+                    given: "an unknown field".to_owned(),
+                    accepted,
+                });
+            }
+            (None, Some(other @ Value::Object(_))) => check_at(other, item, &below(field, name))?,
+            (None, _) => {}
+        }
+    }
+    let least = schema.get("minProperties").and_then(Value::as_u64).unwrap_or(0);
+    if (map.len() as u64) < least {
+        return Err(Problem::new(field, value, accepted(schema)));
+    }
+    Ok(())
+}
+
+fn check_array(schema: &Value, items: &[Value], value: &Value, field: &str) -> Result<(), Problem> {
+    let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+    if (items.len() as u64) < least {
+        return Err(Problem::new(field, value, accepted(schema)));
+    }
+    let Some(each) = schema.get("items") else { return Ok(()) };
+    for (index, item) in items.iter().enumerate() {
+        check_at(each, item, &format!("{field}[{index}]"))?;
+    }
+    Ok(())
+}
+
+fn is_kind(value: &Value, kind: &str) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "null" => value.is_null(),
+        "number" => value.is_number(),
+        // As JSON Schema has it: 3.0 is an integer too.
+        "integer" => {
+            value.is_i64()
+                || value.is_u64()
+                || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+        }
+        _ => true,
+    }
+}
+
+/// What a schema accepts, in words.
+fn accepted(schema: &Value) -> String {
+    if let Some(Value::Array(choices)) = schema.get("enum") {
+        let list: Vec<String> = choices.iter().map(ToString::to_string).collect();
+        return format!("one of {}", list.join(", "));
+    }
+    let mut text = match schema.get("type") {
+        Some(Value::Array(kinds)) => {
+            kinds.iter().filter_map(Value::as_str).map(kind_name).collect::<Vec<_>>().join(" or ")
+        }
+        Some(kind) => kind_name(kind.as_str().unwrap_or_default()).to_owned(),
+        None => "a value".to_owned(),
+    };
+    if schema.get("minLength").is_some() || schema.get("minItems").is_some() {
+        text.push_str(", not empty");
+    }
+    match (schema.get("minimum"), schema.get("maximum")) {
+        (Some(least), Some(most)) => {
+            let _ = write!(text, " from {least} to {most}");
+        }
+        (Some(least), None) => {
+            let _ = write!(text, " from {least} up");
+        }
+        (None, Some(most)) => {
+            let _ = write!(text, " up to {most}");
+        }
+        (None, None) => {}
+    }
+    text
+}
+
+fn kind_name(kind: &str) -> &str {
+    match kind {
+        "string" => "a string",
+        "boolean" => "true or false",
+        "object" => "an object",
+        "array" => "a list",
+        "number" => "a number",
+        "integer" => "a whole number",
+        other => other,
+    }
+}
+
+fn below(field: &str, name: &str) -> String {
+    if field.is_empty() { name.to_owned() } else { format!("{field}.{name}") }
+}
+
+/// A value as an error quotes it.
+fn shown(value: &Value) -> String {
+    let mut text = value.to_string();
+    if text.len() > 80 {
+        text.truncate(text.floor_char_boundary(80));
+        text.push('…');
+    }
+    text
+}
+
+/// The name that was probably meant.
+pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+    let squeeze = |text: &str| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+    };
+    let wanted = squeeze(name);
+    names
+        .iter()
+        .map(|candidate| (distance(&wanted, &squeeze(candidate)), *candidate))
+        .filter(|(distance, candidate)| *distance * 3 <= candidate.len().max(3))
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many letters differ (Levenshtein).
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, letter) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = index + 1;
+        for (column, other) in right.iter().enumerate() {
+            let substituted = diagonal + usize::from(letter != *other);
+            diagonal = row[column + 1];
+            row[column + 1] = substituted.min(row[column] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["command"],
+            "properties": {
+                "command": {"type": "string", "minLength": 1},
+                "timeout": {"type": "number", "minimum": 0, "maximum": 60},
+                "mode": {"enum": ["a", "b"]},
+                "words": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+                "env": {"type": "object", "additionalProperties": {"type": "string"}},
+                "count": {"type": ["integer", "null"]}
+            }
+        })
+    }
+
+    #[track_caller]
+    fn wrong(value: &Value) -> String {
+        check(&schema(), value).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_error_names_the_field_what_was_given_and_what_is_accepted() {
+        assert_eq!(wrong(&json!({})), "command: nothing was given; accepted: a string, not empty");
+        assert_eq!(
+            wrong(&json!({"command": "", "timeout": 1})),
+            "command: \"\" was given; accepted: a string, not empty"
+        );
+        assert_eq!(
+            wrong(&json!({"command": "x", "timeout": "5"})),
+            "timeout: \"5\" was given; accepted: a number from 0 to 60"
+        );
+        assert_eq!(
+            wrong(&json!({"command": "x", "timeout": 61})),
+            "timeout: 61 was given; accepted: a number from 0 to 60"
+        );
+        assert_eq!(
+            wrong(&json!({"command": "x", "mode": "c"})),
+            "mode: \"c\" was given; accepted: one of \"a\", \"b\""
+        );
+        assert_eq!(
+            wrong(&json!({"command": "x", "words": ["a", 2]})),
+            "words[1]: 2 was given; accepted: a string"
+        );
+        assert_eq!(
+            wrong(&json!({"command": "x", "env": {"A": 1}})),
+            "env.A: 1 was given; accepted: a string"
+        );
+        assert_eq!(wrong(&json!([])), "arguments: [] was given; accepted: an object");
+    }
+
+    #[test]
+    fn a_field_that_does_not_exist_is_told_its_nearest_name() {
+        assert_eq!(
+            wrong(&json!({"command": "x", "time_out": 1})),
+            "time_out: an unknown field was given; \
+             accepted: `timeout`, or another of command count env mode timeout words"
+        );
+    }
+
+    #[test]
+    fn what_the_schema_allows_passes() {
+        for value in [
+            json!({"command": "x"}),
+            json!({"command": "x", "count": null}),
+            json!({"command": "x", "count": 3.0, "words": ["a"], "env": {"A": "b"}}),
+        ] {
+            check(&schema(), &value).unwrap();
+        }
+    }
+}

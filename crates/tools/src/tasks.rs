@@ -1,0 +1,313 @@
+//! A store of background tasks, as an agent loop keeps one: tasks are added when they start,
+//! completed when they end, and drained into the conversation once. Observers hear every change.
+//!
+//! The store knows nothing of processes: whoever adds a task says how to cancel it. The tools of
+//! the dialect `tasks` fill the store of their [`Toolset`](crate::Toolset).
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+use crate::call::{fresh_name, now};
+
+/// The domain of every [`TaskChange`].
+pub const TASK_DOMAIN: &str = "bg_tasks";
+
+/// Where a task is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskStatus {
+    /// It runs.
+    Running,
+    /// It ended with code 0.
+    Completed,
+    /// It ended with another code.
+    Failed,
+    /// It was stopped.
+    Killed,
+}
+
+impl TaskStatus {
+    /// The status as a word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Killed => "killed",
+        }
+    }
+}
+
+/// One task, as it was at one moment. Times are microseconds since 1970.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TaskSnapshot {
+    /// Its id: `b` and eight characters of base 36.
+    pub id: String,
+    /// What it runs.
+    pub command: String,
+    /// What its caller said it does.
+    pub description: String,
+    /// Where it is in its life.
+    pub status: TaskStatus,
+    /// The exit code, once it has ended.
+    pub exit_code: i32,
+    /// What it wrote, once it has ended.
+    pub output: String,
+    /// When it started.
+    pub started_at: u64,
+    /// When it ended; 0 while it runs.
+    pub completed_at: u64,
+    /// Whose it is.
+    pub agent_id: String,
+}
+
+impl TaskSnapshot {
+    /// A task that starts now, under a fresh id.
+    pub fn new(command: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            id: generate_id(),
+            command: command.into(),
+            description: description.into(),
+            status: TaskStatus::Running,
+            exit_code: 0,
+            output: String::new(),
+            started_at: now(),
+            completed_at: 0,
+            agent_id: String::new(),
+        }
+    }
+}
+
+/// What happened to a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskChange {
+    /// Always [`TASK_DOMAIN`].
+    pub domain: &'static str,
+    /// `started`, the status it ended in, or `removed`.
+    pub op: &'static str,
+    /// The task, as it is now.
+    pub task: TaskSnapshot,
+}
+
+/// `b` and eight random characters of base 36.
+pub fn generate_id() -> String {
+    fresh_name("b", 8)
+}
+
+type Observer = Arc<dyn Fn(&TaskChange) + Send + Sync>;
+type Cancel = Box<dyn FnOnce() + Send>;
+
+/// The store. Clones are the same store.
+#[derive(Clone, Default)]
+pub struct TaskStore {
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Default)]
+struct Inner {
+    tasks: HashMap<String, Task>,
+    observers: Vec<Observer>,
+    /// Counts ends, so that tasks are drained in the order they ended in.
+    ends: u64,
+}
+
+struct Task {
+    snapshot: TaskSnapshot,
+    cancel: Option<Cancel>,
+    end: u64,
+}
+
+impl TaskStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The domain of its changes.
+    pub fn domain(&self) -> &'static str {
+        TASK_DOMAIN
+    }
+
+    /// Calls `observer` at every change from now on, in the thread that makes it.
+    pub fn observe(&self, observer: impl Fn(&TaskChange) + Send + Sync + 'static) {
+        self.lock().observers.push(Arc::new(observer));
+    }
+
+    /// Adds a task that has just started. `cancel` ends its process.
+    pub fn add(&self, snapshot: TaskSnapshot, cancel: impl FnOnce() + Send + 'static) {
+        let task = Task { snapshot: snapshot.clone(), cancel: Some(Box::new(cancel)), end: 0 };
+        self.lock().tasks.insert(snapshot.id.clone(), task);
+        self.tell("started", snapshot);
+    }
+
+    /// A task has ended. Unknown ids and tasks that had ended already are left as they are.
+    pub fn complete(&self, id: &str, status: TaskStatus, exit_code: i32, output: String) {
+        let mut inner = self.lock();
+        inner.ends += 1;
+        let end = inner.ends;
+        let Some(task) = inner.tasks.get_mut(id) else { return };
+        if task.snapshot.status != TaskStatus::Running || status == TaskStatus::Running {
+            return;
+        }
+        task.cancel = None;
+        task.end = end;
+        task.snapshot.status = status;
+        task.snapshot.exit_code = exit_code;
+        task.snapshot.output = output;
+        task.snapshot.completed_at = now();
+        let snapshot = task.snapshot.clone();
+        drop(inner);
+        self.tell(status.as_str(), snapshot);
+    }
+
+    /// Cancels a running task. `None` if it is unknown or has ended, for which there is nothing to
+    /// do. Its end comes by [`TaskStore::complete`].
+    pub fn stop(&self, id: &str) -> Option<TaskSnapshot> {
+        let mut inner = self.lock();
+        let task = inner.tasks.get_mut(id)?;
+        let cancel = task.cancel.take()?;
+        let snapshot = task.snapshot.clone();
+        drop(inner);
+        cancel();
+        Some(snapshot)
+    }
+
+    /// One task.
+    pub fn get(&self, id: &str) -> Option<TaskSnapshot> {
+        self.lock().tasks.get(id).map(|task| task.snapshot.clone())
+    }
+
+    /// Takes out the tasks that have ended, in the order they ended in. Those that run stay.
+    pub fn drain_completed(&self) -> Vec<TaskSnapshot> {
+        let mut inner = self.lock();
+        let mut ended: Vec<(u64, String)> = inner
+            .tasks
+            .values()
+            .filter(|task| task.snapshot.status != TaskStatus::Running)
+            .map(|task| (task.end, task.snapshot.id.clone()))
+            .collect();
+        ended.sort();
+        let drained: Vec<TaskSnapshot> = ended
+            .iter()
+            .filter_map(|(_, id)| inner.tasks.remove(id))
+            .map(|task| task.snapshot)
+            .collect();
+        drop(inner);
+        for snapshot in &drained {
+            self.tell("removed", snapshot.clone());
+        }
+        drained
+    }
+
+    /// Whether a task has ended that was not drained.
+    pub fn has_pending(&self) -> bool {
+        self.lock().tasks.values().any(|task| task.snapshot.status != TaskStatus::Running)
+    }
+
+    /// All tasks, in the order they started in.
+    pub fn snapshot(&self) -> Vec<TaskSnapshot> {
+        let mut tasks: Vec<TaskSnapshot> =
+            self.lock().tasks.values().map(|task| task.snapshot.clone()).collect();
+        tasks
+            .sort_by(|left, right| (left.started_at, &left.id).cmp(&(right.started_at, &right.id)));
+        tasks
+    }
+
+    fn tell(&self, op: &'static str, task: TaskSnapshot) {
+        // Not under the lock: an observer may ask the store.
+        let observers = self.lock().observers.clone();
+        let change = TaskChange { domain: TASK_DOMAIN, op, task };
+        for observer in observers {
+            observer(&change);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for TaskStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskStore").field("tasks", &self.lock().tasks.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn heard(store: &TaskStore) -> Arc<Mutex<Vec<(String, String)>>> {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let hearing = Arc::clone(&heard);
+        store.observe(move |change| {
+            assert_eq!(change.domain, "bg_tasks");
+            hearing.lock().unwrap().push((change.op.to_owned(), change.task.command.clone()));
+        });
+        heard
+    }
+
+    #[test]
+    fn an_id_is_a_b_and_eight_characters_of_base_36() {
+        let id = generate_id();
+        assert_eq!(id.len(), 9);
+        assert!(id.starts_with('b'));
+        assert!(id.chars().all(|c| c.is_ascii_digit() || c.is_ascii_lowercase()));
+        assert_ne!(id, generate_id());
+    }
+
+    #[test]
+    fn what_ended_is_drained_once_in_the_order_it_ended_in() {
+        let store = TaskStore::new();
+        let heard = heard(&store);
+        let ids: Vec<String> = ["a", "b", "c"]
+            .into_iter()
+            .map(|command| {
+                let task = TaskSnapshot::new(command, "");
+                let id = task.id.clone();
+                store.add(task, || {});
+                id
+            })
+            .collect();
+        assert!(!store.has_pending());
+        store.complete(&ids[2], TaskStatus::Failed, 3, "no".into());
+        store.complete(&ids[0], TaskStatus::Completed, 0, "yes".into());
+        assert!(store.has_pending());
+        let drained: Vec<_> = store
+            .drain_completed()
+            .into_iter()
+            .map(|task| (task.command, task.exit_code))
+            .collect();
+        assert_eq!(drained, [("c".to_owned(), 3), ("a".to_owned(), 0)]);
+        assert!(store.drain_completed().is_empty() && !store.has_pending());
+        assert_eq!(store.snapshot().len(), 1);
+        assert!(store.get(&ids[0]).is_none());
+        let ops: Vec<String> = heard.lock().unwrap().iter().map(|(op, _)| op.clone()).collect();
+        let expected =
+            ["started", "started", "started", "failed", "completed", "removed", "removed"];
+        assert_eq!(ops, expected);
+    }
+
+    #[test]
+    fn stopping_cancels_once_and_only_what_runs() {
+        let store = TaskStore::new();
+        let cancelled = Arc::new(AtomicUsize::new(0));
+        let counting = Arc::clone(&cancelled);
+        let task = TaskSnapshot::new("nap", "");
+        let id = task.id.clone();
+        store.add(task, move || {
+            counting.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!(store.stop(&id).unwrap().status, TaskStatus::Running);
+        assert!(store.stop(&id).is_none() && store.stop("bnone").is_none());
+        store.complete(&id, TaskStatus::Killed, -1, String::new());
+        store.complete(&id, TaskStatus::Completed, 0, String::new());
+        assert_eq!(store.get(&id).unwrap().status, TaskStatus::Killed);
+        assert!(store.stop(&id).is_none());
+        assert_eq!(cancelled.load(Ordering::Relaxed), 1);
+    }
+}

@@ -1,0 +1,273 @@
+//! Finding secrets in sanitised text.
+//!
+//! Plain values, in all their forms, are found by one pass that reports every occurrence, also
+//! overlapping ones, so that the result does not depend on where the text begins. Well-known
+//! formats are found by the literals they start with. Patterns of the user match inside one line.
+
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use regex::Regex;
+
+use super::MaskError;
+use super::format::{self, Extent, FORMATS};
+
+/// A piece of a secret shorter than this is not masked at the edge of missing text.
+const SHORTEST_PIECE: usize = 4;
+
+/// Up to this much text to look for, searching is worth a large table.
+const DENSE_LIMIT: usize = 64 * 1024;
+
+/// No format is longer, so nothing has to be held back for longer.
+pub(super) const FORMAT_REACH: usize = 8 * 1024;
+/// How long a match of a user's pattern can be and still be found across borders.
+pub(super) const PATTERN_REACH: usize = 4 * 1024;
+
+/// Where text stops although the log went on: what is missing may be the rest of a secret.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Edge {
+    pub(crate) start: bool,
+    pub(crate) end: bool,
+}
+
+/// Everything that is searched for.
+pub(super) struct Finder {
+    /// Forms of plain values, with the rule each belongs to.
+    forms: Vec<(String, usize)>,
+    /// Literals that formats start with.
+    starts: Vec<Start>,
+    /// Finds the forms, then the starts, in the order of the two lists.
+    search: Option<AhoCorasick>,
+    patterns: Vec<(Regex, usize)>,
+}
+
+/// A literal that a format starts with.
+struct Start {
+    literal: &'static str,
+    format: usize,
+    rule: usize,
+}
+
+/// A secret in a text.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) range: Range<usize>,
+    pub(super) rule: usize,
+    /// The form's whole text, where only a piece of it is in sight.
+    pub(super) whole: Option<String>,
+    /// Whether its beginning was covered by the hit before.
+    pub(super) joined: bool,
+}
+
+impl Finder {
+    pub(super) fn new(
+        forms: Vec<(String, usize)>,
+        formats: &[(usize, usize)],
+        patterns: Vec<(Regex, usize)>,
+    ) -> Result<Self, MaskError> {
+        let starts: Vec<Start> = formats
+            .iter()
+            .flat_map(|&(format, rule)| {
+                let literals = FORMATS[format].starts.iter();
+                literals.map(move |&literal| Start { literal, format, rule })
+            })
+            .collect();
+        let words = forms.iter().map(|(form, _)| form.as_str());
+        let words: Vec<&str> = words.chain(starts.iter().map(|start| start.literal)).collect();
+        // The fast automaton takes memory in proportion to all of the text it looks for.
+        let size: usize = words.iter().map(|word| word.len()).sum();
+        let kind = (size < DENSE_LIMIT).then_some(AhoCorasickKind::DFA);
+        let search = if words.is_empty() {
+            None
+        } else {
+            let mut builder = AhoCorasick::builder();
+            let builder = builder.match_kind(MatchKind::Standard).kind(kind);
+            Some(builder.build(words).map_err(|_| MaskError::TooMany)?)
+        };
+        Ok(Self { forms, starts, search, patterns })
+    }
+
+    /// How far a secret can reach over a border.
+    pub(super) fn reach(&self) -> usize {
+        let forms = self.forms.iter().map(|(form, _)| form.len()).max().unwrap_or(0);
+        let formats = if self.starts.is_empty() { 0 } else { FORMAT_REACH };
+        let patterns = if self.patterns.is_empty() { 0 } else { PATTERN_REACH };
+        forms.max(formats).max(patterns)
+    }
+
+    pub(super) fn has_patterns(&self) -> bool {
+        !self.patterns.is_empty()
+    }
+
+    /// Every hit in `text`, in no order, overlapping ones included. `previous` is the character
+    /// before the text, if it is known.
+    pub(super) fn hits(&self, text: &str, previous: Option<char>, edge: Edge) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        if let Some(search) = &self.search {
+            for found in search.find_overlapping_iter(text) {
+                let index = found.pattern().as_usize();
+                if let Some((_, rule)) = self.forms.get(index) {
+                    let range = found.range();
+                    hits.push(Hit { range, rule: *rule, whole: None, joined: false });
+                } else if let Some(start) = self.starts.get(index - self.forms.len()) {
+                    hits.extend(format_hit(text, found.start(), start, previous, edge));
+                }
+            }
+        }
+        self.pattern_hits(text, &mut hits);
+        if edge.end || edge.start {
+            self.edge_hits(text, edge, &mut hits);
+        }
+        hits
+    }
+
+    fn pattern_hits(&self, text: &str, hits: &mut Vec<Hit>) {
+        if self.patterns.is_empty() {
+            return;
+        }
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let body = line.strip_suffix('\n').unwrap_or(line);
+            for (regex, rule) in &self.patterns {
+                hits.extend(regex.find_iter(body).filter(|found| !found.is_empty()).map(|found| {
+                    let range = start + found.start()..start + found.end();
+                    Hit { range, rule: *rule, whole: None, joined: false }
+                }));
+            }
+            start += line.len();
+        }
+    }
+
+    /// Beginnings of values at the end of the text, and ends of values at its beginning.
+    fn edge_hits(&self, text: &str, edge: Edge, hits: &mut Vec<Hit>) {
+        for (form, rule) in &self.forms {
+            let mut hit = |range: Range<usize>| {
+                if range.len() >= SHORTEST_PIECE {
+                    let whole = Some(form.clone());
+                    hits.push(Hit { range, rule: *rule, whole, joined: false });
+                }
+            };
+            if edge.end {
+                hit(text.len() - partial(text, form)..text.len());
+            }
+            if edge.start {
+                let most = form.len().saturating_sub(1);
+                hit(0..overlap(form.as_bytes(), text.as_bytes(), most));
+                // The missing bytes may have begun an escape sequence that ends here.
+                let rest = sequence_rest(text);
+                hit(rest..rest + overlap(form.as_bytes(), &text.as_bytes()[rest..], most));
+            }
+            if edge.end && edge.start && text.len() < form.len() && form.contains(text) {
+                hit(0..text.len());
+            }
+        }
+    }
+
+    /// Where the part of `text` begins that more text could still turn into a secret.
+    pub(super) fn undecided(&self, text: &str, previous: Option<char>) -> usize {
+        let mut from = text.len();
+        for (form, _) in &self.forms {
+            from = from.min(text.len() - partial(text, form));
+        }
+        for start in &self.starts {
+            from = from.min(text.len() - partial(text, start.literal));
+        }
+        if let Some(search) = &self.search {
+            // A format that is still open began within its reach of the end.
+            let recent = text.floor_char_boundary(text.len().saturating_sub(FORMAT_REACH));
+            for found in search.find_overlapping_iter(Input::new(text).range(recent..)) {
+                let index = found.pattern().as_usize().checked_sub(self.forms.len());
+                let Some(start) = index.and_then(|index| self.starts.get(index)) else { continue };
+                let format = &FORMATS[start.format];
+                let rest = &text[found.start()..];
+                let open = match format.extent {
+                    Extent::Word => !rest[found.len()..].contains(char::is_whitespace),
+                    Extent::Line => !rest.contains('\n'),
+                    Extent::Block => key_continues(rest),
+                };
+                let before = text[..found.start()].chars().next_back().or(previous);
+                let word = before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+                if open && rest.len() < FORMAT_REACH && (format.anywhere || !word) {
+                    from = from.min(found.start());
+                }
+            }
+        }
+        from
+    }
+}
+
+fn format_hit(
+    text: &str,
+    start: usize,
+    literal: &Start,
+    previous: Option<char>,
+    edge: Edge,
+) -> Option<Hit> {
+    let format = &FORMATS[literal.format];
+    let before = text[..start].chars().next_back().or(previous);
+    if !format.anywhere && before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return None;
+    }
+    let end = text.floor_char_boundary((start + FORMAT_REACH).min(text.len()));
+    let window = &text[start..end];
+    let hit = |range: Range<usize>| {
+        let range = start + range.start..start + range.end;
+        Some(Hit { range, rule: literal.rule, whole: None, joined: false })
+    };
+    if let Some(groups) = format::compiled(literal.format)?.captures(window) {
+        let range = groups.get(1).or(groups.get(0))?.range();
+        let digit = window[range.clone()].bytes().any(|byte| byte.is_ascii_digit());
+        return if digit || !format.digit { hit(range) } else { None };
+    }
+    // The end is missing: what is there of it is masked on suspicion.
+    let cut = edge.end && end == text.len() && !window.contains(char::is_whitespace);
+    let telling = window.len() >= 8 && format.starts.iter().all(|start| start.len() > 2);
+    if cut && telling && !format.anywhere { hit(0..window.len()) } else { None }
+}
+
+/// Whether all of a private key block so far could be followed by more of it.
+fn key_continues(text: &str) -> bool {
+    let end = text.find("-----END ").map(|at| &text[at + 9..]);
+    !end.is_some_and(|end| end.contains("-----") || end.contains('\n'))
+}
+
+/// Length of what may be the end of a control sequence at the start of `text`.
+fn sequence_rest(text: &str) -> usize {
+    let parameters = text.bytes().take_while(|byte| matches!(byte, b'0'..=b'?' | b'[')).count();
+    let letter = text.as_bytes().get(parameters).is_some_and(u8::is_ascii_alphabetic);
+    parameters + usize::from(letter)
+}
+
+/// The longest end of `text` that `word` begins with and does not end with.
+fn partial(text: &str, word: &str) -> usize {
+    overlap(text.as_bytes(), word.as_bytes(), word.len().saturating_sub(1))
+}
+
+/// How much of the end of `left` is the beginning of `right`, up to `longest` bytes.
+fn overlap(left: &[u8], right: &[u8], longest: usize) -> usize {
+    let tail = &left[left.len() - left.len().min(longest)..];
+    let Some(&first) = right.first() else { return 0 };
+    memchr::memchr_iter(first, tail)
+        .find(|&at| right.starts_with(&tail[at..]))
+        .map_or(0, |at| tail.len() - at)
+}
+
+/// Turns overlapping hits into ranges that follow each other and cover them all.
+pub(super) fn settle(text: &str, mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.sort_by(|a, b| a.range.start.cmp(&b.range.start).then(b.range.end.cmp(&a.range.end)));
+    let mut settled: Vec<Hit> = Vec::with_capacity(hits.len());
+    let mut covered = 0;
+    for mut hit in hits {
+        if hit.range.end <= covered {
+            continue;
+        }
+        if hit.range.start < covered {
+            hit.whole.get_or_insert_with(|| text[hit.range.clone()].to_owned());
+            hit.range.start = covered;
+            hit.joined = true;
+        }
+        covered = hit.range.end;
+        settled.push(hit);
+    }
+    settled
+}

@@ -1,0 +1,101 @@
+//! The other shapes in which a plain value turns up: base64, URL-encoded, escaped in JSON.
+
+use std::fmt::Write as _;
+
+/// Values and lines shorter than this are not searched for in other shapes than their own: the
+/// encoded text would be short enough to meet by chance.
+const SHORTEST_ENCODED: usize = 8;
+const SHORTEST_LINE: usize = 20;
+
+const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Every text that gives `value` away, itself first, without duplicates.
+pub(super) fn forms(value: &str) -> Vec<String> {
+    let mut forms = Vec::new();
+    // What a reader sees went through the sanitiser, so the value may look different there.
+    let seen = crate::sanitize::sanitize(value.as_bytes());
+    let mut add = |form: String| {
+        if !form.is_empty() && !forms.contains(&form) {
+            forms.push(form);
+        }
+    };
+    add(value.to_owned());
+    add(seen.trim_end_matches('\n').to_owned());
+    add(value.trim_end().to_owned());
+    if value.len() < SHORTEST_ENCODED {
+        return forms;
+    }
+    if value.trim_end().contains('\n') {
+        let lines = seen.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_LINE);
+        lines.filter(|line| !line.starts_with("-----")).for_each(|line| add(line.to_owned()));
+    }
+    add(json_escaped(value));
+    for bytes in [value.as_bytes(), value.trim_end().as_bytes()] {
+        for alphabet in [STANDARD, URL_SAFE] {
+            for shift in 0..3 {
+                add(base64_core(bytes, shift, alphabet));
+            }
+        }
+    }
+    // What encoders leave alone: RFC 3986, JavaScript's two functions, HTML forms.
+    for (kept, plus) in
+        [("-._~", false), ("-._~!'()*", false), ("-._~!'()*;/?:@&=+$,#", false), ("-._*", true)]
+    {
+        for upper in [true, false] {
+            add(url_encoded(value, kept, plus, upper));
+        }
+    }
+    forms
+}
+
+fn json_escaped(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for character in value.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// The characters of the base64 of any text in which `value` starts `shift` bytes after a group
+/// of three, that depend on the value alone.
+fn base64_core(value: &[u8], shift: usize, alphabet: &[u8; 64]) -> String {
+    let mut out = String::new();
+    let mut bits: u32 = 0;
+    let mut held = 0;
+    for &byte in std::iter::repeat_n(&0, shift).chain(value) {
+        bits = bits << 8 | u32::from(byte);
+        held += 8;
+        while held >= 6 {
+            held -= 6;
+            out.push(char::from(alphabet[(bits >> held & 0x3f) as usize]));
+        }
+    }
+    // The first characters mix with what comes before; a last partial one was never written.
+    let mixed = [0, 2, 3][shift];
+    let core = out.get(mixed..).unwrap_or_default();
+    if core.len() < SHORTEST_ENCODED { String::new() } else { core.to_owned() }
+}
+
+fn url_encoded(value: &str, kept: &str, plus: bool, upper: bool) -> String {
+    let mut out = String::with_capacity(value.len());
+    for &byte in value.as_bytes() {
+        if byte.is_ascii_alphanumeric() || kept.as_bytes().contains(&byte) {
+            out.push(char::from(byte));
+        } else if plus && byte == b' ' {
+            out.push('+');
+        } else if upper {
+            let _ = write!(out, "%{byte:02X}");
+        } else {
+            let _ = write!(out, "%{byte:02x}");
+        }
+    }
+    out
+}

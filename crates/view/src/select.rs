@@ -1,0 +1,343 @@
+//! Reading again: pages, lines, ends, matches and errors of a log.
+//!
+//! Every read gives a [`Page`]: parts with exact offsets, and `next_offset`, the cursor at which
+//! the next read goes on. Reading changes nothing, so the same question has the same answer for
+//! as long as the bytes it is about stay the same. An offset inside a line means that line.
+//!
+//! Matching works on the text that a reader would see, masked: a search cannot be used to guess
+//! at a secret.
+
+use std::collections::VecDeque;
+use std::io;
+use std::ops::{Range, RangeInclusive};
+
+use regex::Regex;
+
+use crate::budget::{Budget, Meter};
+use crate::compose::{Composer, Counts, notice_cost, unit_cost};
+use crate::part::{self, Notices, Part};
+use crate::reader::{Reader, Unit};
+use crate::source::Source;
+use crate::walk::{Direction, Step, Walk};
+use crate::windows::{self, Search};
+
+/// One read of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Text and notices, in order.
+    pub parts: Vec<Part>,
+    /// What is in the parts, and what is not.
+    pub counts: Counts,
+    /// The bytes of the log that the parts cover.
+    pub offset: Range<u64>,
+    /// Where to go on reading.
+    pub next_offset: u64,
+    /// Whether there was nothing more to read.
+    pub at_end: bool,
+    /// Lines that matched, for searches.
+    pub matches: u64,
+    notices: Notices,
+}
+
+impl Page {
+    /// The page as one text, its notices on lines that start with `[umbo: `.
+    pub fn to_text(&self) -> String {
+        part::to_text(&self.parts, self.notices)
+    }
+}
+
+/// How to search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Find {
+    /// Where to start.
+    pub from: u64,
+    /// Lines to show before a match.
+    pub before: usize,
+    /// Lines to show after a match.
+    pub after: usize,
+    /// The most matches to give.
+    pub most: u64,
+    /// The most bytes to search before giving what there is and a cursor.
+    pub scan_bytes: u64,
+    /// The room there is.
+    pub budget: Budget,
+}
+
+impl Default for Find {
+    fn default() -> Self {
+        Self {
+            from: 0,
+            before: 2,
+            after: 2,
+            most: u64::MAX,
+            scan_bytes: 256 * 1024 * 1024,
+            budget: Budget::default(),
+        }
+    }
+}
+
+impl<S: Source> Reader<'_, S> {
+    /// The page that starts with the line at offset `from`.
+    pub fn page(&self, from: u64, budget: &Budget) -> io::Result<Page> {
+        self.forwards(self.snap(from)?, u64::MAX, budget)
+    }
+
+    /// The lines with these numbers, counted from 1.
+    pub fn lines(&self, numbers: RangeInclusive<u64>, budget: &Budget) -> io::Result<Page> {
+        let (first, last) = (*numbers.start(), *numbers.end());
+        let start = self.scope.line_start(first.max(1))?.unwrap_or(self.range().end);
+        let most = if numbers.is_empty() { 0 } else { last - first.max(1).min(last) + 1 };
+        self.forwards(start, most, budget)
+    }
+
+    /// The first lines.
+    pub fn head(&self, lines: u64, budget: &Budget) -> io::Result<Page> {
+        self.forwards(self.range().start, lines, budget)
+    }
+
+    /// The last lines. Its `next_offset` is the end, where following can begin.
+    pub fn tail(&self, lines: u64, budget: &Budget) -> io::Result<Page> {
+        let range = self.range();
+        let mut meter = Meter::new(budget);
+        let mut walk =
+            Walk::new(self, Direction::Backwards, range.clone(), budget.longest_line(100));
+        let mut units = VecDeque::new();
+        let mut start = range.end;
+        let mut seen = 0;
+        while let Some(step) = walk.next()? {
+            match step {
+                Step::Gap(gap) => {
+                    if !meter.take(notice_cost(range.end, budget)) {
+                        break;
+                    }
+                    start = gap.start;
+                }
+                Step::Unit(unit) => {
+                    seen += unit.lines;
+                    if seen > lines || lines == 0 || !meter.take(unit_cost(&unit, budget)) {
+                        break;
+                    }
+                    start = unit.range.start;
+                    units.push_front(unit);
+                }
+            }
+        }
+        self.composed(start, units, range.end, budget)
+    }
+
+    /// Lines that match `pattern`, with context.
+    pub fn grep(&self, pattern: &Regex, find: &Find) -> io::Result<Page> {
+        let start = self.snap(find.from)?;
+        let mut selection = Selection::new(self, start, find);
+        let longest = find.budget.longest_line(90);
+        // A match may be far inside a line, so lines are clamped after they were searched.
+        let mut walk = Walk::new(self, Direction::Forwards, start..self.range().end, usize::MAX);
+        let mut before: VecDeque<Unit> = VecDeque::new();
+        let mut after = 0;
+        while let Some(step) = walk.next()? {
+            let Step::Unit(mut unit) = step else { continue };
+            if unit.unfinished && self.scope.source().is_open() {
+                return selection.finish(unit.range.start, true);
+            }
+            let end = unit.range.end;
+            let matches = pattern.is_match(&unit.text);
+            unit.clamp(longest);
+            if matches {
+                if !selection.take(before.drain(..).chain([unit]))? {
+                    return selection.stop();
+                }
+                selection.page_matches += 1;
+                after = find.after;
+            } else if after > 0 {
+                after -= 1;
+                if !selection.take([unit])? {
+                    return selection.stop();
+                }
+            } else {
+                before.push_back(unit);
+                if before.len() > find.before {
+                    before.pop_front();
+                }
+            }
+            if (selection.page_matches >= find.most && after == 0) || walk.read() > find.scan_bytes
+            {
+                return selection.finish(end, false);
+            }
+        }
+        let end = self.range().end;
+        selection.finish(end, true)
+    }
+
+    /// Lines that look like errors, with context and the blocks they begin.
+    pub fn errors(&self, find: &Find) -> io::Result<Page> {
+        let start = self.snap(find.from)?;
+        let range = self.range();
+        let limit = start.saturating_add(find.scan_bytes).min(range.end);
+        let mut selection = Selection::new(self, start, find);
+        let mut search = Search { reader: self, at: start, end: limit };
+        let longest = find.budget.longest_line(90);
+        while let Some((line, finding)) = search.next()? {
+            let floor = selection.composer.at();
+            let context = find.before.max(find.after);
+            let units = windows::around(self, &line, finding, floor..range.end, longest, context)?;
+            search.at = units.last().map_or(line.end, |unit| unit.range.end).max(line.end);
+            if !selection.take(units)? {
+                return selection.stop();
+            }
+            selection.page_matches += 1;
+            if selection.page_matches >= find.most {
+                return selection.finish(search.at, search.at >= range.end);
+            }
+        }
+        selection.finish(limit.max(search.at), limit.max(search.at) >= range.end)
+    }
+
+    /// The last line, if it has no end yet.
+    pub fn partial_line(&self, budget: &Budget) -> io::Result<Option<String>> {
+        let longest = budget.longest_line(100);
+        let mut walk = Walk::new(self, Direction::Backwards, self.range(), longest);
+        match walk.next()? {
+            Some(Step::Unit(unit)) if unit.unfinished => Ok(Some(unit.text)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The border that a read at `from` starts at.
+    fn snap(&self, from: u64) -> io::Result<u64> {
+        let range = self.range();
+        let from = from.clamp(range.start, range.end);
+        let span = self.scope.span(from);
+        if from < span.start { Ok(from) } else { self.scope.border_before(&span, from) }
+    }
+
+    fn forwards(&self, start: u64, lines: u64, budget: &Budget) -> io::Result<Page> {
+        let range = self.range();
+        let mut meter = Meter::new(budget);
+        let longest = budget.longest_line(100);
+        let mut walk = Walk::new(self, Direction::Forwards, start..range.end, longest);
+        let mut units = VecDeque::new();
+        let mut end = start;
+        let mut seen = 0;
+        while seen < lines
+            && let Some(step) = walk.next()?
+        {
+            match step {
+                Step::Gap(gap) => {
+                    if !meter.take(notice_cost(range.end, budget)) {
+                        break;
+                    }
+                    end = gap.end;
+                }
+                Step::Unit(unit) => {
+                    let waits = unit.unfinished && self.scope.source().is_open();
+                    if waits || !meter.take(unit_cost(&unit, budget)) {
+                        break;
+                    }
+                    seen += unit.lines;
+                    end = unit.range.end;
+                    units.push_back(unit);
+                }
+            }
+        }
+        self.composed(start, units, end, budget)
+    }
+
+    fn composed(
+        &self,
+        start: u64,
+        units: VecDeque<Unit>,
+        end: u64,
+        budget: &Budget,
+    ) -> io::Result<Page> {
+        let mut composer = Composer::new(self, start, u64::MAX);
+        for unit in units {
+            composer.push(unit)?;
+        }
+        let (parts, counts) = composer.finish(end)?;
+        Ok(Page {
+            parts,
+            counts,
+            offset: start..end,
+            next_offset: end,
+            at_end: end >= self.range().end,
+            matches: 0,
+            notices: budget.notices(),
+        })
+    }
+}
+
+/// Matches on their way into a page.
+struct Selection<'r, 'm, S> {
+    composer: Composer<'r, 'm, S>,
+    budget: Budget,
+    meter: Meter,
+    start: u64,
+    end: u64,
+    notice: crate::budget::Cost,
+    page_matches: u64,
+}
+
+impl<'r, 'm, S: Source> Selection<'r, 'm, S> {
+    fn new(reader: &'r Reader<'m, S>, start: u64, find: &Find) -> Self {
+        let notice = notice_cost(reader.range().end, &find.budget);
+        let mut meter = Meter::new(&find.budget);
+        // For what may lie between the last match and the end, on both sides of a gap.
+        meter.spend(notice.times(if reader.scope.gap().is_some() { 3 } else { 1 }));
+        Self {
+            composer: Composer::new(reader, start, u64::MAX),
+            budget: find.budget,
+            meter,
+            start,
+            end: reader.range().end,
+            notice,
+            page_matches: 0,
+        }
+    }
+
+    /// Takes units if all of them fit.
+    fn take(&mut self, units: impl IntoIterator<Item = Unit>) -> io::Result<bool> {
+        let mut meter = self.meter;
+        let mut taken = Vec::new();
+        let mut at = self.composer.at();
+        for unit in units {
+            if unit.range.start > at && !meter.take(self.notice) {
+                return Ok(false);
+            }
+            if !meter.take(unit_cost(&unit, &self.budget)) {
+                // A window too large for a whole page is cut, or reading would never go on.
+                if self.composer.at() > self.start || taken.is_empty() {
+                    return Ok(false);
+                }
+                break;
+            }
+            at = unit.range.end;
+            taken.push(unit);
+        }
+        self.meter = meter;
+        for unit in taken {
+            self.composer.push(unit)?;
+        }
+        Ok(true)
+    }
+
+    /// Ends the page where the last unit that fitted ends.
+    fn stop(self) -> io::Result<Page> {
+        let at = self.composer.at();
+        self.finish(at, false)
+    }
+
+    fn finish(self, end: u64, at_end: bool) -> io::Result<Page> {
+        let end = end.max(self.composer.at()).min(self.end);
+        let (parts, counts) = self.composer.finish(end)?;
+        let notices = self.budget.notices();
+        Ok(Page {
+            parts,
+            counts,
+            offset: self.start..end,
+            next_offset: end,
+            at_end: at_end || end >= self.end,
+            matches: self.page_matches,
+            notices,
+        })
+    }
+}

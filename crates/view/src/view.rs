@@ -1,0 +1,348 @@
+//! Views: all of a log, in the room that a reader has.
+//!
+//! If everything fits, everything is shown. If not, the shape decides what is kept. The default
+//! gives three tenths to the beginning, up to three tenths to windows around lines that look like
+//! errors, and the rest to the end. Beginning and end are exact whatever the size of the log; the
+//! search for errors and the counting of lines in between stop at stated limits, and the view
+//! says so.
+
+use std::io;
+use std::ops::Range;
+
+use crate::budget::{Budget, Cost, Meter};
+use crate::compose::{Composer, Counts, notice_cost, unit_cost};
+use crate::part::{self, Notices, Part};
+use crate::reader::{Reader, Unit};
+use crate::source::Source;
+use crate::tokens::count_tokens;
+use crate::walk::{Direction, Step, Walk};
+use crate::windows::{self, ErrorScan};
+
+/// The text of a view of nothing.
+pub const NO_OUTPUT: &str = "(no output)";
+/// The text of a view of bytes that print nothing.
+pub const NO_VISIBLE_OUTPUT: &str = "(no visible output)";
+
+/// Which lines to keep when not all can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shape {
+    /// Beginning and end, and the errors in between.
+    #[default]
+    HeadTailErrors,
+    /// The beginning.
+    Head,
+    /// The end.
+    Tail,
+    /// Beginning and end in equal parts.
+    Middle,
+}
+
+/// How to make a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ViewOptions {
+    /// The room there is.
+    pub budget: Budget,
+    /// What to keep.
+    pub shape: Shape,
+    /// Whether to fold the noise of known tools.
+    pub minimize: bool,
+    /// How many omitted bytes to search for errors.
+    pub scan_bytes: u64,
+    /// How many omitted bytes to count the lines of.
+    pub count_bytes: u64,
+}
+
+impl Default for ViewOptions {
+    fn default() -> Self {
+        Self {
+            budget: Budget::default(),
+            shape: Shape::default(),
+            minimize: false,
+            scan_bytes: 64 * 1024 * 1024,
+            count_bytes: 64 * 1024 * 1024,
+        }
+    }
+}
+
+/// What a reader sees of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Text and notices, in order. Their offsets cover the range without a hole.
+    pub parts: Vec<Part>,
+    /// What is here and what is not.
+    pub counts: Counts,
+    /// Whether anything was omitted or clamped.
+    pub truncated: bool,
+    /// Tokens of [`View::to_text`].
+    pub tokens: u64,
+    /// Tokens that all of it would have had: counted if nothing is missing, else an estimate in
+    /// proportion.
+    pub original_tokens: u64,
+    /// How the middle was searched, if it was.
+    pub errors: Option<ErrorScan>,
+    notices: Notices,
+    /// Whether there are bytes of the stream at all.
+    empty: bool,
+    room: u64,
+}
+
+impl View {
+    /// The view as one text, its notices on lines that start with `[umbo: `.
+    pub fn to_text(&self) -> String {
+        let mut text = part::to_text(&self.parts, self.notices);
+        if let Some(line) = self.search_notice() {
+            part::push_line(&mut text, &line);
+        }
+        if text.is_empty() {
+            let marker = if self.empty { NO_OUTPUT } else { NO_VISIBLE_OUTPUT };
+            if self.counts.omitted_bytes == 0 && marker.len() as u64 <= self.room {
+                return marker.to_owned();
+            }
+        }
+        text
+    }
+}
+
+impl View {
+    /// Says that not all of what is omitted was searched for errors.
+    fn search_notice(&self) -> Option<String> {
+        let scan = self.errors.filter(|scan| !scan.complete)?;
+        if self.notices != Notices::Told {
+            return None;
+        }
+        let marker = part::marker(&self.parts);
+        Some(format!("[{marker}: {}]", stopped(scan.scanned_bytes)))
+    }
+}
+
+fn stopped(bytes: u64) -> String {
+    format!("the search for errors stopped after {bytes} omitted bytes; there may be more")
+}
+
+/// How much raw log may be read for one end of a view with a small budget. Progress bars can make a
+/// lot of log out of little text.
+const READ_LIMIT: u64 = 8 * 1024 * 1024;
+
+impl<S: Source> Reader<'_, S> {
+    /// A view of everything that this reader reads.
+    pub fn view(&self, options: &ViewOptions) -> io::Result<View> {
+        let mut errors = None;
+        let units = self.choose(options, &mut errors)?;
+        let range = self.range();
+        let mut composer = Composer::new(self, range.start, options.count_bytes);
+        for unit in units {
+            composer.push(unit)?;
+        }
+        let (parts, counts) = composer.finish(range.end)?;
+        let notices = options.budget.notices();
+        let budget = &options.budget;
+        let mut view = View {
+            parts,
+            counts,
+            truncated: counts.omitted_bytes > 0 || counts.clamped_bytes > 0,
+            tokens: 0,
+            original_tokens: 0,
+            errors,
+            notices,
+            empty: counts.total_bytes == 0 || (counts.shown_bytes > 0 && counts.shown_lines == 0),
+            room: budget.bytes.min(budget.tokens).min(budget.lines.saturating_mul(64)),
+        };
+        view.tokens = count_tokens(&view.to_text());
+        view.original_tokens = original_tokens(&view);
+        Ok(view)
+    }
+
+    fn choose(
+        &self,
+        options: &ViewOptions,
+        errors: &mut Option<ErrorScan>,
+    ) -> io::Result<Vec<Unit>> {
+        let choice = Choice { reader: self, options, notice: self.notice(options) };
+        let direction = match options.shape {
+            Shape::Tail => Direction::Backwards,
+            _ => Direction::Forwards,
+        };
+        let mut all = choice.gather(direction, self.range(), Meter::new(&options.budget))?;
+        if !all.complete {
+            let mut meter = Meter::new(&options.budget);
+            meter.spend(choice.notice.times(if self.scope.gap().is_some() { 3 } else { 1 }));
+            all.units = match options.shape {
+                Shape::Head | Shape::Tail => choice.fitting(all.units, &mut meter),
+                Shape::Middle => choice.two_ends(all.units, meter)?,
+                Shape::HeadTailErrors => choice.with_errors(all.units, meter, errors)?,
+            };
+        }
+        if direction == Direction::Backwards {
+            all.units.reverse();
+        }
+        Ok(all.units)
+    }
+
+    fn notice(&self, options: &ViewOptions) -> Cost {
+        notice_cost(self.range().end, &options.budget)
+    }
+}
+
+/// Units in the order of a walk.
+struct Gathered {
+    units: Vec<Unit>,
+    complete: bool,
+}
+
+/// The making of one view.
+struct Choice<'r, 'm, 'o, S> {
+    reader: &'r Reader<'m, S>,
+    options: &'o ViewOptions,
+    notice: Cost,
+}
+
+impl<S: Source> Choice<'_, '_, '_, S> {
+    /// The longest line: one that surely fits into the smallest share.
+    fn longest(&self) -> usize {
+        let share = match self.options.shape {
+            Shape::HeadTailErrors => 30,
+            Shape::Middle => 50,
+            Shape::Head | Shape::Tail => 100,
+        };
+        self.options.budget.longest_line(share)
+    }
+
+    /// Units from one end of `range` as far as the meter goes.
+    fn gather(
+        &self,
+        direction: Direction,
+        range: Range<u64>,
+        mut meter: Meter,
+    ) -> io::Result<Gathered> {
+        let mut walk = Walk::new(self.reader, direction, range, self.longest());
+        if self.options.minimize {
+            walk = walk.folding();
+        }
+        let limit = READ_LIMIT.max(self.options.budget.bytes.saturating_mul(4));
+        let mut units = Vec::new();
+        while let Some(step) = walk.next()? {
+            let fits = match step {
+                Step::Gap(_) => meter.take(self.notice),
+                Step::Unit(unit) => {
+                    let fits = meter.take(unit_cost(&unit, &self.options.budget));
+                    if fits {
+                        units.push(unit);
+                    }
+                    fits
+                }
+            };
+            if !fits || walk.read() > limit {
+                return Ok(Gathered { units, complete: false });
+            }
+        }
+        Ok(Gathered { units, complete: true })
+    }
+
+    /// The first of `units`, as far as the meter goes.
+    fn fitting(&self, units: Vec<Unit>, meter: &mut Meter) -> Vec<Unit> {
+        units
+            .into_iter()
+            .take_while(|unit| meter.take(unit_cost(unit, &self.options.budget)))
+            .collect()
+    }
+
+    fn two_ends(&self, all: Vec<Unit>, mut meter: Meter) -> io::Result<Vec<Unit>> {
+        let mut half = meter.share(50);
+        let mut units = self.fitting(all, &mut half);
+        for unit in &units {
+            meter.spend(unit_cost(unit, &self.options.budget));
+        }
+        let start = units.last().map_or(self.reader.range().start, |unit| unit.range.end);
+        let tail = self.gather(Direction::Backwards, start..self.reader.range().end, meter)?;
+        units.extend(tail.units.into_iter().rev());
+        Ok(units)
+    }
+
+    fn with_errors(
+        &self,
+        all: Vec<Unit>,
+        mut meter: Meter,
+        errors: &mut Option<ErrorScan>,
+    ) -> io::Result<Vec<Unit>> {
+        let budget = &self.options.budget;
+        let mut reserved = Cost::default();
+        if budget.notices() == Notices::Told {
+            let end = self.reader.range().end;
+            reserved = Cost::of(&format!("[umbo-9999: {}]\n", stopped(end)));
+        }
+        if !meter.take(reserved) {
+            reserved = Cost::default();
+        }
+        let mut all = all.into_iter().peekable();
+        let mut head = Vec::new();
+        let mut head_share = meter.share(30);
+        let error_share = meter.share(30);
+        let mut least_tail = meter.share(40);
+        while let Some(unit) = all.next_if(|unit| head_share.take(unit_cost(unit, budget))) {
+            meter.spend(unit_cost(&unit, budget));
+            head.push(unit);
+        }
+        let start = head.last().map_or(self.reader.range().start, |unit| unit.range.end);
+        let end = self.reader.range().end;
+        // The end comes first in this list.
+        let tail = self.gather(Direction::Backwards, start..end, meter)?.units;
+        let sure = tail.iter().take_while(|unit| least_tail.take(unit_cost(unit, budget))).count();
+        let tail_start = tail[..sure].last().map_or(end, |unit| unit.range.start);
+        for unit in &tail[..sure] {
+            meter.spend(unit_cost(unit, budget));
+        }
+        let (windows, scan) = windows::find(
+            self.reader,
+            start..tail_start,
+            self.options,
+            self.longest(),
+            error_share,
+        )?;
+        for cost in windows.iter().flat_map(|window| window.iter().map(|u| unit_cost(u, budget))) {
+            meter.spend(cost);
+        }
+        meter.spend(self.notice.times(windows.len() as u64));
+        if scan.complete {
+            meter.give_back(reserved);
+        }
+        *errors = Some(scan);
+        let floor = windows.last().and_then(|w| w.last()).map_or(start, |unit| unit.range.end);
+        let ceiling = windows.first().and_then(|w| w.first()).map(|unit| unit.range.start);
+        // What the errors did not need goes to the end, then to the beginning.
+        let more = tail[sure..]
+            .iter()
+            .take_while(|unit| unit.range.start >= floor && meter.take(unit_cost(unit, budget)))
+            .count();
+        let tail_start = tail[..sure + more].last().map_or(end, |unit| unit.range.start);
+        let ceiling = ceiling.unwrap_or(tail_start);
+        head.extend(std::iter::from_fn(|| {
+            all.next_if(|unit| unit.range.end <= ceiling && meter.take(unit_cost(unit, budget)))
+        }));
+        head.extend(windows.into_iter().flatten());
+        head.extend(tail.into_iter().take(sure + more).rev());
+        Ok(head)
+    }
+}
+
+/// What the whole log would have cost, in proportion to the part that is shown.
+fn original_tokens(view: &View) -> u64 {
+    let shown: u64 = view
+        .parts
+        .iter()
+        .map(|part| match part {
+            Part::Text { text, .. } => count_tokens(text),
+            _ => 0,
+        })
+        .sum();
+    let counts = &view.counts;
+    let seen = counts.shown_bytes;
+    if seen == counts.total_bytes {
+        return shown + counts.clamped_bytes / 3;
+    }
+    let total = u128::from(counts.total_bytes - counts.lost_bytes);
+    if seen == 0 {
+        return u64::try_from(total / 3).unwrap_or(u64::MAX);
+    }
+    let whole = u128::from(shown + counts.clamped_bytes / 3) * total / u128::from(seen);
+    u64::try_from(whole).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,491 @@
+//! Masking: sources, modes, forms, formats, streams.
+
+#![allow(clippy::unwrap_used, reason = "only functions marked as tests are known to be tests")]
+
+use proptest::prelude::*;
+use umbo_view::mask::{
+    MaskError, MaskStream, Masker, Mode, format_names, looks_secret, merge_secrets, parse_secrets,
+};
+
+fn plain(value: &str) -> Masker {
+    Masker::builder().environment([("TEST_TOKEN", value)]).without_formats().build().unwrap()
+}
+
+fn listed(yaml: &str) -> Masker {
+    let entries = parse_secrets("secrets.yml", yaml).unwrap();
+    Masker::builder().entries(entries).without_formats().build().unwrap()
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    bytes
+        .chunks(3)
+        .map(|three| {
+            let mut block = [0_u8; 3];
+            block[..three.len()].copy_from_slice(three);
+            let n = u32::from_be_bytes([0, block[0], block[1], block[2]]);
+            (0..4)
+                .map(|i| {
+                    if i <= three.len() {
+                        char::from(LETTERS[(n >> (18 - 6 * i) & 63) as usize])
+                    } else {
+                        '='
+                    }
+                })
+                .collect::<String>()
+        })
+        .collect()
+}
+
+#[test]
+fn variables_with_telling_names_are_secret() {
+    for name in [
+        "API_KEY",
+        "apikey",
+        "GITHUB_TOKEN",
+        "DB_PASSWORD",
+        "PGPASSWORD",
+        "MY_SECRET_VALUE",
+        "AUTH",
+        "BASIC_AUTH",
+        "AWS_ACCESS_KEY_ID",
+        "GOOGLE_CREDENTIALS",
+        "SSH_PRIVATE",
+        "OAUTH_X",
+        "REDIS_PASS",
+        "dbPassword",
+        "ACCESSKEY",
+        "DB_PWD",
+        "AUTHTOKEN",
+    ] {
+        assert!(looks_secret(name), "{name}");
+    }
+    for name in [
+        "PATH",
+        "HOME",
+        "GIT_AUTHOR_NAME",
+        "MONKEY",
+        "COMPASS_DIR",
+        "PWD",
+        "OLDPWD",
+        "KEYBOARD_LAYOUT",
+        "TOKENIZERS_PARALLELISM",
+        "AUTHORITY",
+        "SHELL",
+        "PASSENGER_COUNT",
+    ] {
+        assert!(!looks_secret(name), "{name}");
+    }
+}
+
+#[test]
+fn a_variable_is_masked_and_comes_back() {
+    let value = concat!("correct-horse", "-battery");
+    let masker = plain(value);
+    let hidden = masker.mask_text(&format!("login with {value}!"));
+    assert!(!hidden.contains(value));
+    let placeholder = &hidden["login with ".len()..hidden.len() - 1];
+    assert_eq!(placeholder.len(), 6);
+    assert!(placeholder[1..5].bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()));
+    assert_eq!(masker.restore(&hidden), format!("login with {value}!"));
+    assert_eq!(masker.mask_text(&hidden), hidden, "masking twice changes nothing");
+    assert_eq!(plain(value).mask_text(value), placeholder, "the same in every process");
+}
+
+#[test]
+fn short_values_and_other_names_are_left_alone() {
+    let masker = Masker::builder()
+        .environment([
+            ("A_TOKEN", "short"),
+            ("EDITOR", "some-long-editor"),
+            ("SSH_AUTH_SOCK", "/run/user/1000/agent"),
+        ])
+        .build()
+        .unwrap();
+    let text = "short some-long-editor /run/user/1000/agent";
+    assert_eq!(masker.mask_text(text), text);
+}
+
+#[test]
+fn encoded_forms_are_masked() {
+    let value = "pässword with/slash+plus&more";
+    let masker = plain(value);
+    for before in ["", "x", "xy", "xyz"] {
+        for after in ["", "z", "zz"] {
+            let encoded = base64(format!("{before}{value}{after}").as_bytes());
+            let hidden = masker.mask_text(&encoded);
+            assert!(hidden.len() < 20, "{before}|{after}: {hidden}");
+            assert_eq!(masker.restore(&hidden), encoded);
+            let safe = encoded.replace('+', "-").replace('/', "_");
+            assert!(masker.mask_text(&safe).len() < 20);
+        }
+    }
+    for encoded in [
+        "p%C3%A4ssword%20with%2Fslash%2Bplus%26more",
+        "p%c3%a4ssword%20with%2fslash%2bplus%26more",
+        "p%C3%A4ssword+with%2Fslash%2Bplus%26more",
+    ] {
+        assert_eq!(masker.mask_text(encoded).len(), 6, "{encoded}");
+    }
+}
+
+#[test]
+fn a_value_of_many_lines_is_masked_whole_escaped_and_by_line() {
+    let value = "first line of the long value\nsecond line of the long value\n";
+    let masker = Masker::builder().environment([("CERT_KEY", value)]).build().unwrap();
+    assert_eq!(masker.mask_text(&format!("<{value}>")).len(), 8);
+    let escaped = value.replace('\n', "\\n");
+    assert!(!masker.mask_text(&escaped).contains("line of"));
+    assert!(!masker.mask_text("    second line of the long value").contains("second"));
+}
+
+#[test]
+fn overlapping_secrets_leave_nothing_over() {
+    let masker = Masker::builder()
+        .environment([("A_KEY", "abcdefghij"), ("B_KEY", "hijklmnopq"), ("C_KEY", "cdefghij")])
+        .build()
+        .unwrap();
+    let hidden = masker.mask_text("..abcdefghijklmnopq..");
+    assert_eq!(hidden.len(), "..#AAAA##BBBB#..".len());
+    assert!(hidden.starts_with("..#") && hidden.ends_with("#.."));
+}
+
+#[test]
+fn entries_choose_what_becomes_of_them() {
+    let masker = listed(concat!(
+        "# a comment\n",
+        "- type: plain\n  content: hunter2\n  mode: replace\n  replacement: \"********\"\n",
+        "- type: plain\n  content: same-length-value\n  mode: replace\n",
+        "- type: regex\n  content: \"api[_-]?key\\\\s*=\\\\s*\\\\w+\"\n  flags: i\n",
+        "- type: regex\n  content: \"/bearer\\\\s+[a-z\\\\/]+/i\"\n",
+        "- type: regex\n  content: \"postgres://[^\\\\s]+\"\n  mode: replace\n  replacement: \"postgres://***\"\n",
+    ));
+    assert_eq!(masker.mask_text("x hunter2 y"), "x ******** y");
+    let same = masker.mask_text("same-length-value");
+    assert_eq!(same.len(), "same-length-value".len());
+    assert_ne!(same, "same-length-value");
+    assert_eq!(masker.restore(&same), same);
+    let key = masker.mask_text("set API_KEY = abc123, ok");
+    assert_eq!(key.len(), "set #XXXX#, ok".len());
+    assert_eq!(masker.restore(&key), "set API_KEY = abc123, ok");
+    assert_eq!(masker.mask_text("BEARER abc/def.").len(), 7);
+    assert_eq!(masker.mask_text("at postgres://u:p@h/db now"), "at postgres://*** now");
+}
+
+#[test]
+fn a_project_entry_replaces_the_global_one() {
+    let global = parse_secrets(
+        "global",
+        "- {type: plain, content: shared-secret}\n- {type: plain, content: only-global}",
+    )
+    .unwrap();
+    let project = parse_secrets(
+        "project",
+        "- {type: plain, content: shared-secret, mode: replace, replacement: X}",
+    )
+    .unwrap();
+    let merged = merge_secrets(global, project);
+    assert_eq!(merged.len(), 2);
+    let masker = Masker::builder().entries(merged).build().unwrap();
+    assert_eq!(masker.mask_text("shared-secret"), "X");
+    assert_eq!(masker.mask_text("only-global").len(), 6);
+}
+
+#[test]
+fn errors_name_the_place_and_never_the_value() {
+    for (yaml, expected) in [
+        ("- type: plain", "secrets.yml, entry 1: `content` is missing"),
+        (
+            "- content: topsecretvalue",
+            "secrets.yml, entry 1: `type` is missing: write `plain` or `regex`",
+        ),
+        (
+            "- {type: glob, content: topsecretvalue}",
+            "secrets.yml, entry 1: `type` must be `plain` or `regex`",
+        ),
+        (
+            "- {type: plain, content: a1}\n- {type: plain, content: topsecretvalue, mode: hide}",
+            "secrets.yml, entry 2: `mode` must be `obfuscate` or `replace`",
+        ),
+        (
+            "- {type: plain, content: topsecretvalue, replacement: x}",
+            "secrets.yml, entry 1: `replacement` needs `mode: replace`",
+        ),
+        (
+            "- {type: plain, content: topsecretvalue, mode: replace, replacement: atopsecretvalue}",
+            "secrets.yml, entry 1: `replacement` contains the secret itself",
+        ),
+        (
+            "- {type: plain, content: topsecretvalue, flags: i}",
+            "secrets.yml, entry 1: `flags` belongs to `type: regex` only",
+        ),
+        (
+            "- {type: regex, content: 'topsecretvalue(', flags: i}",
+            "secrets.yml, entry 1: `content` is not a pattern this engine supports (no look-around)",
+        ),
+        (
+            "- {type: regex, content: 'topsecretvalue', flags: q}",
+            "secrets.yml, entry 1: `flags` has the unknown flag `q`",
+        ),
+        (
+            "- {type: regex, content: 'x*'}",
+            "secrets.yml, entry 1: `content` matches the empty text, so it would mask everything",
+        ),
+        (
+            "- {type: regex, content: 'a\\nb'}",
+            "secrets.yml, entry 1: `content` asks for a line end; patterns match inside one line",
+        ),
+    ] {
+        assert_eq!(parse_secrets("secrets.yml", yaml).unwrap_err().to_string(), expected);
+    }
+    for yaml in [
+        "topsecretvalue",
+        "- [topsecretvalue",
+        "- {type: plain, content: {a: topsecretvalue}}",
+        "- {typo: topsecretvalue}",
+        "a: topsecretvalue",
+    ] {
+        let error = parse_secrets("secrets.yml", yaml).unwrap_err();
+        let text = format!("{error} {error:?}");
+        assert!(text.contains("secrets.yml") && !text.contains("topsecret"), "{text}");
+    }
+    assert_eq!(parse_secrets("x", "\n# nothing\n").unwrap().len(), 0);
+}
+
+#[test]
+fn debug_and_explain_never_show_values() {
+    let value = "very-private-thing";
+    let entries = parse_secrets("s.yml", &format!("- {{type: plain, content: {value}2}}")).unwrap();
+    let builder = Masker::builder().environment([("A_TOKEN", value)]).entries(entries.clone());
+    let debug = format!("{builder:?} {entries:?}");
+    let masker = builder.build().unwrap();
+    let mut stream = MaskStream::new(&masker);
+    stream.push("very-priv");
+    let all = format!("{debug} {masker:?} {:?} {stream:?}", masker.explain());
+    assert!(!all.contains("very-priv"), "{all}");
+    let first = &masker.explain()[0];
+    assert_eq!(first.source, "variable A_TOKEN");
+    assert_eq!(first.mode, Mode::Obfuscate);
+    assert_eq!(first.placeholder.as_deref(), Some(masker.mask_text(value).as_str()));
+}
+
+#[test]
+fn a_salt_changes_the_placeholders() {
+    let with = |salt: &str| {
+        Masker::builder().environment([("A_KEY", "a-long-value")]).salt(salt).build().unwrap()
+    };
+    assert_ne!(with("a").mask_text("a-long-value"), with("b").mask_text("a-long-value"));
+}
+
+/// Made-up tokens of the right shape, assembled so that no scanner takes them for live ones.
+fn samples() -> Vec<(&'static str, String)> {
+    let hex = "0123456789abcdef".repeat(4);
+    let mixed = "aB3dE5gH7jK9mN1pQ".repeat(6);
+    vec![
+        ("aws-access-key", format!("{}{}", "AKIA", "ABCDEFGHIJKLMNOP")),
+        ("github-token", format!("{}_{}", "ghp", &mixed[..36])),
+        ("github-fine-grained", format!("{}_{}", "github_pat", &mixed[..40])),
+        ("gitlab-token", format!("{}-{}", "glpat", &mixed[..20])),
+        ("slack-token", format!("{}-{}", "xoxb", &mixed[..30])),
+        ("stripe-key", format!("{}_{}_{}", "sk", "live", &mixed[..24])),
+        ("google-api-key", format!("{}{}", "AIza", &mixed[..35])),
+        ("google-oauth", format!("{}.{}", "ya29", &mixed[..40])),
+        ("anthropic-key", format!("{}-{}-{}", "sk", "ant", &mixed[..60])),
+        ("openai-key", format!("{}-{}-{}", "sk", "proj", &mixed[..48])),
+        ("groq-xai-key", format!("{}_{}", "gsk", &mixed[..52])),
+        ("hugging-face-token", format!("{}_{}", "hf", &mixed[..34])),
+        ("npm-token", format!("{}_{}", "npm", &mixed[..36])),
+        ("pypi-token", format!("{}-{}", "pypi", &mixed[..80])),
+        ("docker-token", format!("{}_{}", "dckr_pat", &mixed[..27])),
+        ("sendgrid-key", format!("{}.{}.{}", "SG", &mixed[..22], &mixed[..43])),
+        ("twilio-key", format!("{}{}", "SK", &hex[..32])),
+        ("digitalocean-token", format!("{}_{}", "dop_v1", &hex[..64])),
+        ("vault-token", format!("{}.{}", "hvs", &mixed[..30])),
+        (
+            "age-key",
+            format!("{}{}", "AGE-SECRET-KEY-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L".repeat(2)),
+        ),
+        ("jwt", format!("{}J{}.{}J{}.{}", "ey", &mixed[..20], "ey", &mixed[..40], &mixed[..43])),
+    ]
+}
+
+#[test]
+fn well_known_formats_are_masked() {
+    let masker = Masker::builder().build().unwrap();
+    let samples = samples();
+    for (name, token) in &samples {
+        for text in [token.clone(), format!("key={token}, next"), format!("\"{token}\"")] {
+            let hidden = masker.mask_text(&text);
+            assert!(!hidden.contains(&token[6..]), "{name}: {hidden}");
+            assert_eq!(masker.restore(&hidden), text, "{name}");
+        }
+        let without = Masker::builder().without_formats().build().unwrap();
+        assert_eq!(&without.mask_text(token), token);
+    }
+    let special =
+        ["slack-webhook", "bearer", "authorization-header", "url-password", "private-key"];
+    for name in format_names() {
+        assert!(samples.iter().any(|(id, _)| *id == name) || special.contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn secrets_inside_urls_and_headers_are_masked_alone() {
+    let masker = Masker::builder().build().unwrap();
+    let url = masker.mask_text("clone https://me:p4ss-w0rd@git.example/x and go");
+    assert_eq!(url.len(), "clone https://me:#XXXX#@git.example/x and go".len());
+    assert!(url.starts_with("clone https://me:#") && url.ends_with("@git.example/x and go"));
+    let header = masker.mask_text("authorization: Basic dXNlcjpwYXNz");
+    assert!(header.starts_with("authorization: Basic #"), "{header}");
+    let hook =
+        format!("https://{}/{}/T0000/B000/{}", "hooks.slack.com", "services", "x1".repeat(12));
+    assert!(!masker.mask_text(&hook).contains("T0000"));
+    for innocent in [
+        "http://example.com:8080/a@b",
+        "see https://x.y/z",
+        "task-force-is-something-longer",
+        "sk-learn-contrib-imbalanced-learn",
+        "basic understanding of internationalization",
+        "EYJAFJALLAJOKULL",
+        "AKIAB",
+        "commit 0123456789abcdef0123456789abcdef01234567",
+        "-----BEGIN CERTIFICATE-----",
+    ] {
+        assert_eq!(masker.mask_text(innocent), innocent);
+    }
+}
+
+fn key_block() -> String {
+    let line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+    format!(
+        "-----{} {} KEY-----\n{}Aa0=\n-----{} {} KEY-----",
+        "BEGIN",
+        "PRIVATE",
+        format!("{line}\n").repeat(20),
+        "END",
+        "PRIVATE"
+    )
+}
+
+#[test]
+fn private_keys_are_masked_as_blocks() {
+    let masker = Masker::builder().build().unwrap();
+    let text = format!("before\n{}\nafter\n", key_block());
+    let hidden = masker.mask_text(&text);
+    assert_eq!(hidden.len(), "before\n#XXXX#\nafter\n".len(), "{hidden}");
+    assert_eq!(masker.restore(&hidden), text);
+    let cut = &text[..400];
+    assert_eq!(masker.mask_text(cut).len(), "before\n#XXXX#".len());
+    let escaped = key_block().replace('\n', "\\n");
+    assert_eq!(masker.mask_text(&escaped).len(), 6);
+}
+
+#[test]
+fn formats_can_be_left_out_by_name() {
+    let token = format!("{}_{}", "npm", "a1".repeat(18));
+    let masker = Masker::builder().without_format("npm-token").build().unwrap();
+    assert_eq!(masker.mask_text(&token), token);
+    let error = Masker::builder().without_format("nope").build().unwrap_err();
+    assert_eq!(error, MaskError::UnknownFormat { id: "nope".to_owned() });
+}
+
+fn streamed(masker: &Masker, text: &str, sizes: &[usize]) -> String {
+    let mut stream = MaskStream::new(masker);
+    let mut out = String::new();
+    let characters: Vec<char> = text.chars().collect();
+    let mut at = 0;
+    for &size in sizes.iter().cycle() {
+        if at >= characters.len() || sizes.is_empty() {
+            break;
+        }
+        let end = (at + size.max(1)).min(characters.len());
+        out += &stream.push(&characters[at..end].iter().collect::<String>());
+        at = end;
+    }
+    out += &stream.push(&characters[at..].iter().collect::<String>());
+    out + &stream.finish()
+}
+
+#[test]
+fn a_stream_masks_the_same_in_every_chunking() {
+    let value = "s3cr3t-value-abc";
+    let yaml = "- {type: regex, content: 'id-[0-9]{4}-[0-9]{4}'}";
+    let with_patterns = Masker::builder()
+        .environment([("X_KEY", value), ("Y_KEY", "value-abc-more")])
+        .entries(parse_secrets("s", yaml).unwrap())
+        .build()
+        .unwrap();
+    let without = Masker::builder().environment([("X_KEY", value)]).build().unwrap();
+    let mut text = format!("a {value}\nid-1234-5678 {value}-more é{value}é\n{}\nx\n", key_block());
+    for (_, token) in samples() {
+        text.extend(["use ", token.as_str(), " now\nAuthorization: Basic dXNlcjpwYXNz\n"]);
+    }
+    for masker in [&with_patterns, &without] {
+        let whole = masker.mask_text(&text);
+        assert!(!whole.contains("s3cr3t"));
+        for size in [1, 2, 3, 7, 16, 61, 500] {
+            assert_eq!(streamed(masker, &text, &[size]), whole, "chunks of {size}");
+        }
+    }
+}
+
+#[test]
+fn a_stream_holds_back_no_more_than_it_must() {
+    let masker = plain("abcdefgh-secret");
+    let mut stream = MaskStream::new(&masker);
+    assert_eq!(stream.push("hello wor"), "hello wor");
+    assert_eq!(stream.push("ld abcdef"), "ld ");
+    assert_eq!(stream.push(" nothing"), "abcdef nothing");
+    assert_eq!(stream.finish(), "");
+}
+
+#[test]
+fn an_endless_line_does_not_fill_the_memory() {
+    let masker = listed("- {type: regex, content: 'id-[0-9]{4}'}");
+    let mut stream = MaskStream::new(&masker);
+    let chunk = "x".repeat(1000);
+    let length: usize = (0..1000).map(|_| stream.push(&chunk).len()).sum();
+    assert!(length > 900_000);
+}
+
+proptest! {
+    #[test]
+    fn a_secret_never_appears_in_a_stream(
+        value in "[a-z#]{8,14}",
+        noise in prop::collection::vec("[a-z# \\n]{0,10}", 1..8),
+        sizes in prop::collection::vec(1_usize..12, 1..6),
+    ) {
+        let masker = plain(&value);
+        let text = noise.join(&value);
+        let hidden = streamed(&masker, &text, &sizes);
+        if noise.len() > 1 {
+            prop_assert!(!hidden.contains(&value));
+        }
+        prop_assert_eq!(hidden, masker.mask_text(&text));
+    }
+
+    #[test]
+    fn any_text_comes_back(value in "[ -~]{8,20}", before in "[a-z ]{0,20}", after in "[a-z ]{0,20}") {
+        let masker = plain(&value);
+        let text = format!("{before}{value}{after}");
+        prop_assert_eq!(masker.restore(&masker.mask_text(&text)), text);
+    }
+}
+
+#[test]
+fn a_thousand_secrets_are_no_burden() {
+    let values =
+        (0..1_000).map(|n| (format!("S{n}_TOKEN"), format!("value-number-{n:06}-{}", n * 7)));
+    let masker = Masker::builder().environment(values).build().unwrap();
+    let text = "nothing value-number-000500-3500 here value-number-000999-6993\n".repeat(100);
+    let hidden = masker.mask_text(&text);
+    assert_eq!(hidden.len(), "nothing #XXXX# here #XXXX#\n".len() * 100);
+    assert_eq!(masker.restore(&hidden), text);
+}
+
+#[test]
+fn entries_are_the_same_by_content_whatever_their_flags() {
+    let global = parse_secrets("g", "- {type: regex, content: 'abc[0-9]'}").unwrap();
+    let project = parse_secrets("p", "- {type: regex, content: '/abc[0-9]/i'}").unwrap();
+    assert_eq!(merge_secrets(global, project).len(), 1);
+}

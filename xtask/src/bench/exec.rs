@@ -1,0 +1,188 @@
+//! What a short command costs: through umbo, and without it.
+
+use std::fs;
+use std::hint::black_box;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use umbo_engine::{Engine, Request, Size, Warmth};
+
+use super::{Sample, microseconds, ratio};
+use crate::failure::{Done, Failure};
+use crate::scratch::{Options, Scratch};
+use crate::workspace::say;
+
+const ROUNDS: usize = 300;
+const STATE: &str = "state";
+/// Memory that the benching process has touched in the second run.
+const BALLAST: usize = 512 << 20;
+/// As long as nothing may happen to the spares before they are at rest.
+const REST: Duration = Duration::from_millis(6);
+/// The row that the others are compared with.
+const BASE: &str = "bare `sh -c true`, output read to its end";
+
+pub(crate) fn run(words: &[&str]) -> Done {
+    let options = Options::parse(words)?;
+    let rounds = options.number(ROUNDS)?;
+    let scratch = Scratch::open(&options)?;
+    say(format!("{rounds} rounds, one call of each kind per round, at rest before each call\n"));
+    say(table(&rows(&scratch, rounds, Pace::AtRest)?));
+    let ballast = black_box(vec![1_u8; BALLAST]);
+    say(format!(
+        "\nthe same with {} MiB more memory in the calling process\n",
+        ballast.len() >> 20
+    ));
+    say(table(&rows(&scratch, rounds.div_ceil(2), Pace::AtRest)?));
+    drop(black_box(ballast));
+    say("\nback to back: each call right after the one before, 20 of a kind in turns\n");
+    say(table(&rows(&scratch, rounds, Pace::BackToBack)?));
+    say("");
+    scratch.prove_empty(STATE)
+}
+
+/// What comes between two calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// Enough time for a spare to be ready, as between the calls of an agent.
+    AtRest,
+    /// Nothing.
+    BackToBack,
+}
+
+/// One kind of call, and how long it took each time.
+struct Row<'a> {
+    name: &'static str,
+    call: Box<dyn FnMut() -> Done + 'a>,
+    sample: Sample,
+}
+
+fn rows(scratch: &Scratch, rounds: usize, pace: Pace) -> Done<Vec<(&'static str, Sample)>> {
+    let warm = scratch.engine(STATE).open().map_err(Failure::at("umbo"))?;
+    let cold = scratch.engine(STATE).warmth(Warmth::Cold).open().map_err(Failure::at("umbo"))?;
+    let mut rows = calls(scratch, &warm, &cold);
+    let spares = scratch.state(STATE).join("spares");
+    for row in &mut rows {
+        (row.call)()?;
+    }
+    let turn = if pace == Pace::AtRest { 1 } else { 20 };
+    for round in 0..rounds.div_ceil(turn) {
+        let count = rows.len();
+        for place in 0..count {
+            // Each kind follows another one each time.
+            let row = &mut rows[(place * 7 + round) % count];
+            await_spares(&spares)?;
+            for _ in 0..turn {
+                if pace == Pace::AtRest {
+                    await_spares(&spares)?;
+                }
+                let start = Instant::now();
+                (row.call)()?;
+                row.sample.add(start.elapsed());
+            }
+        }
+    }
+    Ok(rows.into_iter().map(|row| (row.name, row.sample)).collect())
+}
+
+fn calls<'a>(scratch: &'a Scratch, warm: &'a Engine, cold: &'a Engine) -> Vec<Row<'a>> {
+    let mut rows = Vec::new();
+    let mut add = |name, call: Box<dyn FnMut() -> Done + 'a>| {
+        rows.push(Row { name, call, sample: Sample::default() });
+    };
+    let umbo = |engine: &'a Engine, request: Request, wanted: &'static [u8]| {
+        Box::new(move || umbo(engine, &request, wanted))
+    };
+    let terminal = |line| Request { terminal: Some(Size::default()), ..scratch.shell(line) };
+    add("`posix_spawn` of `/bin/true`", Box::new(|| spawn(&mut Command::new("/bin/true"))));
+    add(BASE, Box::new(|| bare("true", b"")));
+    add("bare `sh -c 'echo hi'`, output read to its end", Box::new(|| bare("echo hi", b"hi\n")));
+    add("umbo library, `true`", umbo(warm, scratch.shell("true"), b""));
+    add("umbo library, `echo hi`, output read back", umbo(warm, scratch.shell("echo hi"), b"hi\n"));
+    add("umbo library, `echo hi` in a PTY", umbo(warm, terminal("echo hi"), b"hi\r\n"));
+    add("umbo library without a warm spare, `true`", umbo(cold, scratch.shell("true"), b""));
+    add("`umbo exec true`, the command line", Box::new(|| command_line(scratch)));
+    rows
+}
+
+/// The time from the call until the caller has the exit code and the bytes.
+fn umbo(engine: &Engine, request: &Request, wanted: &[u8]) -> Done {
+    let (job, outcome) = engine.run(request).map_err(Failure::at("umbo"))?;
+    let output = if wanted.is_empty() {
+        Vec::new()
+    } else {
+        fs::read(job.output_path()).map_err(Failure::at(job.id()))?
+    };
+    if outcome.exit_code() == Some(0) && output == wanted {
+        return Ok(());
+    }
+    Err(Failure::new(format!("{}: {:?}, {output:?}", job.id(), outcome.end)))
+}
+
+fn bare(line: &str, wanted: &[u8]) -> Done {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", line]).stdin(Stdio::null()).stderr(Stdio::inherit());
+    let output = command.output().map_err(Failure::at(line))?;
+    if output.status.success() && output.stdout == wanted {
+        return Ok(());
+    }
+    Err(Failure::of(line, output.status))
+}
+
+fn spawn(command: &mut Command) -> Done {
+    let status = command.stdin(Stdio::null()).status().map_err(Failure::at("posix_spawn"))?;
+    if status.success() { Ok(()) } else { Err(Failure::of("posix_spawn", status)) }
+}
+
+fn command_line(scratch: &Scratch) -> Done {
+    let mut command = Command::new(scratch.umbo());
+    command.arg("--state-dir").arg(scratch.state(STATE)).args(["exec", "true"]);
+    let output = command.stdin(Stdio::null()).output().map_err(Failure::at("umbo exec"))?;
+    if output.status.success() { Ok(()) } else { Err(Failure::of("umbo exec", output.status)) }
+}
+
+/// Waits until spares are ready and none is on its way in or out.
+fn await_spares(spares: &Path) -> Done {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let mut before = Vec::new();
+    while Instant::now() < deadline {
+        let now = contents(spares).map_err(Failure::at(spares.display()))?;
+        if !now.is_empty() && now == before {
+            return Ok(());
+        }
+        before = now;
+        std::thread::sleep(REST);
+    }
+    Err(Failure::new(format!("no spare became ready: {before:?}")))
+}
+
+/// The directories in this one, and how many files each has.
+fn contents(directory: &Path) -> io::Result<Vec<(PathBuf, usize)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory)?.flatten() {
+        let files = fs::read_dir(entry.path()).map_or(0, Iterator::count);
+        found.push((entry.path(), files));
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn table(rows: &[(&'static str, Sample)]) -> String {
+    let base = rows.iter().find(|(name, _)| *name == BASE).map(|(_, sample)| sample.median());
+    let base = base.unwrap_or_default();
+    let mut lines = vec![
+        "| call | n | p50 µs | p99 µs | × bare `sh -c true` |".to_owned(),
+        "|---|---|---|---|---|".to_owned(),
+    ];
+    lines.extend(rows.iter().map(|(name, sample)| {
+        format!(
+            "| {name} | {} | {} | {} | {:.2} |",
+            sample.times.len(),
+            microseconds(sample.median()),
+            microseconds(sample.percentile(99)),
+            ratio(sample.median(), base)
+        )
+    }));
+    lines.join("\n")
+}

@@ -1,0 +1,70 @@
+//! Measurements. What is compared runs in one process, in turns, and the ratio is what counts:
+//! the machine is shared and times vary, but they vary for both.
+
+pub(crate) mod exec;
+pub(crate) mod flood;
+pub(crate) mod jobs;
+
+use std::time::Duration;
+
+use crate::failure::Done;
+use crate::workspace::{cargo, execute};
+
+/// A measurement that a crate brings itself, as an example beside what it measures.
+pub(crate) fn example(package: &str, name: &str) -> Done {
+    execute(&mut cargo(&["run", "--release", "--quiet", "--package", package, "--example", name]))
+}
+
+/// Times of the same thing.
+#[derive(Default)]
+struct Sample {
+    times: Vec<Duration>,
+}
+
+impl Sample {
+    fn of(times: &[Duration]) -> Self {
+        Self { times: times.to_vec() }
+    }
+
+    fn add(&mut self, time: Duration) {
+        self.times.push(time);
+    }
+
+    /// The time that `percent` of all are not above.
+    fn percentile(&self, percent: usize) -> Duration {
+        let mut sorted = self.times.clone();
+        sorted.sort();
+        let rank = (sorted.len() * percent).div_ceil(100).clamp(1, sorted.len().max(1));
+        sorted.get(rank - 1).copied().unwrap_or_default()
+    }
+
+    fn median(&self) -> Duration {
+        self.percentile(50)
+    }
+}
+
+/// How many times as long.
+fn ratio(time: Duration, base: Duration) -> f64 {
+    time.as_secs_f64() / base.as_secs_f64().max(f64::MIN_POSITIVE)
+}
+
+fn microseconds(time: Duration) -> String {
+    format!("{:.0}", time.as_secs_f64() * 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_times_that_were_measured() {
+        let mut sample = Sample::default();
+        assert_eq!(sample.median(), Duration::ZERO);
+        for number in (1..=100).rev() {
+            sample.add(Duration::from_micros(number));
+        }
+        assert_eq!(sample.median(), Duration::from_micros(50));
+        assert_eq!(sample.percentile(99), Duration::from_micros(99));
+        assert_eq!(sample.percentile(100), Duration::from_micros(100));
+    }
+}

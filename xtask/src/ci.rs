@@ -1,0 +1,87 @@
+//! What must hold before a change is merged. CI runs this and nothing else.
+
+use std::process::Command;
+use std::time::Instant;
+
+use crate::failure::Done;
+use crate::workspace::{cargo, display, execute, has_program, say};
+use crate::{setup, tidy};
+
+const NEXTEST: &str = "0.9.143";
+
+/// All of it.
+pub(crate) fn full() -> Done {
+    let start = Instant::now();
+    let prepared = step("setup", setup::run);
+    if let Err(failure) = &prepared {
+        say(format!("{}\nThe tests that need it will say so.", failure.message()));
+    }
+    step("tidy", tidy::run)?;
+    step_of(&mut format())?;
+    step_of(&mut clippy())?;
+    step("cargo-nextest is there", have_nextest)?;
+    step_of(&mut tests())?;
+    step_of(&mut cargo(&["test", "--doc", "--workspace", "--all-features"]))?;
+    step_of(&mut docs())?;
+    say(format!("\n== all well after {:.0} s", start.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+/// What takes seconds.
+pub(crate) fn quick() -> Done {
+    step("tidy", tidy::run)?;
+    step_of(&mut format())?;
+    step_of(&mut clippy())
+}
+
+fn format() -> Command {
+    cargo(&["fmt", "--all", "--check"])
+}
+
+fn clippy() -> Command {
+    let words =
+        ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
+    cargo(&words)
+}
+
+fn tests() -> Command {
+    let mut command = cargo(&[
+        "nextest",
+        "run",
+        "--profile",
+        "ci",
+        "--workspace",
+        "--features",
+        "umbo/failpoints",
+    ]);
+    command.env(setup::VARIABLE, setup::directory());
+    command
+}
+
+fn docs() -> Command {
+    let mut command = cargo(&["doc", "--workspace", "--no-deps"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    command
+}
+
+/// Installs the test runner where it is missing.
+pub(crate) fn have_nextest() -> Done {
+    if has_program("cargo-nextest") {
+        return Ok(());
+    }
+    execute(&mut cargo(&["install", "cargo-nextest", "--locked", "--version", NEXTEST]))
+}
+
+fn step_of(command: &mut Command) -> Done {
+    step(&display(command), || execute(command))
+}
+
+/// Does one thing under a heading, and says how long it took.
+fn step(name: &str, work: impl FnOnce() -> Done) -> Done {
+    let start = Instant::now();
+    say(format!("\n== {name}"));
+    let done = work();
+    let verdict = if done.is_ok() { "ok" } else { "failed" };
+    say(format!("== {name}: {verdict} after {:.1} s", start.elapsed().as_secs_f64()));
+    done
+}

@@ -1,0 +1,68 @@
+//! The project's own chores: `cargo xtask VERB`.
+
+mod bench;
+mod ci;
+mod failure;
+mod proc;
+mod promises;
+mod scratch;
+mod setup;
+mod soak;
+mod tidy;
+mod workspace;
+
+use std::env;
+use std::process::ExitCode;
+
+use crate::failure::{Done, Failure};
+use crate::workspace::say;
+
+const USAGE: &str = "\
+cargo xtask VERB
+
+  ci [quick]           all that must hold before a change is merged; quick: without tests and docs
+  setup                install what the tests need: shells and task runners
+  tidy                 budgets, forbidden words, dependencies, directions between crates
+  promises [--check]   run the tests of the promises and print their table; check the README's
+  bench exec [N]       what a command costs through umbo, beside a bare spawn
+  bench flood [SIZE]   how fast output is captured, beside `cat > file` (1G unless said otherwise)
+  bench jobs [N]       many live jobs: start, list, connect, memory, stop (500)
+  bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
+  bench command        reading everyday commands
+  bench recipes        finding the tasks of 200 packages
+  soak [N]             short commands, each checked byte for byte (100000)
+
+bench and soak take --state DIR for where their jobs are kept; else in the directory for
+temporary files.";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(words: &[&str]) -> Done {
+    match words {
+        ["ci"] => ci::full(),
+        ["ci", "quick"] => ci::quick(),
+        ["setup"] => setup::run(),
+        ["tidy"] => tidy::run(),
+        ["promises"] => promises::print(),
+        ["promises", "--check"] => promises::check(),
+        ["bench", "exec", rest @ ..] => bench::exec::run(rest),
+        ["bench", "flood", rest @ ..] => bench::flood::run(rest),
+        ["bench", "jobs", rest @ ..] => bench::jobs::run(rest),
+        ["bench", "view"] => bench::example("umbo-view", "throughput"),
+        ["bench", "command"] => bench::example("umbo-command", "measure"),
+        ["bench", "recipes"] => bench::example("umbo-recipes", "detection"),
+        ["soak", rest @ ..] => soak::run(rest),
+        [] | ["help" | "--help" | "-h"] => {
+            say(USAGE);
+            Ok(())
+        }
+        _ => Err(Failure::new(format!("no such verb: {}\n\n{USAGE}", words.join(" ")))),
+    }
+}
