@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 
 use umbo_engine::{Engine, Environment, Job, Scope, Warmth};
@@ -58,12 +59,10 @@ impl Context {
 
     /// The run the caller belongs to: what it says, else its terminal session.
     pub(crate) fn run() -> Option<String> {
-        let session = || {
-            rustix::process::getsid(None)
-                .ok()
-                .map(|pid| format!("session {}", pid.as_raw_nonzero()))
-        };
-        env::var("UMBO_RUN").ok().filter(|run| !run.is_empty()).or_else(session)
+        env::var("UMBO_RUN").ok().filter(|run| !run.is_empty()).or_else(|| {
+            session(&fs::read_to_string("/proc/self/stat").ok()?)
+                .map(|session| format!("session {session}"))
+        })
     }
 
     /// Where the caller is.
@@ -117,4 +116,23 @@ fn state_directory() -> Result<PathBuf, Failure> {
 
 fn set(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// The session in a `/proc/PID/stat`; none if its leader is outside of this pid namespace, where the
+/// kernel says 0.
+fn session(stat: &str) -> Option<u32> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_ascii_whitespace().nth(3)?.parse().ok().filter(|session| *session > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::session;
+
+    #[test]
+    fn a_session_whose_leader_is_outside_of_the_namespace_is_none() {
+        assert_eq!(session("42 (a) b) S 1 40 39 0 -1"), Some(39));
+        assert_eq!(session("3 (umbo) R 1 0 0 0 -1"), None);
+        assert_eq!(session(""), None);
+    }
 }
