@@ -558,6 +558,13 @@ pub(crate) struct Mcp {
     /// A name to come back under: its jobs are listed as its own, and told when they end
     #[arg(long, value_name = "NAME", env = "UMBO_OWNER")]
     pub(crate) owner: Option<String>,
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value = "guard",
+        help = "What runs unasked: default, accept_edits, auto, guard or open"
+    )]
+    pub(crate) mode: Mode,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -568,6 +575,12 @@ pub(crate) struct Call {
     /// A name to come back under: its jobs are listed as its own, and told when they end
     #[arg(long, value_name = "NAME", env = "UMBO_OWNER")]
     pub(crate) owner: Option<String>,
+    #[arg(
+        long,
+        value_name = "MODE",
+        help = "What runs unasked: default, accept_edits, auto, guard or open [default: open]"
+    )]
+    pub(crate) mode: Option<Mode>,
     /// The tool
     #[arg(value_name = "TOOL")]
     pub(crate) tool: String,

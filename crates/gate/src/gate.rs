@@ -3,18 +3,18 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use serde::Serialize;
 use umbo_command::{Reading, Risk, Shell};
 
 use crate::approval::{Answer, Approver, Binding, Question, Reply};
 use crate::approvals::{Approval, Approvals, PATIENCE, Standing};
 use crate::audit::{Audit, Event};
 use crate::decision::Decision;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::mode::Mode;
 use crate::place::resolve;
 use crate::policy::Policy;
+use crate::refusal::Refusal;
 use crate::subject::Subject;
 use crate::verdict::{Explanation, Verdict, changing_prefixes, decide};
 
@@ -105,8 +105,7 @@ impl Call<'_> {
 }
 
 /// What the gate answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "gate", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// It may run, now.
     Admitted {
@@ -114,32 +113,11 @@ pub enum Admission {
         why: String,
         /// The approval it was admitted by, which may be used up by it.
         approval: Option<String>,
+        /// The number of the record that says so.
+        record: u64,
     },
-    /// Nobody has answered yet, which is not a denial.
-    ApprovalRequired {
-        /// What to answer.
-        id: String,
-        /// Why somebody has to.
-        why: String,
-        /// How bad it may be.
-        risk: Risk,
-        /// Until when, in microseconds since 1970.
-        expires_at: u64,
-        /// The prefixes an answer could cover.
-        prefixes: Vec<Vec<String>>,
-    },
-    /// It does not run.
-    Denied {
-        /// Who or which rule says so.
-        by: String,
-        /// Why.
-        reason: String,
-    },
-    /// The approval the caller came back with holds no longer.
-    Expired {
-        /// Which.
-        id: String,
-    },
+    /// It does not run, or not yet.
+    Refused(Refusal),
 }
 
 /// Rules, mode, approvals and audit together.
@@ -157,6 +135,9 @@ impl std::fmt::Debug for Gate {
         f.debug_struct("Gate").field("mode", &self.mode).finish_non_exhaustive()
     }
 }
+
+/// Why a call may run, and by which approval; or why not.
+type Settlement = std::result::Result<(String, Option<String>), Refusal>;
 
 /// How a question about a call stands.
 enum Settled {
@@ -204,26 +185,40 @@ impl Gate {
 
     /// Decides about a call at a time, and records that.
     pub fn admit(&self, call: &Call<'_>, now: u64) -> Result<Admission> {
+        let host = self.approver.as_deref().map(|host| host as &dyn Approver);
+        self.admit_asking(call, host, now)
+    }
+
+    /// As [`Gate::admit`], with somebody who can be asked about this call.
+    pub fn admit_asking(
+        &self,
+        call: &Call<'_>,
+        host: Option<&dyn Approver>,
+        now: u64,
+    ) -> Result<Admission> {
         let reading = call.reading();
         let subject =
             Subject::new(call.command, &reading, call.cwd, self.policy.roots()).recipe(call.recipe);
         let explained = decide(&subject, &self.policy, self.mode, call.tools, &[]);
-        let admission = match &explained.verdict {
-            Verdict::Allow { why } => Admission::Admitted { why: why.clone(), approval: None },
+        let settled = match &explained.verdict {
+            Verdict::Allow { why } => Ok((why.clone(), None)),
             Verdict::Deny { by, reason } => {
-                Admission::Denied { by: by.clone(), reason: reason.clone() }
+                Err(Refusal::Denied { by: by.clone(), reason: reason.clone() })
             }
-            Verdict::Ask { why, .. } => self.settle(call, &subject, why, now)?,
+            Verdict::Ask { why, .. } => self.settle(call, &subject, why, host, now)?,
         };
-        self.record(call, &explained, &admission, now)?;
-        Ok(admission)
+        let record = self.record(call, &explained, &settled, now)?;
+        Ok(match settled {
+            Ok((why, approval)) => Admission::Admitted { why, approval, record },
+            Err(refusal) => Admission::Refused(refusal),
+        })
     }
 
     /// As [`Gate::admit`], for a caller who comes back with an approval it was told to wait for.
     pub fn admit_with(&self, call: &Call<'_>, id: &str, now: u64) -> Result<Admission> {
         let approval = self.approvals.find(id, now)?;
         if matches!(approval.standing, Standing::Expired | Standing::Used(_)) {
-            return Ok(Admission::Expired { id: approval.question.id });
+            return Ok(Admission::Refused(Refusal::Expired { id: approval.question.id }));
         }
         self.admit(call, now)
     }
@@ -233,16 +228,17 @@ impl Gate {
         call: &Call<'_>,
         subject: &Subject<'_>,
         why: &str,
+        host: Option<&dyn Approver>,
         now: u64,
-    ) -> Result<Admission> {
+    ) -> Result<Settlement> {
         let digest = self.policy.digest();
         // Resolved: a link that leads elsewhere now is another directory.
         let cwd = resolve(call.cwd);
         let binding =
             Binding::new(&self.key, call.command, call.shell, &cwd, call.environment, digest);
         match self.settled(call, subject, &binding, now)? {
-            Settled::Approved(id) => return Ok(admitted(id)),
-            Settled::Refused { by, reason } => return Ok(Admission::Denied { by, reason }),
+            Settled::Approved(id) => return Ok(Ok(approved(id))),
+            Settled::Refused { by, reason } => return Ok(Err(Refusal::Denied { by, reason })),
             Settled::No => {}
         }
         let question = Question {
@@ -259,21 +255,25 @@ impl Gate {
             binding: binding.clone(),
         };
         let question = self.approvals.ask(question, now)?;
-        if let Some((reply, by)) = self.approver.as_ref().and_then(|host| host.ask(&question)) {
-            self.answer(&question.id, reply, &by, now)?;
+        if let Some((reply, by)) = host.and_then(|host| host.ask(&question)) {
+            match self.answer(&question.id, reply, &by, now) {
+                // Somebody else was faster; their answer counts.
+                Ok(_) | Err(Error::Answered(_)) => {}
+                Err(error) => return Err(error),
+            }
             match self.settled(call, subject, &binding, now)? {
-                Settled::Approved(id) => return Ok(admitted(id)),
-                Settled::Refused { by, reason } => return Ok(Admission::Denied { by, reason }),
+                Settled::Approved(id) => return Ok(Ok(approved(id))),
+                Settled::Refused { by, reason } => return Ok(Err(Refusal::Denied { by, reason })),
                 Settled::No => {}
             }
         }
-        Ok(Admission::ApprovalRequired {
+        Ok(Err(Refusal::ApprovalRequired {
             id: question.id,
             why: question.why,
             risk: question.risk,
             expires_at: question.expires_at,
             prefixes: question.prefixes,
-        })
+        }))
     }
 
     /// Answers a question, and records that.
@@ -328,21 +328,19 @@ impl Gate {
         &self,
         call: &Call<'_>,
         explained: &Explanation,
-        admission: &Admission,
+        settled: &Settlement,
         now: u64,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let mode = || format!("mode {}", self.mode);
-        let (decision, by, reason, approval) = match admission {
-            Admission::Admitted { why, approval } => {
-                (Decision::Allow, None, why.clone(), approval.clone())
-            }
-            Admission::ApprovalRequired { id, why, .. } => {
+        let (decision, by, reason, approval) = match settled {
+            Ok((why, approval)) => (Decision::Allow, None, why.clone(), approval.clone()),
+            Err(Refusal::ApprovalRequired { id, why, .. }) => {
                 (Decision::Ask, None, why.clone(), Some(id.clone()))
             }
-            Admission::Denied { by, reason } => {
+            Err(Refusal::Denied { by, reason }) => {
                 (Decision::Deny, Some(by.clone()), reason.clone(), None)
             }
-            Admission::Expired { id } => {
+            Err(Refusal::Expired { id }) => {
                 (Decision::Deny, None, "The approval has expired.".to_owned(), Some(id.clone()))
             }
         };
@@ -360,12 +358,12 @@ impl Gate {
             approval,
             policy: self.policy.digest().clone(),
         };
-        self.audit.append(&event, now).map(|_| ())
+        Ok(self.audit.append(&event, now)?.seq)
     }
 }
 
-fn admitted(id: String) -> Admission {
-    Admission::Admitted { why: "It was approved.".to_owned(), approval: Some(id) }
+fn approved(id: String) -> (String, Option<String>) {
+    ("It was approved.".to_owned(), Some(id))
 }
 
 /// Answers a question and records that, for those who have no gate of their own.

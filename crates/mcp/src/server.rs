@@ -15,7 +15,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use umbo_tools::{Ticket, ToolResult, Toolset};
+use umbo_tools::{Tick, Ticket, ToolResult, Toolset};
 
 /// The revisions that are spoken here.
 const REVISIONS: [ProtocolVersion; 4] = [
@@ -150,7 +150,7 @@ fn ticket(context: &RequestContext<RoleServer>) -> Ticket {
             }
         }
     });
-    Ticket::with_progress(move |tick| {
+    let tell = move |tick: &Tick| {
         let seconds = std::time::Duration::from_micros(tick.elapsed).as_secs_f64();
         let tail = tick.lines.join("\n");
         let tail = if tail.is_empty() { tail } else { format!("\n{tail}") };
@@ -158,7 +158,8 @@ fn ticket(context: &RequestContext<RoleServer>) -> Ticket {
         let tick = ProgressNotificationParam::new(token.clone(), seconds).with_message(message);
         // A client that does not read misses ticks, not answers.
         let _ = sender.try_send(tick);
-    })
+    };
+    Ticket::builder().progress(tell).build()
 }
 
 fn answer(result: ToolResult) -> CallToolResult {

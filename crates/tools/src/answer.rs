@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 use umbo_engine::Error;
+use umbo_gate::Refusal;
 
+use crate::gatekeeper::NotAdmitted;
+use crate::moment::show_time;
 use crate::schema::Problem;
 
 /// The result of a call.
@@ -49,13 +52,15 @@ pub(crate) struct ToolError {
     pub(crate) message: String,
     /// The argument that is wrong.
     pub(crate) field: Option<String>,
+    /// What programs are told beside.
+    pub(crate) details: Map<String, Value>,
     /// The shape a dialect gives to it, if it is not the common one.
     pub(crate) structured: Option<Value>,
 }
 
 impl ToolError {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), field: None, structured: None }
+        Self { code, message: message.into(), field: None, details: Map::new(), structured: None }
     }
 
     /// A wrong argument that no schema can see.
@@ -80,6 +85,9 @@ impl ToolError {
         let mut error = json!({"code": self.code, "message": self.message});
         if let Some(field) = &self.field {
             error["field"] = json!(field);
+        }
+        for (name, value) in &self.details {
+            error[name] = value.clone();
         }
         json!({"error": error})
     }
@@ -111,6 +119,27 @@ impl From<Error> for ToolError {
             _ => Self::new("internal", message),
         }
     }
+}
+
+impl From<NotAdmitted> for ToolError {
+    fn from(error: NotAdmitted) -> Self {
+        match error {
+            NotAdmitted::Refused(refusal) => refused(&refusal),
+            NotAdmitted::Gate(error) => Self::new("gate_failed", error.to_string()),
+        }
+    }
+}
+
+fn refused(refusal: &Refusal) -> ToolError {
+    let mut error = ToolError::new(refusal.code(), refusal.to_string());
+    if let Ok(Value::Object(details)) = serde_json::to_value(refusal) {
+        error.details = details;
+    }
+    if let Refusal::ApprovalRequired { id, expires_at, .. } = refusal {
+        error.details.insert("expires_at".to_owned(), json!(show_time(*expires_at)));
+        error.details.insert("answer_with".to_owned(), json!(format!("umbo approve {id}")));
+    }
+    error
 }
 
 impl From<std::io::Error> for ToolError {

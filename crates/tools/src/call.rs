@@ -10,6 +10,7 @@ use umbo_engine::{
 use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions};
 
 use crate::answer::ToolError;
+use crate::gatekeeper::Passage;
 use crate::source::JobLog;
 use crate::ticket::Ticket;
 use crate::toolset::Toolset;
@@ -26,6 +27,8 @@ const OVERLAP: u64 = 64 << 10;
 pub(crate) struct Call<'a> {
     pub(crate) tools: &'a Toolset,
     pub(crate) ticket: &'a Ticket,
+    /// The task of the project that it runs, which rules can be about.
+    recipe: Option<&'a str>,
 }
 
 /// What became of a command within the time its caller had.
@@ -37,7 +40,32 @@ pub(crate) enum Ran {
     Running(Job),
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    pub(crate) fn new(tools: &'a Toolset, ticket: &'a Ticket) -> Self {
+        Self { tools, ticket, recipe: None }
+    }
+
+    /// The same call, for what it runs of a task of the project.
+    #[expect(dead_code, reason = "the tool `recipe` is next")]
+    pub(crate) fn for_recipe(&self, recipe: &'a str) -> Self {
+        Self { recipe: Some(recipe), ..*self }
+    }
+
+    /// Asks the gate. Waiting for a person is no part of the command's time.
+    fn admit(&self, request: &Request) -> Result<Passage<'a>, ToolError> {
+        let tools: Vec<&str> = self.tools.tools().iter().map(|tool| tool.name).collect();
+        let host = self.ticket.approver();
+        Ok(self.tools.gate.admit(request, self.recipe, &tools, host)?)
+    }
+
+    /// Types into a job, if the gate has nothing against the text.
+    pub(crate) fn input(&self, job: &Job, text: &str, keys: &[u8]) -> Result<(), ToolError> {
+        if !text.trim().is_empty() {
+            self.tools.gate.admit_input(job, text, self.ticket.approver())?;
+        }
+        Ok(job.input(&[text.as_bytes(), keys].concat())?)
+    }
+
     /// A request for a line of the dialect's shell, in a directory relative to the caller's.
     pub(crate) fn request(&self, line: &str, directory: Option<&str>) -> Request {
         let command = umbo_engine::Command::Shell {
@@ -76,8 +104,10 @@ impl Call<'_> {
 
     /// Starts a job that nobody waits for.
     pub(crate) fn start(&self, request: &Request) -> Result<Job, ToolError> {
+        let passage = self.admit(request)?;
         let attached = self.tools.engine.spawn(request)?;
         let job = attached.job().clone();
+        passage.started(&job);
         self.tools.news.expect(job.id());
         self.keep(attached, request.on_disconnect);
         Ok(job)
@@ -86,8 +116,10 @@ impl Call<'_> {
     /// Runs a job for at most `patience`. Cancelling the call stops it, unless the request says
     /// that it outlives its caller.
     pub(crate) fn run(&self, request: &Request, patience: Duration) -> Result<Ran, ToolError> {
+        let passage = self.admit(request)?;
         let mut attached = self.tools.engine.spawn(request)?;
         let job = attached.job().clone();
+        passage.started(&job);
         if request.on_disconnect == OnDisconnect::Stop {
             self.ticket.bind(&job);
         }
@@ -105,6 +137,7 @@ impl Call<'_> {
         };
         self.ticket.unbind();
         if let Some(outcome) = outcome {
+            passage.ended(&job, &outcome);
             return Ok(Ran::Ended(job, Box::new(outcome)));
         }
         self.tools.news.expect(job.id());

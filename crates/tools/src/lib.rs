@@ -27,7 +27,9 @@
 mod answer;
 mod arguments;
 mod call;
+mod clerk;
 mod dialect;
+mod gatekeeper;
 mod guidance;
 mod moment;
 mod news;
@@ -41,12 +43,15 @@ mod tool;
 mod toolset;
 
 pub use answer::{Completed, ToolResult};
+pub use clerk::settle;
 pub use dialect::names as dialects;
+pub use gatekeeper::{Gatekeeper, NotAdmitted, Passage, Records};
 pub use guidance::Guidance;
 pub use moment::show_time;
 pub use schema::{Problem, check};
 pub use settings::ShellSettings;
 pub use source::JobLog;
-pub use ticket::Ticket;
+pub use ticket::{Ticket, TicketBuilder};
 pub use tool::{Annotations, Overlap, Tool};
 pub use toolset::{BuildError, Builder, Owner, Toolset};
+pub use umbo_view::Tick;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use umbo_engine::{Job, Ladder};
+use umbo_gate::Approver;
 use umbo_view::Tick;
 
 /// How a cancelled command is stopped: nobody waits for what it has to say.
@@ -25,13 +26,46 @@ struct Inner {
     /// The command that dies with the call.
     job: Mutex<Option<Job>>,
     listener: Option<Box<Listener>>,
+    approver: Option<Box<dyn Approver + Send + Sync>>,
+}
+
+/// How a ticket is to be.
+#[derive(Default)]
+pub struct TicketBuilder {
+    inner: Inner,
+}
+
+impl TicketBuilder {
+    /// Its holder hears how the call stands.
+    #[must_use]
+    pub fn progress(mut self, listener: impl Fn(&Tick) + Send + Sync + 'static) -> Self {
+        self.inner.listener = Some(Box::new(listener));
+        self
+    }
+
+    /// Its holder can be asked whether a command may run. The call waits for the answer.
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approver + Send + Sync + 'static) -> Self {
+        self.inner.approver = Some(Box::new(approver));
+        self
+    }
+
+    /// The ticket.
+    pub fn build(self) -> Ticket {
+        Ticket { inner: Arc::new(self.inner) }
+    }
+}
+
+impl fmt::Debug for TicketBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TicketBuilder").finish_non_exhaustive()
+    }
 }
 
 impl Ticket {
-    /// A ticket whose holder hears how the call stands.
-    pub fn with_progress(listener: impl Fn(&Tick) + Send + Sync + 'static) -> Self {
-        let inner = Inner { listener: Some(Box::new(listener)), ..Inner::default() };
-        Self { inner: Arc::new(inner) }
+    /// Starts building one.
+    pub fn builder() -> TicketBuilder {
+        TicketBuilder::default()
     }
 
     /// Nobody wants the answer any more: the command that the call waits for is stopped with all
@@ -61,6 +95,10 @@ impl Ticket {
     /// From here on it does not.
     pub(crate) fn unbind(&self) {
         *self.job() = None;
+    }
+
+    pub(crate) fn approver(&self) -> Option<&dyn Approver> {
+        self.inner.approver.as_deref().map(|approver| approver as &dyn Approver)
     }
 
     pub(crate) fn wants_progress(&self) -> bool {

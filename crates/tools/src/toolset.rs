@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use umbo_engine::{Attached, Engine, JobId};
+use umbo_gate::{Mode, Premises};
 use umbo_view::Budget;
 use umbo_view::mask::Masker;
 
@@ -16,6 +17,7 @@ use crate::answer::{Answer, Completed, ToolError, ToolResult};
 use crate::arguments::Arguments;
 use crate::call::Call;
 use crate::dialect::{self, Dialect};
+use crate::gatekeeper::Gatekeeper;
 use crate::guidance::Guidance;
 use crate::news::News;
 use crate::schema;
@@ -65,6 +67,7 @@ pub struct Builder {
     budget: Budget,
     shell: ShellSettings,
     hidden: Vec<String>,
+    gate: Option<Gatekeeper>,
 }
 
 /// Who calls.
@@ -138,6 +141,14 @@ impl Builder {
         self
     }
 
+    /// Who decides whether a command may run. Unless given, a gatekeeper in mode `guard` whose key
+    /// and rules are in the directory `gate` of the engine's state.
+    #[must_use]
+    pub fn gate(mut self, gate: Gatekeeper) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+
     /// Leaves a tool out: it is neither listed, nor mentioned, nor callable.
     #[must_use]
     pub fn without(mut self, tool: impl Into<String>) -> Self {
@@ -163,7 +174,13 @@ impl Builder {
             Owner::Named(name) => Some(name),
             Owner::Everybody => None,
         };
+        let gate = self.gate.unwrap_or_else(|| {
+            let state = engine.state_directory();
+            Gatekeeper::new(Premises::new(state.join("gate"), state), Mode::Guard)
+                .run(owner.clone())
+        });
         Ok(Toolset {
+            gate,
             news: News::new(comes_back),
             dialect,
             tools,
@@ -188,6 +205,7 @@ pub struct Toolset {
     pub(crate) dialect: &'static Dialect,
     tools: Vec<Tool>,
     pub(crate) engine: Engine,
+    pub(crate) gate: Gatekeeper,
     pub(crate) masker: Arc<Masker>,
     pub(crate) directory: PathBuf,
     pub(crate) environment: Vec<(OsString, OsString)>,
@@ -251,7 +269,7 @@ impl Toolset {
     pub fn call(&self, name: &str, arguments: Value, ticket: &Ticket) -> ToolResult {
         let result = self.run(name, arguments, ticket);
         self.release_ended();
-        let completed = self.news.take(&Call { tools: self, ticket });
+        let completed = self.news.take(&Call::new(self, ticket));
         let (structured, text, is_error) = match result {
             Ok(Answer { mut structured, text }) => {
                 if self.dialect.tells_in_structure && !completed.is_empty() {
@@ -292,7 +310,7 @@ impl Toolset {
         let arguments = Arguments::new(arguments, &self.masker);
         let _turn = (tool.overlap == Overlap::Serial)
             .then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
-        (tool.run)(&Call { tools: self, ticket }, &arguments)
+        (tool.run)(&Call::new(self, ticket), &arguments)
     }
 
     /// Lets the jobs run on that would end with this toolset.

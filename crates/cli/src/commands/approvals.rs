@@ -32,7 +32,7 @@ struct Listed<'a> {
 pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failure> {
     let now = gate::now();
     let mut approvals = Vec::new();
-    for approval in gate::approvals(context)?.list(now)? {
+    for approval in gate::premises(context)?.approvals()?.list(now)? {
         match approval {
             Ok(approval) => approvals.push(approval),
             Err(error) => output::talk(format_args!("umbo: {error}")),

@@ -24,7 +24,7 @@ struct Approved<'a> {
 pub(crate) fn run(context: &Context, args: &Approve) -> Result<ExitCode, Failure> {
     gate::only_for_a_person("approve")?;
     let now = gate::now();
-    let approvals = gate::approvals(context)?;
+    let approvals = gate::premises(context)?.approvals()?;
     let question = approvals.find(&args.id, now)?.question;
     let covers = if args.prefix { Covers::Prefix } else { Covers::Command };
     show(&question, covers);
@@ -33,7 +33,7 @@ pub(crate) fn run(context: &Context, args: &Approve) -> Result<ExitCode, Failure
     }
     let now = gate::now();
     let reply = Reply::Approve { covers, lasts: lasts(&args.lasts, now)? };
-    let audit = gate::audit(context)?;
+    let audit = gate::premises(context)?.audit()?;
     let answer = umbo_gate::answer(&approvals, &audit, &question.id, reply, &gate::person(), now)?;
     let holds_until = show_time(answer.holds_until);
     let approved =

@@ -6,14 +6,16 @@ use std::process::ExitCode;
 use serde_json::json;
 use umbo_gate::{Event, Record, Report};
 
-use super::approve::visible;
 use umbo_tools::show_time;
+use umbo_view::mask::Masker;
 
+use super::approve::visible;
 use crate::args::{Audit, AuditShow};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
+use crate::secrets;
 
 pub(crate) fn run(context: &Context, args: &Audit) -> Result<ExitCode, Failure> {
     match args {
@@ -23,9 +25,17 @@ pub(crate) fn run(context: &Context, args: &Audit) -> Result<ExitCode, Failure> 
     }
 }
 
+/// The audit, with the ends of jobs that nobody was there to record.
+fn settled(context: &Context) -> Result<umbo_gate::Audit, Failure> {
+    let audit = gate::premises(context)?.audit()?;
+    // Where nothing can be written, what is there can still be read.
+    let _ = umbo_tools::settle(&audit, &context.engine);
+    Ok(audit)
+}
+
 fn show(context: &Context, args: &AuditShow) -> Result<ExitCode, Failure> {
     let mut last: VecDeque<Record> = VecDeque::new();
-    let report = gate::audit(context)?.read(|record| {
+    let report = settled(context)?.read(|record| {
         if last.len() == args.last {
             last.pop_front();
         }
@@ -37,14 +47,15 @@ fn show(context: &Context, args: &AuditShow) -> Result<ExitCode, Failure> {
     match context.format {
         Format::Json => output::json(&last)?,
         Format::Text => {
-            let rows: Vec<Vec<String>> = last.iter().map(row).collect();
+            let masker = secrets::masker()?;
+            let rows: Vec<Vec<String>> = last.iter().map(|record| row(record, &masker)).collect();
             output::table(&rows, output::width())?;
         }
     }
     Ok(warn(&report))
 }
 
-fn row(record: &Record) -> Vec<String> {
+fn row(record: &Record, masker: &Masker) -> Vec<String> {
     let (what, text) = match &record.event {
         Event::Verdict { command, decision, by, .. } => {
             (decision.to_string(), format!("{}  ({by})", command.replace('\n', "⏎")))
@@ -56,7 +67,10 @@ fn row(record: &Record) -> Vec<String> {
             let code = exit_code.map(|code| format!(" {code}")).unwrap_or_default();
             ("outcome".into(), format!("job {job}: {state}{code}"))
         }
-        Event::Started { job } => ("started".into(), format!("job {job}")),
+        Event::Started { job, verdict } => {
+            let by = verdict.map(|seq| format!("  (by record {seq})")).unwrap_or_default();
+            ("started".into(), format!("job {job}{by}"))
+        }
         Event::Trust { project, files } => {
             ("trust".into(), format!("{project}: {} files", files.len()))
         }
@@ -66,11 +80,11 @@ fn row(record: &Record) -> Vec<String> {
         }
         Event::NoHead { found } => ("no head".into(), format!("after record {found}")),
     };
-    vec![record.seq.to_string(), show_time(record.at), what, visible(&text)]
+    vec![record.seq.to_string(), show_time(record.at), what, visible(&masker.mask_text(&text))]
 }
 
 fn verify(context: &Context) -> Result<ExitCode, Failure> {
-    let audit = gate::audit(context)?;
+    let audit = settled(context)?;
     let report = audit.verify()?;
     gate::answer(context.format, &report, || {
         let verdict = if report.sound { "sound" } else { "BROKEN" };
@@ -90,7 +104,7 @@ fn verify(context: &Context) -> Result<ExitCode, Failure> {
 /// One record a line, as stored; then the head, which is worth keeping where this user cannot write.
 fn export(context: &Context) -> Result<ExitCode, Failure> {
     let mut failed = None;
-    let report = gate::audit(context)?.read(|record| {
+    let report = settled(context)?.read(|record| {
         if failed.is_none() {
             failed = output::json(&record).err();
         }

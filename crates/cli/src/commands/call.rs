@@ -16,7 +16,7 @@ pub(crate) fn run(context: &Context, args: &Call) -> Result<ExitCode, Failure> {
         .map_err(|error| Failure::new(format!("JSON: {error}; write an object, as '{{}}'")))?;
     // Every call is a caller of its own; what one starts, the next one must find.
     let owner = args.owner.clone().map_or(Owner::Everybody, Owner::Named);
-    let toolset = tools::toolset(context, &args.dialect, owner)?;
+    let toolset = tools::toolset(context, &args.dialect, owner, args.mode)?;
     let ticket = Ticket::default();
     let cancelling = ticket.clone();
     let _ = ctrlc::set_handler(move || {

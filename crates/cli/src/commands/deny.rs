@@ -17,11 +17,18 @@ const NO_REASON: &str = "The person said no and gave no reason.";
 pub(crate) fn run(context: &Context, args: Deny) -> Result<ExitCode, Failure> {
     gate::only_for_a_person("deny")?;
     let now = gate::now();
-    let approvals = gate::approvals(context)?;
+    let approvals = gate::premises(context)?.approvals()?;
     let id = approvals.find(&args.id, now)?.question.id;
     let reason = args.reason.unwrap_or_else(|| NO_REASON.to_owned());
     let reply = Reply::Deny { reason: reason.clone() };
-    umbo_gate::answer(&approvals, &gate::audit(context)?, &id, reply, &gate::person(), now)?;
+    umbo_gate::answer(
+        &approvals,
+        &gate::premises(context)?.audit()?,
+        &id,
+        reply,
+        &gate::person(),
+        now,
+    )?;
     gate::answer(
         context.format,
         &json!({ "id": id, "state": "denied", "reason": reason }),

@@ -5,16 +5,15 @@ use std::time::Duration;
 
 use serde::Serialize;
 use umbo_engine::{Followed, Job, Ladder, Outcome, Request, Stdin};
-use umbo_gate::Audit;
-use umbo_tools::JobLog;
 use umbo_tools::report::Ended;
+use umbo_tools::{JobLog, Passage};
 use umbo_view::{Budget, Part, Reader, Stream, View, ViewOptions};
 
 use super::{exit_code, remark, start};
 use crate::args::Start;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::gate::{self, Passage};
+use crate::gate;
 use crate::output::{self, Format};
 use crate::secrets;
 use crate::spinner::Spinner;
@@ -27,9 +26,10 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     let mode = args.mode;
     let budget = args.budget.unwrap_or_default();
     let request = start::request(args, Stdin::None)?;
-    match gate::pass(context, &request, mode, None)? {
-        Passage::Open(audit) => execute(context, &request, budget, audit.as_ref()),
-        Passage::Closed(code) => Ok(code),
+    let keeper = gate::keeper(context, mode)?;
+    match gate::pass(context, &keeper, &request, None)? {
+        Ok(passage) => execute(context, &request, budget, &passage),
+        Err(code) => Ok(code),
     }
 }
 
@@ -38,10 +38,11 @@ pub(super) fn execute(
     context: &Context,
     request: &Request,
     budget: Budget,
-    audit: Option<&Audit>,
+    passage: &Passage<'_>,
 ) -> Result<ExitCode, Failure> {
     let mut attached = context.engine.spawn(request)?;
     let job = attached.job().clone();
+    passage.started(&job);
     stop_on_ctrl_c(&job);
     if context.format == Format::Text {
         match pass_on(&job) {
@@ -59,7 +60,7 @@ pub(super) fn execute(
         .wait(None)?
         .ok_or_else(|| Failure::new(format!("job {job} has no outcome", job = job.id())))?;
     drop(spinner);
-    gate::record_end(audit, &job, &outcome)?;
+    passage.ended(&job, &outcome);
     match context.format {
         Format::Json => {
             let terminal = request.terminal.is_some();

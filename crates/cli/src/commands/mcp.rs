@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
-    let toolset = tools::toolset(context, &args.dialect, owner)?;
+    let toolset = tools::toolset(context, &args.dialect, owner, Some(args.mode))?;
     umbo_mcp::serve_stdio(toolset).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -36,15 +36,16 @@ struct RuleFile {
 
 fn check(context: &Context) -> Result<ExitCode, Failure> {
     let project = project_of(&Context::directory()?);
-    let mut policy = Policy::new(gate::roots(context, &project)?)?;
+    let premises = gate::premises(context)?;
+    let mut policy = Policy::new(premises.roots(&project))?;
     let mut errors = Vec::new();
-    if let Some((path, text)) = gate::user_rules()? {
-        match policy.clone().user(&path, &text) {
+    if let Some(rules) = premises.user_rules()? {
+        match policy.clone().user(&rules.path, &rules.text) {
             Ok(with) => policy = with,
             Err(error) => errors.push(error.to_string()),
         }
     }
-    if let Some(rules) = gate::project_rules(&project)? {
+    if let Some(rules) = premises.project_rules(&project)? {
         match policy.clone().project(&rules.path, &rules.text, rules.trust) {
             Ok(with) => policy = with,
             Err(error) => errors.push(error.to_string()),
@@ -85,7 +86,7 @@ fn show(checked: &Checked) -> Result<(), Failure> {
 
 fn explain(context: &Context, args: &Explain) -> Result<ExitCode, Failure> {
     let directory = Context::directory()?;
-    let policy = gate::policy(context, &directory)?;
+    let policy = gate::premises(context)?.policy(&directory)?;
     let command = args.command.join(" ");
     let reading = umbo_command::read(&command, gate::named_language(&args.shell)?);
     let subject = Subject::new(&command, &reading, &directory, policy.roots());

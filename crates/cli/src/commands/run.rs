@@ -8,13 +8,14 @@ use serde::Serialize;
 use umbo_engine::{Command, Condition, Login, Met, Request, Shell, Size};
 use umbo_recipes::select::{Selection, umbo as select};
 use umbo_recipes::{Lifetime, Program, Task, Visibility};
+use umbo_tools::Passage;
 use umbo_view::Budget;
 
 use super::exec;
 use crate::args::Run;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::gate::{self, Passage};
+use crate::gate;
 use crate::output::{self, Format};
 use crate::project::{Folder, job_name};
 
@@ -33,12 +34,13 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
         return dry_run(context, &selection, &request);
     }
     let recipe = selection.task.as_ref().map(|task| task.name.as_str());
-    let audit = match gate::pass(context, &request, None, recipe)? {
-        Passage::Open(audit) => audit,
-        Passage::Closed(code) => return Ok(code),
+    let keeper = gate::keeper(context, None)?;
+    let passage = match gate::pass(context, &keeper, &request, recipe)? {
+        Ok(passage) => passage,
+        Err(code) => return Ok(code),
     };
     if args.background {
-        return background(context, &request, args.ready.as_deref());
+        return background(context, &request, &passage, args.ready.as_deref());
     }
     if let Some(task) = &selection.task
         && task.lifetime == Lifetime::LongLived
@@ -49,7 +51,7 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
             task.name, task.name
         ));
     }
-    exec::execute(context, &request, Budget::default(), audit.as_ref())
+    exec::execute(context, &request, Budget::default(), &passage)
 }
 
 fn request(folder: &Folder, selection: &Selection, args: &Run) -> Request {
@@ -72,6 +74,7 @@ fn request(folder: &Folder, selection: &Selection, args: &Run) -> Request {
 fn background(
     context: &Context,
     request: &Request,
+    passage: &Passage<'_>,
     ready: Option<&str>,
 ) -> Result<ExitCode, Failure> {
     let pattern = match ready {
@@ -81,6 +84,7 @@ fn background(
         None => None,
     };
     let job = context.engine.start(request)?;
+    passage.started(&job);
     if let Some(pattern) = pattern {
         let met = job.wait(&[Condition::Match { pattern, from: 0 }], request.limits.wall)?;
         if matches!(met, Met::Ended | Met::Deadline) {

@@ -13,19 +13,20 @@ use umbo_engine::{
 use crate::args::{OnLeak, OnMaxOutput, Start};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::gate::{self, Passage};
+use crate::gate;
 use crate::output::{self, Format};
 use crate::secrets;
 
 pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     let mode = args.mode;
     let request = request(args, Stdin::Open)?;
-    let audit = match gate::pass(context, &request, mode, None)? {
-        Passage::Open(audit) => audit,
-        Passage::Closed(code) => return Ok(code),
+    let keeper = gate::keeper(context, mode)?;
+    let passage = match gate::pass(context, &keeper, &request, None)? {
+        Ok(passage) => passage,
+        Err(code) => return Ok(code),
     };
     let job = context.engine.start(&request)?;
-    gate::record_start(audit.as_ref(), &job)?;
+    passage.started(&job);
     let status = job.status()?;
     if let Status::Ended(outcome) = &status
         && let umbo_engine::End::FailedToStart { why } = &outcome.end

@@ -3,16 +3,18 @@
 use std::env;
 use std::process::ExitCode;
 
+use umbo_gate::Mode;
 use umbo_tools::{Owner, ShellSettings, Toolset};
 
 use crate::args::Tools;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::gate;
 use crate::output::{self, Format};
 use crate::secrets;
 
 pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> {
-    let toolset = toolset(context, &args.dialect, Owner::Everybody)?;
+    let toolset = toolset(context, &args.dialect, Owner::Everybody, None)?;
     if context.format == Format::Json {
         output::json(&toolset.tools())?;
         return Ok(ExitCode::SUCCESS);
@@ -37,8 +39,14 @@ pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> 
 }
 
 /// The tools of a dialect, for this caller.
-pub(super) fn toolset(context: &Context, dialect: &str, owner: Owner) -> Result<Toolset, Failure> {
+pub(super) fn toolset(
+    context: &Context,
+    dialect: &str,
+    owner: Owner,
+    mode: Option<Mode>,
+) -> Result<Toolset, Failure> {
     Toolset::builder()
+        .gate(gate::keeper(context, mode)?)
         .engine(context.engine.clone())
         .masker(secrets::masker()?)
         .dialect(dialect)

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use umbo_gate::{Digest, Event, FileState, FileTrust, Snapshot, TrustStore, project_of};
+use umbo_gate::{Digest, Event, FileState, FileTrust, Snapshot, project_of};
 
 use super::approve::visible;
 use crate::args::Trust;
@@ -25,7 +25,7 @@ pub(crate) fn run(context: &Context, args: &Trust) -> Result<ExitCode, Failure> 
         gate::only_for_a_person("trust")?;
     }
     let project = project_of(&Context::directory()?);
-    let store = TrustStore::open(&Context::configuration()?, gate::key()?);
+    let store = gate::premises(context)?.trust()?;
     let snapshot = Snapshot::read(&project)?;
     if !args.show {
         let files = store.standing(&project, &snapshot)?;
@@ -45,7 +45,7 @@ pub(crate) fn run(context: &Context, args: &Trust) -> Result<ExitCode, Failure> 
         let files: Vec<(String, Digest)> =
             snapshot.digests().map(|(name, digest)| (name.to_owned(), digest)).collect();
         let event = Event::Trust { project: project.display().to_string(), files };
-        gate::audit(context)?.append(&event, now)?;
+        gate::premises(context)?.audit()?.append(&event, now)?;
     }
     let files = store.standing(&project, &Snapshot::read(&project)?)?;
     let standing = Standing { project: project.display().to_string(), files };

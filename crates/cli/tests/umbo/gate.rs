@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::{UMBO, Umbo};
 
@@ -99,7 +99,7 @@ fn an_approved_command_runs_once_and_the_audit_knows_all_of_it() {
         .iter()
         .map(|record| record["kind"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(kinds, ["verdict", "answer", "verdict", "outcome", "verdict"]);
+    assert_eq!(kinds, ["verdict", "answer", "verdict", "started", "outcome", "verdict"]);
     assert_eq!(umbo.call(["audit", "verify", "--json"]).json()["sound"], true);
 }
 
@@ -222,5 +222,96 @@ fn a_tampered_audit_is_found_and_located() {
     fs::write(&path, &sound).unwrap();
     let exported = umbo.call(["audit", "export", "--json"]).json_lines();
     assert_eq!(exported.last().unwrap()["sound"], true);
-    assert_eq!(exported.len(), 7);
+    assert_eq!(exported.len(), 10);
+}
+
+#[test]
+fn a_job_that_ended_unwatched_is_in_the_audit_with_the_hash_of_its_output() {
+    let umbo = Umbo::new();
+    let project = project(&umbo);
+    let line = ["start", "--json", "--mode", "guard", "echo hi"];
+    let started = umbo.call(line).current_dir(&project).json();
+    let job = started["job"].as_str().unwrap();
+    umbo.outcome(job);
+    let of_kind = |kind: &str| -> Value {
+        let all = umbo.call(["audit", "show", "--json"]).json();
+        let found: Vec<&Value> =
+            all.as_array().unwrap().iter().filter(|record| record["kind"] == kind).collect();
+        assert_eq!(found.len(), 1, "{all}");
+        found[0].clone()
+    };
+    assert_eq!(of_kind("started")["verdict"], of_kind("verdict")["seq"]);
+    let outcome = of_kind("outcome");
+    assert_eq!((&outcome["job"], &outcome["exit_code"]), (&Value::from(job), &Value::from(0)));
+    let hash = "98ea6e4f216f2fb4b69fff9b3a44842c38686ca685f3f55dc48c5d3fb1107be4";
+    assert_eq!(outcome["log"], hash, "of what it wrote");
+    assert_eq!(of_kind("outcome"), outcome, "once");
+}
+
+/// `umbo call` in a project, in a mode: its exit status and answer.
+fn call(umbo: &Umbo, project: &Path, mode: &str, tool: &str, arguments: &Value) -> (i32, Value) {
+    let words = ["call", "--mode", mode, tool, &arguments.to_string()];
+    let answer = umbo.call(words).env("UMBO_RUN", "run").current_dir(project).answer();
+    (answer.status, serde_json::from_slice(&answer.stdout).unwrap())
+}
+
+#[test]
+fn a_tool_asks_before_what_is_dangerous_and_a_retry_after_the_answer_runs_once() {
+    let umbo = Umbo::new();
+    let project = project(&umbo);
+    fs::create_dir(project.join("kept")).unwrap();
+    let remove = json!({"command": "rm -rf kept"});
+    let (status, asked) = call(&umbo, &project, "guard", "exec", &remove);
+    let error = &asked["error"];
+    assert_eq!((status, &error["code"]), (1, &json!("approval_required")), "{asked}");
+    let id = error["id"].as_str().unwrap();
+    assert_eq!(error["answer_with"], format!("umbo approve {id}"));
+    assert_eq!(error["risk"], "dangerous");
+    assert!(project.join("kept").exists());
+    let (_, again) = call(&umbo, &project, "guard", "exec", &remove);
+    assert_eq!(again["error"]["id"], id, "the same question is one question");
+    assert!(person(&umbo, &project, &["approve", id], "y\n").status.success());
+    let (status, ran) = call(&umbo, &project, "guard", "exec", &remove);
+    assert_eq!((status, &ran["exit_code"]), (0, &json!(0)), "{ran}");
+    assert!(!project.join("kept").exists());
+    let (_, more) = call(&umbo, &project, "guard", "exec", &remove);
+    assert_eq!(more["error"]["code"], "approval_required", "once is once");
+    let (status, _) = call(&umbo, &project, "open", "exec", &json!({"command": "rm -rf nothing"}));
+    assert_eq!(status, 0, "in mode open only deny rules hold");
+}
+
+#[test]
+fn what_is_denied_is_denied_to_tools_in_every_mode_and_dialect() {
+    let umbo = Umbo::new();
+    let project = project(&umbo);
+    for (dialect, tool, field) in [
+        ("umbo", "exec", "command"),
+        ("claude-code", "Bash", "command"),
+        ("codex", "exec_command", "cmd"),
+    ] {
+        let arguments = json!({ field: "umbo approve 01abc" }).to_string();
+        let words = ["call", "--dialect", dialect, "--mode", "open", tool, &arguments];
+        let answer = umbo.call(words).current_dir(&project).status(1).json();
+        assert_eq!(answer["error"]["code"], "denied", "{answer}");
+    }
+}
+
+#[test]
+fn what_is_typed_into_a_job_passes_the_gate_and_stays_out_of_the_audit() {
+    let umbo = Umbo::new();
+    let project = project(&umbo);
+    let shell = json!({"command": "read line; eval \"$line\"", "background": true, "name": "sh"});
+    let (_, started) = call(&umbo, &project, "guard", "exec", &shell);
+    assert_eq!(started["state"], "started", "{started}");
+    fs::create_dir(project.join("kept")).unwrap();
+    let (_, asked) =
+        call(&umbo, &project, "guard", "input", &json!({"job": "sh", "text": "rm -rf kept\n"}));
+    assert_eq!(asked["error"]["code"], "approval_required", "{asked}");
+    let (status, typed) =
+        call(&umbo, &project, "guard", "input", &json!({"job": "sh", "text": "echo typed\n"}));
+    assert_eq!(status, 0, "{typed}");
+    umbo.outcome(started["job"].as_str().unwrap());
+    assert!(project.join("kept").exists());
+    let audit = umbo.call(["audit", "export", "--json"]).answer().text();
+    assert!(audit.contains("rm -rf kept") && !audit.contains("echo typed"), "{audit}");
 }

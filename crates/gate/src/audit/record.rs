@@ -52,10 +52,13 @@ pub enum Event {
         /// The hash of its output.
         log: Option<Digest>,
     },
-    /// A command that was let through runs in the background.
+    /// A command that was let through runs.
     Started {
         /// The job.
         job: String,
+        /// The number of the record that let it through.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verdict: Option<u64>,
     },
     /// Files of a project were trusted.
     Trust {

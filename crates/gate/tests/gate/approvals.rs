@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use umbo_gate::{Admission, Approver, Covers, Error, Lasts, Mode, PATIENCE, Question, Reply};
+use umbo_gate::{
+    Admission, Approver, Covers, Error, Lasts, Mode, PATIENCE, Question, Refusal, Reply,
+};
 
 use crate::project::{NOW, Project, call, required};
 
@@ -88,7 +90,10 @@ fn an_answer_is_final() {
     gate.answer(&id, Reply::Deny { reason: "not today".into() }, "me", NOW).unwrap();
     assert!(matches!(gate.answer(&id, ONCE, "agent", NOW), Err(Error::Answered(_))));
     let denied = gate.admit(&call, NOW).unwrap();
-    assert_eq!(denied, Admission::Denied { by: "me".into(), reason: "not today".into() });
+    assert_eq!(
+        denied,
+        Admission::Refused(Refusal::Denied { by: "me".into(), reason: "not today".into() })
+    );
     required(&gate.admit(&call, NOW + PATIENCE + 1).unwrap());
 }
 
@@ -100,7 +105,10 @@ fn what_waits_too_long_expires() {
     let id = required(&gate.admit(&call, NOW).unwrap());
     let late = NOW + PATIENCE;
     assert!(matches!(gate.answer(&id, ONCE, "me", late), Err(Error::Expired(_))));
-    assert_eq!(gate.admit_with(&call, &id, late).unwrap(), Admission::Expired { id: id.clone() });
+    assert_eq!(
+        gate.admit_with(&call, &id, late).unwrap(),
+        Admission::Refused(Refusal::Expired { id: id.clone() })
+    );
     let again = required(&gate.admit(&call, late).unwrap());
     assert_ne!(again, id);
     gate.answer(&again, ONCE, "me", late).unwrap();
@@ -175,7 +183,7 @@ fn an_approval_does_not_overrule_a_denial() {
     let strict =
         umbo_gate::Gate::open(project.with(rules), Mode::Default, &project.state(), project.key());
     let said = strict.unwrap().admit(&call("make", &root), NOW).unwrap();
-    assert!(matches!(said, Admission::Denied { .. }), "{said:?}");
+    assert!(matches!(said, Admission::Refused(Refusal::Denied { .. })), "{said:?}");
 }
 
 #[test]
@@ -232,7 +240,10 @@ fn a_host_can_answer_at_once_and_silence_is_no_denial() {
     required(&says(None));
     assert!(is_admitted(&says(Some(ONCE))));
     let denied = says(Some(Reply::Deny { reason: "no".into() }));
-    assert_eq!(denied, Admission::Denied { by: "host".into(), reason: "no".into() });
+    assert_eq!(
+        denied,
+        Admission::Refused(Refusal::Denied { by: "host".into(), reason: "no".into() })
+    );
 }
 
 #[test]

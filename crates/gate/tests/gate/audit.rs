@@ -9,7 +9,7 @@ use umbo_gate::{Audit, Event, Report};
 use crate::project::{NOW, Project};
 
 fn event(number: u64) -> Event {
-    Event::Started { job: format!("job {number}") }
+    Event::Started { job: format!("job {number}"), verdict: None }
 }
 
 fn filled(project: &Project, count: u64) -> Audit {
@@ -99,7 +99,7 @@ fn a_chain_rewritten_without_the_key_is_found() {
     let stranger = Project::new();
     let forged = filled(&stranger, 3);
     fs::copy(forged.path(), audit.path()).unwrap();
-    let changed = Event::Started { job: "another".into() };
+    let changed = Event::Started { job: "another".into(), verdict: None };
     let rewritten = Audit::new(&stranger.state(), stranger.key());
     rewritten.append(&changed, NOW).unwrap();
     fs::copy(rewritten.path(), audit.path()).unwrap();

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use umbo_command::{Shell, read};
 use umbo_gate::{
-    Admission, Call, Decision, Explanation, Gate, Key, Mode, Policy, Roots, ShellState, Subject,
-    Trust, decide,
+    Admission, Call, Decision, Explanation, Gate, Key, Mode, Policy, Refusal, Roots, ShellState,
+    Subject, Trust, decide,
 };
 
 /// The time at which tests happen.
@@ -101,7 +101,7 @@ pub(crate) fn call<'a>(command: &'a str, cwd: &'a Path) -> Call<'a> {
 /// The id of the approval a call has to wait for.
 pub(crate) fn required(admission: &Admission) -> String {
     match admission {
-        Admission::ApprovalRequired { id, .. } => id.clone(),
+        Admission::Refused(Refusal::ApprovalRequired { id, .. }) => id.clone(),
         other => panic!("{other:?} waits for nobody"),
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
                  rerun exec_command with tty=true to keep stdin open",
             ));
         }
-        job.input(chars.as_bytes())?;
+        call.input(&job, chars, &[])?;
         clamped(given, YIELD_MS, TYPED_MS)
     };
     call.wait(&job, vec![Condition::Exit], patience)?;

@@ -11,7 +11,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let (id, job) = process(call, arguments)?;
     let chars = arguments.text("chars").unwrap_or_default();
     if !chars.is_empty() {
-        job.input(chars.as_bytes())?;
+        call.input(&job, chars, &[])?;
     }
     if arguments.flag("close_stdin") {
         job.end_input()?;

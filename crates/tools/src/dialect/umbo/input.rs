@@ -16,22 +16,24 @@ const SETTLED: Duration = Duration::from_millis(300);
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let keys = arguments.texts("keys").unwrap_or_default();
     let eof = arguments.flag("eof");
-    let mut bytes = arguments.text("text").unwrap_or_default().as_bytes().to_vec();
+    let text_given = arguments.text("text").unwrap_or_default();
+    let mut pressed = Vec::new();
     for name in &keys {
-        bytes.extend(umbo_engine::key(name).map_err(|error| ToolError::argument("keys", error))?);
+        pressed.extend(umbo_engine::key(name).map_err(|error| ToolError::argument("keys", error))?);
     }
-    if bytes.is_empty() && !eof {
+    let sent = text_given.len() + pressed.len();
+    if sent == 0 && !eof {
         return Err(ToolError::argument("text", "nothing was given; accepted: text, keys or eof"));
     }
     let job = call.job(arguments.text("job").unwrap_or_default())?;
     let before = job.log()?.length()?;
-    if !bytes.is_empty() {
-        job.input(&bytes)?;
+    if sent > 0 {
+        call.input(&job, text_given, &pressed)?;
     }
     if eof {
         job.end_input()?;
     }
-    let mut value = json!({"job": job.id().as_str(), "bytes": bytes.len(), "eof": eof});
+    let mut value = json!({"job": job.id().as_str(), "bytes": sent, "eof": eof});
     let mut output = String::new();
     if let Some(patience) = arguments.seconds("wait") {
         let answered = regex::bytes::Regex::new("(?s).")
@@ -50,6 +52,6 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         call.told(&job);
         value["exit_code"] = json!(outcome.exit_code());
     }
-    let line = format!("{}: {} bytes sent, {}", job.id(), bytes.len(), status.name());
+    let line = format!("{}: {} bytes sent, {}", job.id(), sent, status.name());
     Ok(Answer::new(compact(value), closed(output, &line)))
 }

@@ -1,0 +1,148 @@
+//! Where the gate's files are, and what they say together.
+
+use std::path::{Path, PathBuf};
+
+use crate::approvals::Approvals;
+use crate::audit::Audit;
+use crate::error::{Error, Result};
+use crate::key::Key;
+use crate::place::{Roots, project_of};
+use crate::policy::{Policy, Trust};
+use crate::trust::{DIRECTORY, Snapshot, TrustStore};
+
+/// The name of a file of rules.
+const RULES: &str = "rules.toml";
+
+/// The directories of one user: the configuration, with key, rules and trust, and the state, with
+/// approvals and audit.
+#[derive(Clone, Debug)]
+pub struct Premises {
+    config: PathBuf,
+    state: PathBuf,
+    home: Option<PathBuf>,
+    scratch: Option<PathBuf>,
+}
+
+/// A file of rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleText {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: String,
+    /// Whether it may loosen.
+    pub trust: Trust,
+}
+
+impl Premises {
+    /// The files in a configuration directory and a state directory.
+    pub fn new(config: impl Into<PathBuf>, state: impl Into<PathBuf>) -> Self {
+        Self { config: config.into(), state: state.into(), home: None, scratch: None }
+    }
+
+    /// With the user's home.
+    #[must_use]
+    pub fn home(mut self, home: Option<PathBuf>) -> Self {
+        self.home = home;
+        self
+    }
+
+    /// With the directory for temporary files.
+    #[must_use]
+    pub fn scratch(mut self, scratch: impl Into<PathBuf>) -> Self {
+        self.scratch = Some(scratch.into());
+        self
+    }
+
+    /// The state directory.
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
+    /// The user's key, made if there is none.
+    pub fn key(&self) -> Result<Key> {
+        Key::open(&self.config)
+    }
+
+    /// The approvals.
+    pub fn approvals(&self) -> Result<Approvals> {
+        Approvals::open(&self.state, self.key()?)
+    }
+
+    /// The audit.
+    pub fn audit(&self) -> Result<Audit> {
+        Ok(Audit::new(&self.state, self.key()?))
+    }
+
+    /// What the user trusts.
+    pub fn trust(&self) -> Result<TrustStore> {
+        Ok(TrustStore::open(&self.config, self.key()?))
+    }
+
+    /// The directories that decisions in a project depend on.
+    pub fn roots(&self, project: &Path) -> Roots {
+        let roots = Roots::new(project).home(self.home.as_deref()).umbo(&self.config, &self.state);
+        match &self.scratch {
+            Some(scratch) => roots.scratch(scratch),
+            None => roots,
+        }
+    }
+
+    /// The user's rules, if there are any.
+    pub fn user_rules(&self) -> Result<Option<RuleText>> {
+        let path = self.config.join(RULES);
+        match std::fs::read(&path) {
+            Ok(bytes) => RuleText::new(path, bytes, Trust::Trusted).map(Some),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::file("read", path)(error)),
+        }
+    }
+
+    /// The project's rules, if there are any, and whether they are trusted.
+    pub fn project_rules(&self, project: &Path) -> Result<Option<RuleText>> {
+        let snapshot = Snapshot::read(project)?;
+        if snapshot.digests().next().is_none() {
+            return Ok(None);
+        }
+        let standing = self.trust()?.standing(project, &snapshot)?;
+        let Some((bytes, trust)) = snapshot.file(RULES, &standing) else { return Ok(None) };
+        let path = project.join(DIRECTORY).join(RULES);
+        RuleText::new(path, bytes.to_vec(), trust).map(Some)
+    }
+
+    /// All rules that hold in a directory.
+    pub fn policy(&self, directory: &Path) -> Result<Policy> {
+        let project = project_of(directory);
+        self.policy_of(
+            &project,
+            self.user_rules()?.as_ref(),
+            self.project_rules(&project)?.as_ref(),
+        )
+    }
+
+    /// All rules that hold in a project, from texts that were read before.
+    pub fn policy_of(
+        &self,
+        project: &Path,
+        user: Option<&RuleText>,
+        own: Option<&RuleText>,
+    ) -> Result<Policy> {
+        let mut policy = Policy::new(self.roots(project))?;
+        if let Some(rules) = user {
+            policy = policy.user(&rules.path, &rules.text)?;
+        }
+        if let Some(rules) = own {
+            policy = policy.project(&rules.path, &rules.text, rules.trust)?;
+        }
+        Ok(policy)
+    }
+}
+
+impl RuleText {
+    fn new(path: PathBuf, bytes: Vec<u8>, trust: Trust) -> Result<Self> {
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Self { path, text, trust }),
+            Err(_) => Err(Error::file("read", path)(std::io::Error::other("it is not UTF-8"))),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Writes to the audit what became of commands. Nobody's answer waits for it: the hash of a long
+//! output takes its time.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use umbo_engine::{Engine, Job, Outcome, Status};
+use umbo_gate::{Audit, Digest, Error, Event, Premises};
+
+use crate::call::now;
+
+/// Somebody at a desk of their own, from the first entry on.
+#[derive(Debug)]
+pub(crate) struct Clerk {
+    premises: Premises,
+    desk: Mutex<Option<Desk>>,
+}
+
+#[derive(Debug)]
+struct Desk {
+    entries: Sender<Entry>,
+    thread: JoinHandle<()>,
+}
+
+/// What is to be written.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    /// A job runs, by leave of a record.
+    Started { job: String, verdict: u64 },
+    /// A job is over.
+    Ended(Job, Box<Outcome>),
+}
+
+impl Clerk {
+    pub(crate) fn new(premises: Premises) -> Self {
+        Self { premises, desk: Mutex::default() }
+    }
+
+    /// Takes an entry; entries are written in their order.
+    pub(crate) fn write(&self, entry: Entry) {
+        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        if desk.is_none() {
+            // What cannot be written here, `settle` makes good.
+            let Ok(audit) = self.premises.audit() else { return };
+            let (entries, received) = channel::<Entry>();
+            let thread = thread::spawn(move || {
+                for entry in received {
+                    let _ = audit.append(&entry.event(), now());
+                }
+            });
+            *desk = Some(Desk { entries, thread });
+        }
+        if let Some(desk) = &*desk {
+            let _ = desk.entries.send(entry);
+        }
+    }
+}
+
+impl Drop for Clerk {
+    /// What was taken is written before the desk is left.
+    fn drop(&mut self) {
+        let desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Desk { entries, thread }) = desk {
+            drop(entries);
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Entry {
+    fn event(&self) -> Event {
+        match self {
+            Self::Started { job, verdict } => {
+                Event::Started { job: job.clone(), verdict: Some(*verdict) }
+            }
+            Self::Ended(job, outcome) => ended(job, outcome),
+        }
+    }
+}
+
+fn ended(job: &Job, outcome: &Outcome) -> Event {
+    Event::Outcome {
+        job: job.id().to_string(),
+        state: outcome.end.name().to_owned(),
+        exit_code: outcome.exit_code(),
+        log: std::fs::File::open(job.output_path()).and_then(Digest::of_reader).ok(),
+    }
+}
+
+/// Records the end of jobs that ended when nobody was there to record it. How many there were. A
+/// broken audit is left as it is, for whoever looks into it.
+pub fn settle(audit: &Audit, engine: &Engine) -> Result<usize, Error> {
+    let mut open = BTreeSet::new();
+    let report = audit.read(|record| {
+        match record.event {
+            Event::Started { job, .. } => {
+                open.insert(job);
+            }
+            Event::Outcome { job, .. } => {
+                open.remove(&job);
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    if !report.sound {
+        return Ok(0);
+    }
+    let mut settled = 0;
+    for id in open {
+        let event = match engine.job(&id) {
+            Err(umbo_engine::Error::UnknownJob(_)) => {
+                Event::Outcome { job: id, state: "removed".to_owned(), exit_code: None, log: None }
+            }
+            Err(_) => continue,
+            Ok(job) => match job.status() {
+                Ok(Status::Ended(outcome)) => ended(&job, &outcome),
+                _ => continue,
+            },
+        };
+        audit.append(&event, now())?;
+        settled += 1;
+    }
+    Ok(settled)
+}
