@@ -27,6 +27,7 @@ cargo xtask VERB
   bench exec [N]       what a command costs through umbo, beside a bare spawn
   bench flood [SIZE]   how fast output is captured, beside `cat > file` (1G unless said otherwise)
   bench jobs [N]       many live jobs: start, list, connect, memory, stop (500)
+  bench mcp [N]        the server beside others: start, memory, `echo hi`, lost output of N (20000)
   bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
   bench command        reading everyday commands
   bench recipes        finding the tasks of 200 packages
@@ -55,6 +56,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "exec", rest @ ..] => bench::exec::run(rest),
         ["bench", "flood", rest @ ..] => bench::flood::run(rest),
         ["bench", "jobs", rest @ ..] => bench::jobs::run(rest),
+        ["bench", "mcp", rest @ ..] => bench::mcp::run(rest),
         ["bench", "view"] => bench::example("umbo-view", "throughput"),
         ["bench", "command"] => bench::example("umbo-command", "measure"),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection"),

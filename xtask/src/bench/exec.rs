@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use umbo_engine::{Engine, Request, Size, Warmth};
 
-use super::{Sample, microseconds, ratio};
+use super::{Sample, bare, microseconds, ratio};
 use crate::failure::{Done, Failure};
 use crate::scratch::{Options, Scratch};
 use crate::workspace::say;
@@ -118,16 +118,6 @@ fn umbo(engine: &Engine, request: &Request, wanted: &[u8]) -> Done {
         return Ok(());
     }
     Err(Failure::new(format!("{}: {:?}, {output:?}", job.id(), outcome.end)))
-}
-
-fn bare(line: &str, wanted: &[u8]) -> Done {
-    let mut command = Command::new("/bin/sh");
-    command.args(["-c", line]).stdin(Stdio::null()).stderr(Stdio::inherit());
-    let output = command.output().map_err(Failure::at(line))?;
-    if output.status.success() && output.stdout == wanted {
-        return Ok(());
-    }
-    Err(Failure::of(line, output.status))
 }
 
 fn spawn(command: &mut Command) -> Done {

@@ -4,10 +4,12 @@
 pub(crate) mod exec;
 pub(crate) mod flood;
 pub(crate) mod jobs;
+pub(crate) mod mcp;
 
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
 use crate::workspace::{cargo, execute};
 
 /// A measurement that a crate brings itself, as an example beside what it measures.
@@ -50,6 +52,17 @@ fn ratio(time: Duration, base: Duration) -> f64 {
 
 fn microseconds(time: Duration) -> String {
     format!("{:.0}", time.as_secs_f64() * 1e6)
+}
+
+/// A line of the shell without umbo, read to its end.
+fn bare(line: &str, wanted: &[u8]) -> Done {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", line]).stdin(Stdio::null()).stderr(Stdio::inherit());
+    let output = command.output().map_err(Failure::at(line))?;
+    if output.status.success() && output.stdout == wanted {
+        return Ok(());
+    }
+    Err(Failure::of(line, output.status))
 }
 
 #[cfg(test)]

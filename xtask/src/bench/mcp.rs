@@ -1,0 +1,323 @@
+//! What an agent waits for: umbo's server beside others', with one client, in turns.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{Sample, bare, microseconds, ratio};
+use crate::failure::{Done, Failure};
+use crate::proc;
+use crate::scratch::{Options, Scratch};
+use crate::workspace::{execute, has_program, root, say};
+
+/// Short commands that are checked for what they wrote.
+const CHECKED: usize = 20_000;
+/// Calls of each kind that are timed.
+const ROUNDS: usize = 200;
+/// Starts of each server that are timed.
+const STARTS: usize = 5;
+/// Commands at once.
+const AT_ONCE: usize = 64;
+/// Of as many commands that umbo is given, a peer is given one: they are slow.
+const PEER_SHARE: usize = 20;
+/// As long as a client does nothing before it calls, as an agent that thinks.
+const REST: Duration = Duration::from_millis(10);
+const BASE: &str = "bare `sh -c 'echo hi'`";
+
+pub(crate) fn run(words: &[&str]) -> Done {
+    let options = Options::parse(words)?;
+    let checked = options.number(CHECKED)?;
+    let scratch = Scratch::open(&options)?;
+    let servers = servers(&scratch);
+    starts(&servers)?;
+    calls(&servers)?;
+    for server in &servers {
+        at_once(server)?;
+        let share = if server.name == "umbo" { checked } else { checked / PEER_SHARE };
+        lost(server, share)?;
+    }
+    scratch.prove_empty("state")
+}
+
+/// A server, and how it is asked for a command.
+struct Server {
+    name: &'static str,
+    program: PathBuf,
+    words: Vec<String>,
+    variables: Vec<(&'static str, String)>,
+    /// The tool, and its arguments for a line of the shell.
+    tool: &'static str,
+    arguments: fn(&str) -> Value,
+}
+
+fn servers(scratch: &Scratch) -> Vec<Server> {
+    let state = scratch.state("state").display().to_string();
+    let home = scratch.directory().join("home").display().to_string();
+    let mut servers = vec![Server {
+        name: "umbo",
+        program: scratch.umbo().to_owned(),
+        words: ["--state-dir", &state, "mcp"].map(str::to_owned).to_vec(),
+        variables: vec![("HOME", home.clone()), ("UMBO_MAX_RUNNING", "64".to_owned())],
+        tool: "exec",
+        arguments: |line| json!({"command": line}),
+    }];
+    let peers: [fn(&str) -> Done<Server>; 2] = [shell_server, desktop_commander];
+    for peer in peers {
+        match peer(&home) {
+            Ok(server) => servers.push(server),
+            Err(failure) => say(format!("not measured: {}", failure.message())),
+        }
+    }
+    servers
+}
+
+fn peers() -> PathBuf {
+    root().join("target/bench-tools")
+}
+
+fn shell_server(home: &str) -> Done<Server> {
+    let place = peers().join("python");
+    let program = place.join("bin/mcp-shell-server");
+    if !program.is_file() {
+        execute(Command::new("python3").args(["-m", "venv"]).arg(&place))?;
+        let mut install = Command::new(place.join("bin/pip"));
+        install.args(["install", "--quiet", "--disable-pip-version-check"]);
+        execute(install.arg("mcp-shell-server==1.1.14"))?;
+    }
+    let allowed = "sh,echo,true".to_owned();
+    Ok(Server {
+        name: "mcp-shell-server 1.1.14",
+        program,
+        words: vec![],
+        variables: vec![("HOME", home.to_owned()), ("ALLOW_COMMANDS", allowed)],
+        tool: "shell_execute",
+        arguments: |line| json!({"command": ["sh", "-c", line], "directory": "/"}),
+    })
+}
+
+fn desktop_commander(home: &str) -> Done<Server> {
+    let program = peers().join("node_modules/.bin/desktop-commander");
+    if !program.is_file() {
+        if !has_program("npm") {
+            return Err(Failure::new("Desktop Commander: there is no npm here"));
+        }
+        fs::create_dir_all(peers()).map_err(Failure::at(peers().display()))?;
+        let mut install = Command::new("npm");
+        install.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]);
+        execute(install.arg(peers()).arg("@wonderwhy-er/desktop-commander@0.2.23"))?;
+    }
+    Ok(Server {
+        name: "Desktop Commander 0.2.23",
+        program,
+        words: vec!["--no-onboarding".to_owned()],
+        variables: vec![("HOME", home.to_owned())],
+        tool: "start_process",
+        arguments: |line| json!({"command": line, "timeout_ms": 10_000}),
+    })
+}
+
+/// A client of one server.
+struct Client {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    next: u64,
+}
+
+impl Client {
+    /// Starts a server and waits for its first answer.
+    fn start(server: &Server) -> Done<Self> {
+        let mut command = Command::new(&server.program);
+        command.args(&server.words).envs(server.variables.clone());
+        for (name, value) in &server.variables {
+            if *name == "HOME" {
+                fs::create_dir_all(value).map_err(Failure::at(value))?;
+            }
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(Failure::at(server.program.display()))?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Failure::new("a server without pipes"));
+        };
+        let mut client = Self { child, stdin, stdout: BufReader::new(stdout), next: 1 };
+        client.request(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-06-18", "capabilities": {},
+                "clientInfo": {"name": "bench", "version": "1"},
+            }),
+        )?;
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+        Ok(client)
+    }
+
+    fn send(&mut self, message: &Value) -> Done {
+        self.stdin.write_all(format!("{message}\n").as_bytes()).map_err(Failure::at("a server"))
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Done<u64> {
+        let id = self.next;
+        self.next += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
+        Ok(id)
+    }
+
+    fn ask_for(&mut self, server: &Server, line: &str) -> Done<u64> {
+        let arguments = (server.arguments)(line);
+        self.ask("tools/call", &json!({"name": server.tool, "arguments": arguments}))
+    }
+
+    /// The next answer: its number and itself.
+    fn answer(&mut self) -> Done<(u64, Value)> {
+        loop {
+            let mut line = String::new();
+            let read = self.stdout.read_line(&mut line).map_err(Failure::at("a server"))?;
+            if read == 0 {
+                return Err(Failure::new("a server closed its output"));
+            }
+            // Some servers print what is no message.
+            let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+            if let (Some(id), None) = (message["id"].as_u64(), message.get("method")) {
+                return Ok((id, message));
+            }
+        }
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Done<Value> {
+        let id = self.ask(method, params)?;
+        loop {
+            let (answered, message) = self.answer()?;
+            if answered == id {
+                return Ok(message);
+            }
+        }
+    }
+
+    /// Runs a line; whether all it wrote came back.
+    fn run(&mut self, server: &Server, line: &str, wanted: &str) -> Done<bool> {
+        let arguments = (server.arguments)(line);
+        let params = json!({"name": server.tool, "arguments": arguments});
+        let answer = self.request("tools/call", &params)?;
+        Ok(answer["result"]["content"].to_string().contains(wanted))
+    }
+
+    fn leave(mut self) -> Done {
+        drop(self.stdin);
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while self.child.try_wait().map_err(Failure::at("a server"))?.is_none() {
+            if Instant::now() > deadline {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+}
+
+/// From the start of a server to its first answer, and its memory then.
+fn starts(servers: &[Server]) -> Done {
+    say("| server | start to first answer, ms (median) | resident at rest, MB |\n|---|---|---|");
+    for server in servers {
+        let mut sample = Sample::default();
+        let mut resident = 0;
+        for _ in 0..STARTS {
+            let start = Instant::now();
+            let mut client = Client::start(server)?;
+            sample.add(start.elapsed());
+            client.run(server, "echo hi", "hi")?;
+            resident = proc::memory(client.child.id()).map_or(0, |memory| memory.resident);
+            client.leave()?;
+        }
+        let start = sample.median().as_secs_f64() * 1e3;
+        say(format!("| {} | {start:.1} | {} |", server.name, resident * 1024 / 1_000_000));
+    }
+    say("");
+    Ok(())
+}
+
+/// What `echo hi` costs, with the cost of asking for nothing beside it.
+fn calls(servers: &[Server]) -> Done {
+    let mut clients: Vec<Client> = servers.iter().map(Client::start).collect::<Done<_>>()?;
+    for (server, client) in servers.iter().zip(&mut clients) {
+        client.run(server, "echo hi", "hi")?;
+    }
+    let mut base = Sample::default();
+    let mut pings: Vec<Sample> = servers.iter().map(|_| Sample::default()).collect();
+    let mut runs: Vec<Sample> = servers.iter().map(|_| Sample::default()).collect();
+    for _ in 0..ROUNDS {
+        std::thread::sleep(REST);
+        let start = Instant::now();
+        bare("echo hi", b"hi\n")?;
+        base.add(start.elapsed());
+        for (number, (server, client)) in servers.iter().zip(&mut clients).enumerate() {
+            std::thread::sleep(REST);
+            let start = Instant::now();
+            client.request("ping", &json!({}))?;
+            pings[number].add(start.elapsed());
+            std::thread::sleep(REST);
+            let start = Instant::now();
+            client.run(server, "echo hi", "hi")?;
+            runs[number].add(start.elapsed());
+        }
+    }
+    for client in clients {
+        client.leave()?;
+    }
+    say("| `echo hi` | p50 µs | p99 µs | × bare | `ping` p50 µs |\n|---|---|---|---|---|");
+    let row = |name: &str, sample: &Sample, ping: &str| {
+        say(format!(
+            "| {name} | {} | {} | {:.2} | {ping} |",
+            microseconds(sample.median()),
+            microseconds(sample.percentile(99)),
+            ratio(sample.median(), base.median()),
+        ));
+    };
+    row(BASE, &base, "");
+    for (number, server) in servers.iter().enumerate() {
+        row(server.name, &runs[number], &microseconds(pings[number].median()));
+    }
+    say("");
+    Ok(())
+}
+
+/// Many commands at once: how long until the last is answered.
+fn at_once(server: &Server) -> Done {
+    let mut client = Client::start(server)?;
+    client.run(server, "echo hi", "hi")?;
+    let start = Instant::now();
+    for number in 0..AT_ONCE {
+        client.ask_for(server, &format!("echo number-{number}-"))?;
+    }
+    let mut right = 0;
+    for _ in 0..AT_ONCE {
+        let (_, message) = client.answer()?;
+        right += usize::from(message["result"]["content"].to_string().contains("number-"));
+    }
+    let took = start.elapsed().as_millis();
+    say(format!("{}: {AT_ONCE} commands at once: {right} right, {took} ms", server.name));
+    client.leave()
+}
+
+/// How many short commands come back without what they wrote.
+fn lost(server: &Server, count: usize) -> Done {
+    let mut client = Client::start(server)?;
+    let mut lost = 0;
+    let start = Instant::now();
+    for number in 0..count {
+        let line = match number % 3 {
+            0 => format!("echo out-{number}-"),
+            1 => format!("echo out-{number}- >&2"),
+            _ => format!("printf out-{number}-"),
+        };
+        lost += usize::from(!client.run(server, &line, &format!("out-{number}-"))?);
+    }
+    let took = start.elapsed().as_secs_f64();
+    say(format!("{}: output lost in {lost} of {count} commands ({took:.0} s)", server.name));
+    client.leave()
+}
