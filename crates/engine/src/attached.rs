@@ -34,35 +34,54 @@ pub(crate) struct Sent {
 
 impl Sent {
     /// Waits for the first answer. `None` if the job's session was busy and is worth another try.
-    pub(crate) fn accepted(self) -> Result<Option<Attached>> {
-        let Self { mut attached, result } = self;
-        // A message that could not be made was not sent: nobody will answer it.
-        if let Err(error) = &result
-            && error.kind() == io::ErrorKind::InvalidInput
-        {
-            return Err(Error::invalid("request", error.to_string()));
-        }
+    pub(crate) fn accepted(mut self) -> Result<Option<Attached>> {
+        self.is_sent()?;
         // A supervisor that could not prepare says so before it closes the socket.
-        match attached.next_report(None)? {
-            Some(Report::Queued | Report::Started { .. }) => Ok(Some(attached)),
-            Some(Report::Ended(outcome)) => {
-                attached.end(*outcome);
-                Ok(Some(attached))
-            }
-            Some(Report::Exists) => Ok(Some(Attached::to_existing(attached.job))),
-            Some(Report::Full { running }) => Err(Error::Full { running }),
+        match self.attached.next_report(None)? {
             Some(Report::SessionBusy { holder }) => {
-                if let Ok(holder) = attached.job.engine().job(&holder) {
+                if let Ok(holder) = self.attached.job.engine().job(&holder) {
                     holder.wait(&[Condition::Exit], None)?;
                 }
                 Ok(None)
             }
-            Some(Report::Failed { why }) => Err(Error::SupervisorGone(why)),
-            None => Err(Error::SupervisorGone(match result {
-                Err(error) => error.to_string(),
-                Ok(()) => "it closed the connection".into(),
-            })),
+            Some(report) => {
+                self.attached.heed(report)?;
+                Ok(Some(self.attached))
+            }
+            None => Err(self.unanswered()),
         }
+    }
+
+    /// Waits for the end, at most until a deadline.
+    pub(crate) fn heard_until(mut self, deadline: Instant) -> Result<Attached> {
+        self.is_sent()?;
+        loop {
+            match self.attached.next_report(Some(deadline))? {
+                Some(report) => self.attached.heed(report)?,
+                None if Instant::now() >= deadline => return Ok(self.attached),
+                None => return Err(self.unanswered()),
+            }
+            if self.attached.supervisor.is_none() {
+                return Ok(self.attached);
+            }
+        }
+    }
+
+    /// A message that could not be made was not sent: nobody will answer it.
+    fn is_sent(&self) -> Result<()> {
+        match &self.result {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                Err(Error::invalid("request", error.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn unanswered(self) -> Error {
+        Error::SupervisorGone(match self.result {
+            Err(error) => error.to_string(),
+            Ok(()) => "it closed the connection".into(),
+        })
     }
 }
 
@@ -93,11 +112,12 @@ impl Attached {
         let deadline = patience.map(|patience| Instant::now() + patience);
         while self.supervisor.is_some() {
             match self.next_report(deadline)? {
-                Some(Report::Ended(outcome)) => {
-                    self.end(*outcome);
-                    return Ok(self.outcome.clone());
+                Some(report) => {
+                    self.heed(report)?;
+                    if self.outcome.is_some() {
+                        return Ok(self.outcome.clone());
+                    }
                 }
-                Some(_) => {}
                 None if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
                     return Ok(None);
                 }
@@ -121,9 +141,23 @@ impl Attached {
         self.job
     }
 
-    fn end(&mut self, outcome: Outcome) {
-        self.outcome = Some(outcome);
-        self.supervisor = None;
+    /// What a report means for who waits.
+    fn heed(&mut self, report: Report) -> Result<()> {
+        match report {
+            Report::Queued | Report::Started { .. } => {}
+            Report::Ended(outcome) => {
+                self.outcome = Some(*outcome);
+                self.supervisor = None;
+            }
+            // Another call was faster with the same key.
+            Report::Exists => *self = Self::to_existing(self.job.clone()),
+            Report::Full { running } => return Err(Error::Full { running }),
+            Report::SessionBusy { holder } => {
+                return Err(Error::SupervisorGone(format!("its session is held by job {holder}")));
+            }
+            Report::Failed { why } => return Err(Error::SupervisorGone(why)),
+        }
+        Ok(())
     }
 
     /// The next thing the supervisor says; `None` at the deadline, or if it is gone.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::attached::Attached;
+use crate::attached::{Attached, Sent};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::event::Journal;
@@ -198,6 +198,35 @@ impl Engine {
         self.launch(request, News::Start)
     }
 
+    /// As [`Engine::spawn`], for a caller that would wait for the end in any case: returns when the
+    /// job has ended, or after `patience` with the job running on. A short command costs less this
+    /// way.
+    pub fn attend(&self, request: &Request, patience: Duration) -> Result<Attached> {
+        // A job that may have to be tried again cannot be left half-way.
+        if request.session.is_some() {
+            return self.launch(request, News::Start);
+        }
+        let deadline = Instant::now() + patience;
+        let directory = check(request)?;
+        let claim = self.claim(request)?;
+        if let Claim::Taken(job) = &claim {
+            return Ok(Attached::to_existing(job.clone()));
+        }
+        let attached = self.send(request, &directory, &claim, News::End)?.heard_until(deadline);
+        self.inner.spares.refill();
+        attached
+    }
+
+    fn send(&self, request: &Request, directory: &Path, claim: &Claim, news: News) -> Result<Sent> {
+        let job = match claim {
+            Claim::Mine(job) | Claim::Taken(job) => job.id().clone(),
+            Claim::None => JobId::generate(),
+        };
+        let (assign, body) = self.assign(request, directory, &job, news)?;
+        let supervisor = self.inner.spares.take()?;
+        Ok(Attached::send(Job::new(self.clone(), job), supervisor, &assign, &body))
+    }
+
     fn launch(&self, request: &Request, news: News) -> Result<Attached> {
         let directory = check(request)?;
         let claim = self.claim(request)?;
@@ -205,14 +234,7 @@ impl Engine {
             return Ok(Attached::to_existing(job.clone()));
         }
         loop {
-            let job = match &claim {
-                Claim::Mine(job) | Claim::Taken(job) => job.id().clone(),
-                Claim::None => JobId::generate(),
-            };
-            let (assign, body) = self.assign(request, &directory, &job, news)?;
-            let supervisor = self.inner.spares.take()?;
-            let handle = Job::new(self.clone(), job);
-            let accepted = Attached::send(handle, supervisor, &assign, &body).accepted();
+            let accepted = self.send(request, &directory, &claim, news)?.accepted();
             self.inner.spares.refill();
             // Otherwise the session was busy, and its holder has ended meanwhile.
             if let Some(attached) = accepted? {

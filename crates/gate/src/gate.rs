@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::Arc;
 
 use umbo_command::{Reading, Risk, Shell};
 
@@ -94,6 +95,13 @@ impl Call<'_> {
         reading
     }
 
+    /// What some rules say about it in a mode, and why. Nothing is recorded or used up.
+    pub fn explain(&self, policy: &Policy, mode: Mode) -> Explanation {
+        let reading = self.reading();
+        let subject = Subject::new(self.command, &reading, self.cwd, policy.roots());
+        decide(&subject.recipe(self.recipe), policy, mode, self.tools, &[])
+    }
+
     /// Whether the environment brings functions, or a file that a shell reads first.
     fn has_functions(&self) -> bool {
         self.environment.iter().chain(self.set).any(|(name, value)| {
@@ -122,7 +130,7 @@ pub enum Admission {
 
 /// Rules, mode, approvals and audit together.
 pub struct Gate {
-    policy: Policy,
+    policy: Arc<Policy>,
     mode: Mode,
     approvals: Approvals,
     audit: Audit,
@@ -148,10 +156,15 @@ enum Settled {
 
 impl Gate {
     /// A gate over a state directory.
-    pub fn open(policy: Policy, mode: Mode, state: &Path, key: Key) -> Result<Self> {
+    pub fn open(
+        policy: impl Into<Arc<Policy>>,
+        mode: Mode,
+        state: &Path,
+        key: Key,
+    ) -> Result<Self> {
         let approvals = Approvals::open(state, key.clone())?;
         let audit = Audit::new(state, key.clone());
-        Ok(Self { policy, mode, approvals, audit, key, approver: None })
+        Ok(Self { policy: policy.into(), mode, approvals, audit, key, approver: None })
     }
 
     /// With somebody who can be asked at once.
@@ -178,9 +191,7 @@ impl Gate {
 
     /// What it would say, and why. Nothing is recorded or used up.
     pub fn explain(&self, call: &Call<'_>) -> Explanation {
-        let reading = call.reading();
-        let subject = Subject::new(call.command, &reading, call.cwd, self.policy.roots());
-        decide(&subject.recipe(call.recipe), &self.policy, self.mode, call.tools, &[])
+        call.explain(&self.policy, self.mode)
     }
 
     /// Decides about a call at a time, and records that.

@@ -117,13 +117,13 @@ impl<'a> Call<'a> {
     /// that it outlives its caller.
     pub(crate) fn run(&self, request: &Request, patience: Duration) -> Result<Ran, ToolError> {
         let passage = self.admit(request)?;
-        let mut attached = self.tools.engine.spawn(request)?;
+        let deadline = Instant::now().checked_add(patience);
+        let mut attached = self.tools.engine.attend(request, patience.min(BEAT))?;
         let job = attached.job().clone();
         passage.started(&job);
         if request.on_disconnect == OnDisconnect::Stop {
             self.ticket.bind(&job);
         }
-        let deadline = Instant::now().checked_add(patience);
         let mut watch = self.watch(&job);
         let outcome = loop {
             let left = remaining(deadline);

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell};
 use umbo_gate::{
-    Admission, Approver, Call, Decision, Error, Gate, Mode, Premises, Refusal, RuleText,
-    ShellState, project_of,
+    Admission, Approver, Call, Decision, Error, Gate, Key, Mode, Policy, Premises, Refusal,
+    RuleText, ShellState, project_of,
 };
 
 use crate::call::now;
@@ -26,7 +26,8 @@ pub struct Gatekeeper {
     mode: Mode,
     records: Records,
     run: Option<String>,
-    gates: Mutex<HashMap<PathBuf, Kept>>,
+    policies: Mutex<HashMap<PathBuf, Kept>>,
+    key: Mutex<Option<Key>>,
     clerk: Clerk,
 }
 
@@ -44,7 +45,7 @@ pub enum Records {
 struct Kept {
     user: Option<RuleText>,
     own: Option<RuleText>,
-    gate: Arc<Gate>,
+    policy: Arc<Policy>,
 }
 
 /// What a request asks to run, as text.
@@ -82,7 +83,8 @@ impl Gatekeeper {
             mode,
             records: Records::Everything,
             run: None,
-            gates: Mutex::default(),
+            policies: Mutex::default(),
+            key: Mutex::default(),
         }
     }
 
@@ -161,11 +163,14 @@ impl Gatekeeper {
         records: Records,
         host: Option<&dyn Approver>,
     ) -> Result<Passage<'_>, NotAdmitted> {
-        let gate = self.gate(call.cwd)?;
-        if records == Records::Refusals && gate.explain(call).verdict.decision() == Decision::Allow
+        let policy = self.policy(call.cwd)?;
+        // Without a record there is no need of a key, or of a place for it.
+        if records == Records::Refusals
+            && call.explain(&policy, self.mode).verdict.decision() == Decision::Allow
         {
             return Ok(Passage { record: None });
         }
+        let gate = Gate::open(policy, self.mode, self.premises.state(), self.key()?)?;
         match gate.admit_asking(call, host, now())? {
             Admission::Admitted { record, .. } => {
                 Ok(Passage { record: Some((&self.clerk, record)) })
@@ -174,26 +179,34 @@ impl Gatekeeper {
         }
     }
 
-    /// The gate for a directory, made anew if a file of rules has changed.
-    fn gate(&self, directory: &Path) -> Result<Arc<Gate>, Error> {
+    fn key(&self) -> Result<Key, Error> {
+        let mut kept = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = &*kept {
+            return Ok(key.clone());
+        }
+        let key = self.premises.key()?;
+        *kept = Some(key.clone());
+        Ok(key)
+    }
+
+    /// The rules for a directory, read anew if a file of rules has changed.
+    fn policy(&self, directory: &Path) -> Result<Arc<Policy>, Error> {
         let project = project_of(directory);
         let user = self.premises.user_rules()?;
         let own = self.premises.project_rules(&project)?;
-        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kept) = gates.get(&project)
+        let mut policies = self.policies.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = policies.get(&project)
             && kept.user == user
             && kept.own == own
         {
-            return Ok(Arc::clone(&kept.gate));
+            return Ok(Arc::clone(&kept.policy));
         }
-        let policy = self.premises.policy_of(&project, user.as_ref(), own.as_ref())?;
-        let key = self.premises.key()?;
-        let gate = Arc::new(Gate::open(policy, self.mode, self.premises.state(), key)?);
-        if gates.len() >= MOST_PROJECTS {
-            gates.clear();
+        let policy = Arc::new(self.premises.policy_of(&project, user.as_ref(), own.as_ref())?);
+        if policies.len() >= MOST_PROJECTS {
+            policies.clear();
         }
-        gates.insert(project, Kept { user, own, gate: Arc::clone(&gate) });
-        Ok(gate)
+        policies.insert(project, Kept { user, own, policy: Arc::clone(&policy) });
+        Ok(policy)
     }
 }
 

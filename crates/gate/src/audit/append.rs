@@ -11,7 +11,7 @@ use super::Audit;
 use super::record::{Event, line, parse, tail};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::store::{make_directory, replace, seal, unseal};
+use crate::store::{make_directory, overwrite, seal, unseal};
 
 /// The signed last word on how long the chain is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +77,7 @@ impl Audit {
         let head =
             Head { seq: end.seq, hash: end.hash.clone(), bytes: end.keep + bytes.len() as u64 };
         let path = self.head_path();
-        replace(&path, &seal(&self.key, "audit head", &path, &head)?)?;
+        overwrite(&path, &seal(&self.key, "audit head", &path, &head)?)?;
         Ok(Appended { seq: end.seq, hash: end.hash, notices: end.notices })
     }
 
