@@ -83,7 +83,7 @@ impl Context {
         let place = Self::config_directory().ok_or_else(|| {
             Failure::new("no place for rules: set UMBO_CONFIG_DIR, XDG_CONFIG_HOME or HOME")
         })?;
-        Ok(Self::directory()?.join(place))
+        if place.is_absolute() { Ok(place) } else { Ok(Self::directory()?.join(place)) }
     }
 
     /// The caller's home.

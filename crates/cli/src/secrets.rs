@@ -29,7 +29,7 @@ pub(crate) fn masker() -> Result<Masker, Failure> {
         Some(directory) => listed(&directory.join("secrets.yml"))?,
         None => Vec::new(),
     };
-    let project = match project_file()? {
+    let project = match project_file() {
         Some(file) => listed(&file)?,
         None => Vec::new(),
     };
@@ -48,9 +48,9 @@ pub(crate) fn shared() -> Result<&'static Masker, Failure> {
 }
 
 /// The nearest `.umbo/secrets.yml` above the caller.
-fn project_file() -> Result<Option<PathBuf>, Failure> {
-    let here = Context::directory()?;
-    Ok(here.ancestors().map(|place| place.join(".umbo/secrets.yml")).find(|file| file.is_file()))
+fn project_file() -> Option<PathBuf> {
+    let here = Context::directory().ok()?;
+    here.ancestors().map(|place| place.join(".umbo/secrets.yml")).find(|file| file.is_file())
 }
 
 fn listed(file: &Path) -> Result<Vec<Entry>, Failure> {

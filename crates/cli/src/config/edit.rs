@@ -18,6 +18,7 @@ pub(crate) fn set(text: &str, name: &[&str], value: &Value) -> Result<String, St
         text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
     let Some((last, tables)) = name.split_last() else { return Err("no setting is named".into()) };
     let mut table: &mut dyn TableLike = document.as_table_mut();
+    let mut is_inline = false;
     for name in tables {
         let fresh = || {
             let mut table = Table::new();
@@ -25,9 +26,15 @@ pub(crate) fn set(text: &str, name: &[&str], value: &Value) -> Result<String, St
             Item::Table(table)
         };
         let inner = table.entry(name).or_insert_with(fresh);
+        // The space before a closing brace belongs to the last value, which this one is no more.
+        is_inline |= inner.is_inline_table();
+        for (_, value) in inner.as_inline_table_mut().into_iter().flat_map(|list| list.iter_mut()) {
+            value.decor_mut().set_suffix("");
+        }
         table = inner.as_table_like_mut().ok_or_else(|| format!("`{name}` is no table"))?;
     }
-    table.insert(last, Item::Value(value.clone()));
+    let suffix = if is_inline { " " } else { "" };
+    table.insert(last, Item::Value(value.clone().decorated(" ", suffix)));
     Ok(document.to_string())
 }
 

@@ -64,7 +64,7 @@ const fn key(
 }
 
 /// All of them, in the order in which they are shown.
-pub(crate) const KEYS: &[Key] = &[
+pub(crate) static KEYS: [Key; 25] = [
     key(
         "max_running",
         Kind::Count,
@@ -250,14 +250,15 @@ mod tests {
 
     #[test]
     fn the_readme_lists_every_setting() {
-        let mut table = String::from("| setting | default | what it is |\n|---|---|---|\n");
-        for key in KEYS {
+        let row = |key: &Key| {
             let preset = match key.preset {
                 Preset::Nothing | Preset::Text("") => "–".to_owned(),
                 Preset::Text(text) | Preset::As(text) => format!("`{text}`"),
             };
-            table += &format!("| `{}` | {preset} | {} |\n", key.name, key.meaning);
-        }
+            format!("| `{}` | {preset} | {} |\n", key.name, key.meaning)
+        };
+        let rows: String = KEYS.iter().map(row).collect();
+        let table = format!("| setting | default | what it is |\n|---|---|---|\n{rows}");
         let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
         let readme = std::fs::read_to_string(readme).unwrap();
         assert!(readme.contains(&table), "put this into README.md:\n\n{table}");

@@ -66,7 +66,7 @@ impl Layers {
                 Preset::As(name) => self.value(name).cloned(),
                 _ => None,
             };
-            let setting = self.0.iter_mut().find(|setting| std::ptr::eq(setting.key, said.key));
+            let setting = self.0.iter_mut().find(|setting| setting.key.name == said.key.name);
             if let Some(setting) = setting {
                 setting.take(said, stand_in, trust);
             }
@@ -111,19 +111,16 @@ impl Setting {
             Trust::Trusted => Some(value.clone()),
             Trust::Untrusted => tightened(key, current.as_ref(), &value),
         };
-        match accepted {
-            Some(accepted) => {
-                self.value = Some(accepted);
-                self.origin = origin;
-            }
-            None => {
-                let why = match key.tightens {
-                    Tightens::Nothing => Why::NotForProjects,
-                    _ => Why::Loosens,
-                };
-                self.ignored.push(Ignored { value, origin, why });
-            }
+        if accepted.is_some() {
+            self.value = accepted;
+            self.origin = origin;
+            return;
         }
+        let why = match key.tightens {
+            Tightens::Nothing => Why::NotForProjects,
+            _ => Why::Loosens,
+        };
+        self.ignored.push(Ignored { value, origin, why });
     }
 }
 
@@ -216,10 +213,11 @@ mod tests {
     #[test]
     fn a_setting_that_another_stands_in_for_is_compared_with_that() {
         let name = "tools.shell.max_concurrent_processes";
-        let say = |number: &str| format!("{name} = {number}");
         assert_eq!(layered(&[(Layer::User, "max_running = 4")], name).0, "4");
-        let texts = |project| [(Layer::User, "max_running = 4"), (Layer::Project, project)];
-        assert_eq!(layered(&texts(say("5").as_str()), name), ("4".into(), 1));
-        assert_eq!(layered(&texts(say("3").as_str()), name), ("3".into(), 0));
+        for (number, held, ignored) in [("5", "4", 1), ("3", "3", 0)] {
+            let project = format!("{name} = {number}");
+            let texts = [(Layer::User, "max_running = 4"), (Layer::Project, &project)];
+            assert_eq!(layered(&texts, name), (held.to_owned(), ignored));
+        }
     }
 }

@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn every_setting_sets_something() {
         let default = settings("");
-        for key in KEYS {
+        for key in &KEYS {
             let other = match key.kind {
                 Kind::Flag => format!("{}", !key.name.ends_with("restrict_to_project")),
                 Kind::Count => "7".into(),

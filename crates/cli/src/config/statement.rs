@@ -45,17 +45,14 @@ impl Statement {
     /// The variables of the caller.
     pub(crate) fn of_variables(variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
         let mut statement = Self::default();
-        for key in KEYS {
+        for key in &KEYS {
             let Some(name) = key.variable() else { continue };
             let Some(text) = variable(&name) else { continue };
-            match text.to_str().and_then(|text| key.kind.read_text(text)) {
-                Some(value) => {
-                    statement.said.push(Said { key, value, origin: Origin::Variable(name) });
-                }
-                None => {
-                    let given = format!("{:?}", text.to_string_lossy());
-                    statement.problems.push(Problem::new(name, refusal(key.kind, &given)));
-                }
+            if let Some(value) = text.to_str().and_then(|text| key.kind.read_text(text)) {
+                statement.said.push(Said { key, value, origin: Origin::Variable(name) });
+            } else {
+                let given = format!("{:?}", text.to_string_lossy());
+                statement.problems.push(Problem::new(name, refusal(key.kind, &given)));
             }
         }
         statement
@@ -64,7 +61,7 @@ impl Statement {
 
 /// What to say to a value that does not fit.
 pub(crate) fn refusal(kind: Kind, given: &str) -> String {
-    let word = given.trim_matches('"');
+    let word = given.trim_matches(['"', '\'']);
     let hint = nearest::nearest(word, kind.choices())
         .filter(|known| *known != word)
         .map_or_else(String::new, |known| format!("; did you mean {known}?"));
@@ -89,17 +86,14 @@ impl Reader<'_> {
             let place =
                 if within.is_empty() { name.to_owned() } else { format!("{within}.{name}") };
             let span = table.key(name).and_then(toml_edit::Key::span).or_else(|| item.span());
-            match key::find(&place) {
-                Some(key) => self.value(key, item, span.as_ref()),
-                None if nearest::is_table(&place) => match item.as_table_like() {
-                    Some(inner) => self.table(inner, &place),
-                    None => {
-                        let what =
-                            format!("`{place}` is a table; write [{place}] and its settings");
-                        self.wrong(span.as_ref(), what);
-                    }
-                },
-                None => {
+            match (key::find(&place), item.as_table_like()) {
+                (Some(key), _) => self.value(key, item, span.as_ref()),
+                (None, Some(inner)) if nearest::is_table(&place) => self.table(inner, &place),
+                (None, None) if nearest::is_table(&place) => {
+                    let what = format!("`{place}` is a table; write [{place}] and its settings");
+                    self.wrong(span.as_ref(), what);
+                }
+                (None, _) => {
                     let hint = nearest::setting(&place);
                     self.wrong(span.as_ref(), format!("there is no setting `{place}`{hint}"));
                 }

@@ -174,7 +174,7 @@ impl Kind {
             Value::Number(bytes) if self == Self::Size => show_size(*bytes).into(),
             Value::Number(number) => i64::try_from(*number).unwrap_or(i64::MAX).into(),
             Value::Text(text) => text.as_str().into(),
-            Value::List(list) => Array::from_iter(list.iter().map(String::as_str)).into(),
+            Value::List(list) => list.iter().map(String::as_str).collect::<Array>().into(),
             Value::Variables(pairs) => pairs
                 .iter()
                 .map(|(name, value)| (name.as_str(), value.as_str()))
