@@ -5,17 +5,14 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use umbo_engine::doctor;
-use umbo_gate::{DIRECTORY, FileState, Layer, Snapshot, TrustStore, project_of};
+use umbo_gate::{DIRECTORY, FileState, FileTrust, Layer, Snapshot, TrustStore, project_of};
 
 use super::rules;
-use crate::config::{Config, Source, Standing};
+use crate::config::{Config, FILE, Source, Standing};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
-
-/// How a person makes a project count.
-const TRUST: &str = "look at it, then run `umbo trust` there in a terminal of your own";
 
 pub(crate) fn run(context: &Context) -> Result<ExitCode, Failure> {
     let machine = doctor::examine(&Context::search_path()).into_iter().map(|finding| Found {
@@ -70,94 +67,83 @@ fn configuration(context: &Context) -> Vec<Found> {
     let config = &context.config;
     let mut findings: Vec<Found> =
         config.sources.iter().map(|source| settings(config, source)).collect();
-    let broken = config.problems.iter().map(|problem| {
-        let meaning = "until this is right no command is started";
-        Found::new("configuration", problem.to_string(), meaning).broken()
+    findings.extend(config.problems.iter().map(|problem| wrong("configuration", problem)));
+    let files = standing().unwrap_or_else(|failure| {
+        findings.push(wrong("trust", &failure));
+        Vec::new()
     });
-    findings.extend(broken);
     match rules::examine(context) {
         Ok(checked) => {
-            findings.extend(checked.files.iter().filter_map(rule_file));
-            findings.extend(checked.errors.iter().map(|error| wrong_rules(error)));
+            findings.extend(checked.files.iter().filter_map(|file| rule_file(file, &files)));
+            findings.extend(checked.errors.iter().map(|error| wrong("rules", error)));
         }
-        Err(failure) => findings.push(wrong_rules(&failure.to_string())),
+        Err(failure) => findings.push(wrong("rules", &failure)),
     }
-    findings.extend(trust());
+    let others = files.iter().filter(|file| ![FILE, "rules.toml"].contains(&file.file.as_str()));
+    findings.extend(others.map(|file| {
+        let path = Path::new(DIRECTORY).join(&file.file).display().to_string();
+        let found = Found::new("project file", path, file.meaning);
+        if file.state == FileState::Trusted { found } else { found.broken() }
+    }));
     findings
 }
 
+/// Something that has to be right first.
+fn wrong(name: &str, what: &impl ToString) -> Found {
+    Found::new(name, what.to_string(), "until this is right no command is started").broken()
+}
+
 fn settings(config: &Config, source: &Source) -> Found {
-    let name = match source.layer {
-        Layer::Project => "project config",
-        _ => "user config",
-    };
+    let name = format!("{} config", source.layer);
     let path = source.path.display().to_string();
     let ignored: Vec<String> = config
         .layers
         .iter()
-        .flat_map(|setting| {
-            setting
-                .ignored
-                .iter()
-                .map(|ignored| format!("{} ({})", setting.key.name, ignored.origin.spot()))
-        })
+        .flat_map(|setting| setting.ignored.iter().map(move |ignored| (setting, ignored)))
+        .map(|(setting, ignored)| format!("{} ({})", setting.key.name, ignored.origin.spot()))
         .collect();
     match source.standing {
-        Standing::Absent => Found::new(name, format!("there is no {path}"), source.meaning),
-        Standing::Counts => Found::new(name, path, source.meaning),
-        Standing::Unfit => Found::new(name, format!("{path} is not read"), source.meaning).broken(),
         Standing::Untrusted if ignored.is_empty() => {
             Found::new(name, path, "nobody trusted it, but it only tightens, so all of it counts")
         }
         Standing::Untrusted => {
-            let detail = format!("{path} is not trusted; ignored: {}", ignored.join(", "));
-            Found::new(name, detail, format!("only what tightens counts; {TRUST}")).broken()
+            Found::new(name, path, untrusted(source.meaning, &ignored.join(", "))).broken()
         }
+        Standing::Unfit => Found::new(name, path, source.meaning).broken(),
+        Standing::Absent | Standing::Counts => Found::new(name, path, source.meaning),
     }
 }
 
-fn rule_file(file: &rules::RuleFile) -> Option<Found> {
+fn rule_file(file: &rules::RuleFile, standing: &[FileTrust]) -> Option<Found> {
     if file.layer == Layer::Builtin.to_string() {
         return None;
     }
     let name = format!("{} rules", file.layer);
-    let path = &file.path;
-    Some(match file.ignored {
-        0 => Found::new(name, format!("{path}: {} rules", file.rules), "all of them count"),
-        count => {
-            let detail = format!("{path} is not trusted; ignored: {count} rules that allow");
-            Found::new(name, detail, format!("the others count; {TRUST}")).broken()
-        }
-    })
-}
-
-fn wrong_rules(error: &str) -> Found {
-    Found::new("rules", error, "until this is right no command is started").broken()
-}
-
-/// The project's files that are not as somebody trusted them.
-fn trust() -> Vec<Found> {
-    let standing = || -> Result<Vec<umbo_gate::FileTrust>, Failure> {
-        let project = project_of(&Context::directory()?);
-        let snapshot = Snapshot::read(&project)?;
-        if snapshot.digests().next().is_none() {
-            return Ok(Vec::new());
-        }
-        let store = TrustStore::open(&Context::configuration()?, gate::key()?);
-        Ok(store.standing(&project, &snapshot)?)
-    };
-    match standing() {
-        Ok(files) => files
-            .into_iter()
-            .map(|file| {
-                let path = Path::new(DIRECTORY).join(&file.file).display().to_string();
-                let found = Found::new("trust", path, file.meaning);
-                if file.state == FileState::Trusted { found } else { found.broken() }
-            })
-            .collect(),
-        Err(failure) => {
-            let meaning = "nothing of the project is trusted";
-            vec![Found::new("trust", failure.to_string(), meaning).broken()]
-        }
+    if file.ignored == 0 {
+        let meaning = format!("{} rules, and all count", file.rules);
+        return Some(Found::new(name, &file.path, meaning));
     }
+    let why = standing.iter().find(|trust| trust.file == "rules.toml");
+    let why = why.map_or("it is not trusted", |trust| trust.meaning);
+    let ignored = format!("rules that allow: {}", file.ignored);
+    Some(Found::new(name, &file.path, untrusted(why, &ignored)).broken())
+}
+
+/// Why something of a project does not count, what does not, and what would change that.
+fn untrusted(why: &str, ignored: &str) -> String {
+    let why = why.split(';').next().unwrap_or(why);
+    format!(
+        "{why}; ignored: {ignored}; look at it, then run `umbo trust` there in a terminal of your own"
+    )
+}
+
+/// How the project's files stand.
+fn standing() -> Result<Vec<FileTrust>, Failure> {
+    let project = project_of(&Context::directory()?);
+    let snapshot = Snapshot::read(&project)?;
+    if snapshot.digests().next().is_none() {
+        return Ok(Vec::new());
+    }
+    let store = TrustStore::open(&Context::configuration()?, gate::key()?);
+    Ok(store.standing(&project, &snapshot)?)
 }

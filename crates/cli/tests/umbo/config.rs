@@ -121,9 +121,11 @@ fn a_project_only_tightens_until_it_is_trusted_and_that_is_said() {
     assert!(words.contains(&line), "{words}");
     let found = place.doctor("project config");
     assert_eq!(found["works"], false, "{found}");
-    let detail = found["detail"].as_str().unwrap();
-    assert!(detail.ends_with("ignored: tools.mode (line 2), environment.set (line 5)"), "{found}");
-    assert!(found["meaning"].as_str().unwrap().contains("umbo trust"), "{found}");
+    assert_eq!(found["detail"], json!(place.project_file()), "{found}");
+    let expected = "nobody trusted it: only what tightens counts; \
+                    ignored: tools.mode (line 2), environment.set (line 5); \
+                    look at it, then run `umbo trust` there in a terminal of your own";
+    assert_eq!(found["meaning"], expected);
     assert_eq!(place.call(&["exec", "echo ${A-none}"]).answer().text(), "none\n");
 
     assert!(place.person(&["trust"], "y\n").status.success());
@@ -133,8 +135,14 @@ fn a_project_only_tightens_until_it_is_trusted_and_that_is_said() {
 
     fs::write(place.project_file(), format!("{loose}# more\n")).unwrap();
     assert_eq!(place.shown("tools.mode")["value"], "guard");
-    let trust = place.doctor("trust");
-    assert!(trust["meaning"].as_str().unwrap().contains("changed after"), "{trust}");
+    let found = place.doctor("project config");
+    assert!(found["meaning"].as_str().unwrap().starts_with("it was changed after"), "{found}");
+    let allow = "[[rule]]\ndecision = 'allow'\nreason = 'fine'\nargv = ['touch']\n";
+    fs::write(place.project.join(".umbo/rules.toml"), allow).unwrap();
+    let rules = place.doctor("project rules");
+    assert_eq!(rules["works"], false);
+    let meaning = rules["meaning"].as_str().unwrap();
+    assert!(meaning.contains("nobody trusted it") && meaning.contains("umbo trust"), "{rules}");
     fs::write(place.project_file(), "[tools]\nmode = \"auto\"\n").unwrap();
     assert_eq!(place.shown("tools.mode")["value"], "auto", "what tightens needs no trust");
     assert_eq!(place.doctor("project config")["works"], true);
