@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use umbo_engine::doctor;
-use umbo_gate::{DIRECTORY, FileState, FileTrust, Layer, Snapshot, TrustStore, project_of};
+use umbo_gate::{DIRECTORY, FileState, FileTrust, Layer, Snapshot, project_of};
 
 use super::rules;
 use crate::config::{Config, FILE, Source, Standing};
@@ -68,7 +68,7 @@ fn configuration(context: &Context) -> Vec<Found> {
     let mut findings: Vec<Found> =
         config.sources.iter().map(|source| settings(config, source)).collect();
     findings.extend(config.problems.iter().map(|problem| wrong("configuration", problem)));
-    let files = standing().unwrap_or_else(|failure| {
+    let files = standing(context).unwrap_or_else(|failure| {
         findings.push(wrong("trust", &failure));
         Vec::new()
     });
@@ -138,12 +138,11 @@ fn untrusted(why: &str, ignored: &str) -> String {
 }
 
 /// How the project's files stand.
-fn standing() -> Result<Vec<FileTrust>, Failure> {
+fn standing(context: &Context) -> Result<Vec<FileTrust>, Failure> {
     let project = project_of(&Context::directory()?);
     let snapshot = Snapshot::read(&project)?;
     if snapshot.digests().next().is_none() {
         return Ok(Vec::new());
     }
-    let store = TrustStore::open(&Context::configuration()?, gate::key()?);
-    Ok(store.standing(&project, &snapshot)?)
+    Ok(gate::premises(context)?.trust()?.standing(&project, &snapshot)?)
 }
