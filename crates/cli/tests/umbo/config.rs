@@ -1,8 +1,10 @@
 //! `umbo config`: what holds, who said so, what a project may say, and that every verb obeys.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -408,10 +410,51 @@ fn agents_get_what_is_configured_for_them() {
     let names = |call: Call<'_>| call.json()[0]["name"].clone();
     assert_eq!(names(place.call(&["tools", "--json"])), "shell");
     assert_eq!(names(place.call(&["tools", "--json", "--dialect", "umbo"])), "exec");
+    let jobs = |call: Call<'_>| call.json()["jobs"].as_array().unwrap().len();
+    let list = ["call", "--dialect", "umbo", "jobs"];
+    assert!(jobs(place.call(&list)) > 1);
+    assert_eq!(jobs(place.call(&list).env("UMBO_TOOLS_SHELL_MAX_COMPLETED_JOBS", "1")), 1);
     let dash = place.umbo.path().join("dash");
     symlink("/bin/sh", &dash).unwrap();
     let path = shell("echo $0").env("UMBO_TOOLS_SHELL_SHELL_PATH", &dash).json();
     assert_eq!(path["stdout"], format!("{}\n", dash.display()), "{path}");
+}
+
+/// The structured answer to one call of `exec` at `umbo mcp`.
+fn served(call: Call<'_>, line: &str) -> Value {
+    let mut command = call.into_command();
+    let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}});
+    let frames = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": {"name": "exec", "arguments": {"command": line}}}),
+    ];
+    let mut input = server.stdin.take().unwrap();
+    frames.iter().for_each(|frame| writeln!(input, "{frame}").unwrap());
+    let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let answers = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let answer = answers.filter(|answer| answer["id"] == 2).take(1).next().unwrap();
+    drop(input);
+    assert!(server.wait().unwrap().success());
+    answer["result"]["structuredContent"].clone()
+}
+
+#[test]
+fn agents_are_gated_in_the_mode_that_is_configured() {
+    let place = Place::new("");
+    let mcp = |words: &[&str]| place.call(&[&["mcp"], words].concat());
+    assert_eq!(served(mcp(&[]), "touch made")["exit_code"], 0, "guard only asks about danger");
+    fs::write(place.project_file(), "tools.mode = \"auto\"\nexec.mode = \"auto\"\n").unwrap();
+    let code = |answer: &Value| answer["error"]["code"].clone();
+    assert_eq!(code(&served(mcp(&[]), "touch more")), "approval_required");
+    assert_eq!(served(mcp(&["--mode", "guard"]), "touch more")["exit_code"], 0);
+    let own = json!({"command": "touch other"}).to_string();
+    let asked = place.call(&["call", "exec", &own]).status(1).json();
+    assert_eq!(code(&asked), "approval_required", "{asked}");
+    assert!(!place.project.join("other").exists());
 }
 
 #[test]
