@@ -259,9 +259,11 @@ fn set(context: &Context, name: &str, text: &str) -> Result<ExitCode, Failure> {
     let changed = edit::set(&own_text(&file)?, &target.place(), &toml)
         .map_err(|problem| Failure::new(format!("{}: {problem}", file.display())))?;
     save(&file, &changed)?;
-    let edited = Edited { file: &file, key: name, value: Some(value.to_json()) };
+    // A variable may be a secret, which is not repeated.
+    let is_shown = matches!(target, Target::Setting(_));
+    let edited = Edited { file: &file, key: name, value: is_shown.then(|| value.to_json()) };
     gate::answer(context.format, &edited, || {
-        let said = secrets::shared()?.mask_text(&format!("{name} = {toml}"));
+        let said = if is_shown { format!("{name} = {toml}") } else { format!("{name} is set") };
         output::line(format_args!("{}: {said}", file.display()))
     })?;
     say_who_wins(&target, &file);
@@ -342,8 +344,7 @@ fn say_who_wins(target: &Target, file: &Path) {
     let Some(setting) = target.key().and_then(|key| config.layers.setting(key.name)) else {
         return;
     };
-    let is_own = matches!(&setting.origin, config::Origin::File { path, .. } if path == file);
-    if setting.origin.is_said() && !is_own {
+    if setting.origin.is_said() && !setting.origin.is_file(file) {
         output::talk(format_args!(
             "umbo: {} is said by {} here, which counts more",
             setting.key.name, setting.origin

@@ -112,8 +112,14 @@ impl Setting {
             Trust::Untrusted => tightened(key, current.as_ref(), &value),
         };
         if accepted.is_some() {
+            let is_added = trust == Trust::Untrusted && key.tightens == Tightens::More;
             self.value = accepted;
-            self.origin = origin;
+            self.origin = match (is_added, &self.origin) {
+                (true, before) if before.is_said() => {
+                    Origin::Joined(Box::new(before.clone()), Box::new(origin))
+                }
+                _ => origin,
+            };
             return;
         }
         let why = match key.tightens {

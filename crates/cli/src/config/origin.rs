@@ -17,12 +17,23 @@ pub(crate) enum Origin {
     File { layer: Layer, path: PathBuf, line: usize },
     /// A variable.
     Variable(String),
+    /// Two of them together: the second added to what the first said.
+    Joined(Box<Origin>, Box<Origin>),
 }
 
 impl Origin {
     /// Whether somebody said it.
     pub(crate) fn is_said(&self) -> bool {
         !matches!(self, Self::Default | Self::As(_))
+    }
+
+    /// Whether this file said it, or a part of it.
+    pub(crate) fn is_file(&self, file: &Path) -> bool {
+        match self {
+            Self::File { path, .. } => path == file,
+            Self::Joined(first, second) => first.is_file(file) || second.is_file(file),
+            _ => false,
+        }
     }
 
     /// Its place within its source.
@@ -45,6 +56,7 @@ impl Origin {
                 ..empty
             },
             Self::Variable(name) => Place { origin: "variable", variable: Some(name), ..empty },
+            Self::Joined(_, second) => second.to_json(),
         }
     }
 }
@@ -56,6 +68,7 @@ impl fmt::Display for Origin {
             Self::As(name) => write!(f, "default: {name}"),
             Self::File { path, line, .. } => write!(f, "{}:{line}", path.display()),
             Self::Variable(name) => f.write_str(name),
+            Self::Joined(first, second) => write!(f, "{first} and {second}"),
         }
     }
 }

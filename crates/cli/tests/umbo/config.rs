@@ -234,7 +234,8 @@ fn setting_a_value_changes_its_line_and_nothing_else() {
     assert!(ok && said == format!("{}: exec.mode = \"auto\"\n", file.display()), "{said}");
     assert!(set(&["set", "tools.shell.enabled", "true"]).0);
     assert!(set(&["set", "environment.exclude", "AWS_*,GH_*"]).0);
-    assert!(set(&["set", "environment.set.LEVEL", "3"]).0);
+    let (ok, said, _) = set(&["set", "environment.set.LEVEL", "3"]);
+    assert!(ok && said.ends_with(": environment.set.LEVEL is set\n"), "{said}");
     assert!(set(&["unset", "max_running"]).0);
     let expected = "# mine\n\n[exec]\n# careful\nmode = \"auto\"\n\n[tools.shell]\nenabled = true\n\n\
                     [environment]\nexclude = [\"AWS_*\", \"GH_*\"]\n\n[environment.set]\nLEVEL = \"3\"\n";
@@ -255,6 +256,12 @@ fn setting_a_value_changes_its_line_and_nothing_else() {
     let (ok, _, said) = set(&["set", "exec.mode", "guard"]);
     let project = place.project_file();
     assert!(ok && said.contains(&format!("is said by {}:1 here", project.display())), "{said}");
+    fs::write(place.project_file(), "environment.exclude = [\"X_*\"]\n").unwrap();
+    let (ok, _, said) = set(&["set", "environment.exclude", "GH_*"]);
+    assert!(ok && said.is_empty(), "both count: {said}");
+    let both = place.call(&["config", "show", "--origin", "environment.exclude"]).answer().text();
+    let origin = format!("{}:11 and {}:1\n", file.display(), project.display());
+    assert_eq!(both, format!("environment.exclude = [\"GH_*\", \"X_*\"]  # {origin}"));
     fs::write(&file, "[exec\n").unwrap();
     assert!(!set(&["set", "exec.mode", "auto"]).0, "a file that cannot be read is left alone");
     assert_eq!(fs::read_to_string(&file).unwrap(), "[exec\n");
@@ -433,7 +440,9 @@ fn served(call: Call<'_>, line: &str) -> Value {
             "params": {"name": "exec", "arguments": {"command": line}}}),
     ];
     let mut input = server.stdin.take().unwrap();
-    frames.iter().for_each(|frame| writeln!(input, "{frame}").unwrap());
+    for frame in frames {
+        writeln!(input, "{frame}").unwrap();
+    }
     let lines = BufReader::new(server.stdout.take().unwrap()).lines();
     let answers = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
     let answer = answers.filter(|answer| answer["id"] == 2).take(1).next().unwrap();
