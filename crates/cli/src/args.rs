@@ -1,15 +1,19 @@
 //! The words of the command line. Parsed here and nothing else: no file, no environment is read.
 
+mod config;
+mod gate;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use umbo_engine::Size;
 use umbo_gate::Mode;
-use umbo_view::Budget;
 
-use crate::budget::parse_budget;
-use crate::time::{parse_bytes, parse_duration, parse_moment, parse_size};
+pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
+pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
+use crate::budget::{Room, parse_budget};
+use crate::time::{TimeLimit, parse_bytes, parse_duration, parse_limit, parse_moment, parse_size};
 
 /// Runs commands, keeps them, tells the truth about them, and stops them.
 #[derive(Debug, Parser)]
@@ -89,6 +93,9 @@ pub(crate) enum Command {
     /// Read or check the record of what was decided
     #[command(subcommand)]
     Audit(Audit),
+    /// Show, check or change the settings
+    #[command(subcommand)]
+    Config(Config),
     /// Say which secrets are masked, without showing them
     Secrets(Secrets),
     /// Serve the tools to an agent over the Model Context Protocol, on standard input and output
@@ -117,6 +124,9 @@ pub(crate) enum SecretsAction {
     Check,
 }
 
+const MODE_HELP: &str =
+    "What runs unasked: default, accept_edits, auto, guard or open [default: exec.mode, open]";
+
 /// How a command runs.
 #[derive(Debug, ClapArgs)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -127,9 +137,9 @@ pub(crate) struct Start {
     /// Set a variable
     #[arg(long = "env", value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
-    /// Stop it after this long (30, 1.5s, 2m)
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) timeout: Option<Duration>,
+    /// Stop it after this long (30, 1.5s, 2m), or none
+    #[arg(long, value_name = "TIME", value_parser = parse_limit)]
+    pub(crate) timeout: Option<TimeLimit>,
     /// Stop it when it has written nothing for this long
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) idle_timeout: Option<Duration>,
@@ -183,18 +193,14 @@ pub(crate) struct Start {
     pub(crate) leaks: OnLeak,
     /// With --json: how much output the answer may hold, as in `umbo output --budget`
     #[arg(long, value_name = "ROOM", value_parser = parse_budget)]
-    pub(crate) budget: Option<Budget>,
+    pub(crate) budget: Option<Room>,
     /// Fail instead of waiting when as many jobs run as may
     #[arg(long)]
     pub(crate) no_queue: bool,
     /// Leave pagers, editors and prompts as they are
     #[arg(long)]
     pub(crate) attended: bool,
-    #[arg(
-        long,
-        value_name = "MODE",
-        help = "What runs unasked: default, accept_edits, auto, guard or open [default: open]"
-    )]
+    #[arg(long, value_name = "MODE", help = MODE_HELP)]
     pub(crate) mode: Option<Mode>,
     /// One word is a line for the shell; several are a program and its arguments
     #[arg(
@@ -253,12 +259,14 @@ pub(crate) struct Run {
     /// With --background: return when its output matches
     #[arg(long, value_name = "REGEX", requires = "background")]
     pub(crate) ready: Option<String>,
-    /// Stop it after this long
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) timeout: Option<Duration>,
+    /// Stop it after this long, or none
+    #[arg(long, value_name = "TIME", value_parser = parse_limit)]
+    pub(crate) timeout: Option<TimeLimit>,
     /// Give it a terminal
     #[arg(long)]
     pub(crate) pty: bool,
+    #[arg(long, value_name = "MODE", help = MODE_HELP)]
+    pub(crate) mode: Option<Mode>,
     /// The task: `test`, `pkg-a/test`, `npm:build`
     #[arg(value_name = "TASK")]
     pub(crate) task: Option<String>,
@@ -331,10 +339,17 @@ pub(crate) struct Output {
     pub(crate) until: Option<u64>,
     /// How much at most: 50k (bytes), 2000l (lines), 8000t (tokens), several with commas, or none
     #[arg(long, value_name = "ROOM", value_parser = parse_budget, conflicts_with = "raw")]
-    pub(crate) budget: Option<Budget>,
-    /// Fold the noise of known tools, counted
-    #[arg(long, conflicts_with_all = ["raw", "follow"])]
-    pub(crate) minimize: bool,
+    pub(crate) budget: Option<Room>,
+    /// Fold the noise of known tools, counted; or =false not to
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        conflicts_with_all = ["raw", "follow"]
+    )]
+    pub(crate) minimize: Option<bool>,
     /// What its terminal showed, line by line, through a terminal emulator
     #[arg(long, conflicts_with_all = ["raw", "follow", "grep", "errors", "lines", "tail", "from"])]
     pub(crate) rendered: bool,
@@ -466,120 +481,31 @@ pub(crate) struct Classify {
     pub(crate) command: Vec<String>,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Rules {
-    /// Check the rule files that hold here
-    Check,
-    /// Say what would happen to a command, by which rule, and why
-    Explain(Explain),
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Explain {
-    #[arg(
-        long,
-        value_name = "MODE",
-        default_value = "default",
-        help = "The mode: default, accept_edits, auto, guard or open"
-    )]
-    pub(crate) mode: Mode,
-    /// The shell it is written for: sh, bash, zsh, fish, nu or pwsh
-    #[arg(long, value_name = "SHELL", default_value = "bash")]
-    pub(crate) shell: String,
-    /// The command; several words are one line
-    #[arg(
-        value_name = "COMMAND",
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
-    pub(crate) command: Vec<String>,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Approvals {
-    /// Those that are over too
-    #[arg(long)]
-    pub(crate) all: bool,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Approve {
-    /// An id or a unique prefix of one
-    #[arg(value_name = "ID")]
-    pub(crate) id: String,
-    /// For how long: once, run, or a time (30m, 2h)
-    #[arg(long = "for", value_name = "HOW LONG", default_value = "once")]
-    pub(crate) lasts: String,
-    /// For all commands that begin with the same words
-    #[arg(long)]
-    pub(crate) prefix: bool,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Deny {
-    /// An id or a unique prefix of one
-    #[arg(value_name = "ID")]
-    pub(crate) id: String,
-    /// Why, for the model to read
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: Option<String>,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Trust {
-    /// Only say what is trusted, what is not, and what that means
-    #[arg(long)]
-    pub(crate) show: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Audit {
-    /// Print the last records
-    Show(AuditShow),
-    /// Find out whether records were changed, removed or reordered
-    Verify,
-    /// Print all records as they are, and the head to keep elsewhere
-    Export,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct AuditShow {
-    /// How many
-    #[arg(long, value_name = "NUMBER", default_value_t = 20)]
-    pub(crate) last: usize,
-}
-
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Mcp {
-    /// Whose names, fields and answers the tools have
-    #[arg(long, value_name = "NAME", default_value = "umbo")]
-    pub(crate) dialect: String,
+    /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) dialect: Option<String>,
     /// A name to come back under: its jobs are listed as its own, and told when they end
     #[arg(long, value_name = "NAME", env = "UMBO_OWNER")]
     pub(crate) owner: Option<String>,
     #[arg(
         long,
         value_name = "MODE",
-        default_value = "guard",
-        help = "What runs unasked: default, accept_edits, auto, guard or open"
+        help = "What runs unasked: default, accept_edits, auto, guard or open [default: tools.mode, guard]"
     )]
-    pub(crate) mode: Mode,
+    pub(crate) mode: Option<Mode>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Call {
-    /// Whose names, fields and answers the tools have
-    #[arg(long, value_name = "NAME", default_value = "umbo")]
-    pub(crate) dialect: String,
+    /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) dialect: Option<String>,
     /// A name to come back under: its jobs are listed as its own, and told when they end
     #[arg(long, value_name = "NAME", env = "UMBO_OWNER")]
     pub(crate) owner: Option<String>,
-    #[arg(
-        long,
-        value_name = "MODE",
-        help = "What runs unasked: default, accept_edits, auto, guard or open [default: open]"
-    )]
+    #[arg(long, value_name = "MODE", help = MODE_HELP)]
     pub(crate) mode: Option<Mode>,
     /// The tool
     #[arg(value_name = "TOOL")]
@@ -591,7 +517,7 @@ pub(crate) struct Call {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Tools {
-    /// Whose names, fields and answers the tools have
-    #[arg(long, value_name = "NAME", default_value = "umbo")]
-    pub(crate) dialect: String,
+    /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) dialect: Option<String>,
 }

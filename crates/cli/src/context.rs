@@ -5,43 +5,77 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
-use umbo_engine::{Engine, Environment, Job, Scope, Warmth};
-use umbo_gate::EnvironmentPolicy;
+use umbo_engine::{Engine, Environment, Job, Listed, Scope, Warmth};
 
 use crate::args::Global;
+use crate::config::{Config, Settings, World};
 use crate::failure::Failure;
 use crate::output::Format;
-
-/// How many jobs run at once unless `UMBO_MAX_RUNNING` says otherwise.
-const MAX_RUNNING: usize = 10;
+use crate::secrets;
 
 /// What every verb needs.
 pub(crate) struct Context {
     pub(crate) engine: Engine,
     pub(crate) format: Format,
+    /// What was configured, and by whom.
+    pub(crate) config: Config,
+    /// What holds.
+    pub(crate) settings: Settings,
+}
+
+/// For whom umbo works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    Person,
+    Agent,
 }
 
 impl Context {
-    pub(crate) fn from_environment(global: Global, warmth: Warmth) -> Result<Self, Failure> {
+    pub(crate) fn from_environment(
+        global: Global,
+        caller: Caller,
+        warmth: Warmth,
+    ) -> Result<Self, Failure> {
         let state = match global.state_dir {
             Some(path) => path,
             None => state_directory()?,
         };
-        let max_running = match env::var("UMBO_MAX_RUNNING") {
-            Err(_) => MAX_RUNNING,
-            Ok(text) => text.parse().ok().filter(|most| *most > 0).ok_or_else(|| {
-                Failure::new(format!("UMBO_MAX_RUNNING: {text:?} is not a number from 1 up"))
-            })?,
+        let config = Self::read_configuration();
+        let settings = config.settings();
+        secrets::learn(&settings.environment.set);
+        let (max_running, listed) = match caller {
+            Caller::Person => (settings.max_running, Listed::default()),
+            Caller::Agent => (settings.tools.max_running, settings.listed()),
         };
-        let engine = Engine::builder(state).warmth(warmth).max_running(max_running).open()?;
+        let engine = Engine::builder(state)
+            .warmth(warmth)
+            .max_running(max_running)
+            .retention(settings.retention.jobs, settings.retention.bytes)
+            .retention_age(settings.retention.age)
+            .listed(listed)
+            .open()?;
         let format = if global.json { Format::Json } else { Format::Text };
-        Ok(Self { engine, format })
+        Ok(Self { engine, format, config, settings })
     }
 
-    /// The caller's environment, as commands get it.
-    pub(crate) fn environment() -> Environment {
+    /// Reads the configuration that holds for the caller.
+    pub(crate) fn read_configuration() -> Config {
+        Config::load(&World {
+            user: Self::configuration().ok(),
+            directory: Self::directory().ok(),
+            variable: &|name| env::var_os(name),
+        })
+    }
+
+    /// The caller's variables, as far as commands get them.
+    pub(crate) fn variables(&self) -> Vec<(OsString, OsString)> {
         let own: Vec<(OsString, OsString)> = env::vars_os().collect();
-        Environment { base: EnvironmentPolicy::default().apply(&own), ..Environment::default() }
+        self.settings.environment.apply(&own)
+    }
+
+    /// The environment of a command.
+    pub(crate) fn environment(&self) -> Environment {
+        Environment { base: self.variables(), ..Environment::default() }
     }
 
     /// Where the user's rules, key and trust are: absolute.
@@ -49,7 +83,7 @@ impl Context {
         let place = Self::config_directory().ok_or_else(|| {
             Failure::new("no place for rules: set UMBO_CONFIG_DIR, XDG_CONFIG_HOME or HOME")
         })?;
-        Ok(Self::directory()?.join(place))
+        if place.is_absolute() { Ok(place) } else { Ok(Self::directory()?.join(place)) }
     }
 
     /// The caller's home.

@@ -45,6 +45,15 @@ impl Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(message) => f.write_str(message),
+            Self::BrokenPipe => f.write_str("the reader is gone"),
+        }
+    }
+}
+
 impl From<umbo_engine::Error> for Failure {
     fn from(error: umbo_engine::Error) -> Self {
         Self::new(error)

@@ -4,6 +4,7 @@ mod args;
 mod attach;
 mod budget;
 mod commands;
+mod config;
 mod context;
 mod failure;
 mod gate;
@@ -19,7 +20,7 @@ use clap::Parser;
 use umbo_engine::Warmth;
 
 use crate::args::{Args, Command};
-use crate::context::Context;
+use crate::context::{Caller, Context};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
@@ -36,8 +37,12 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<ExitCode, Failure> {
+    let caller = match args.command {
+        Command::Mcp(_) | Command::Call(_) | Command::Tools(_) => Caller::Agent,
+        _ => Caller::Person,
+    };
     // Only who stays has a use for a supervisor that waits for the next job.
     let warmth = if matches!(args.command, Command::Mcp(_)) { Warmth::Warm } else { Warmth::Cold };
-    let context = Context::from_environment(args.global, warmth)?;
+    let context = Context::from_environment(args.global, caller, warmth)?;
     commands::run(&context, args.command)
 }

@@ -12,15 +12,24 @@ use umbo_view::mask::{Entry, Masker, merge_secrets, parse_secrets};
 use crate::context::Context;
 use crate::failure::Failure;
 
+/// Variables that commands get and the caller does not have.
+static LEARNT: OnceLock<Vec<(String, String)>> = OnceLock::new();
+
+/// Takes variables into account that the configuration gives to commands.
+pub(crate) fn learn(variables: &[(String, String)]) {
+    let _ = LEARNT.set(variables.to_vec());
+}
+
 /// The masker for this caller.
 pub(crate) fn masker() -> Result<Masker, Failure> {
     let variables = env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .chain(LEARNT.get().into_iter().flatten().cloned());
     let user = match Context::config_directory() {
         Some(directory) => listed(&directory.join("secrets.yml"))?,
         None => Vec::new(),
     };
-    let project = match project_file()? {
+    let project = match project_file() {
         Some(file) => listed(&file)?,
         None => Vec::new(),
     };
@@ -34,19 +43,14 @@ pub(crate) fn masker() -> Result<Masker, Failure> {
 /// The same, made once for all that this process prints.
 pub(crate) fn shared() -> Result<&'static Masker, Failure> {
     static SHARED: OnceLock<Result<Masker, String>> = OnceLock::new();
-    let made = SHARED.get_or_init(|| {
-        masker().map_err(|failure| match failure {
-            Failure::Message(message) => message,
-            Failure::BrokenPipe => "the reader is gone".into(),
-        })
-    });
+    let made = SHARED.get_or_init(|| masker().map_err(|failure| failure.to_string()));
     made.as_ref().map_err(Failure::new)
 }
 
 /// The nearest `.umbo/secrets.yml` above the caller.
-fn project_file() -> Result<Option<PathBuf>, Failure> {
-    let here = Context::directory()?;
-    Ok(here.ancestors().map(|place| place.join(".umbo/secrets.yml")).find(|file| file.is_file()))
+fn project_file() -> Option<PathBuf> {
+    let here = Context::directory().ok()?;
+    here.ancestors().map(|place| place.join(".umbo/secrets.yml")).find(|file| file.is_file())
 }
 
 fn listed(file: &Path) -> Result<Vec<Entry>, Failure> {

@@ -37,6 +37,33 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong()).map(|span| span.min(LONGEST))
 }
 
+/// A time limit that somebody gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TimeLimit {
+    /// Explicitly none.
+    None,
+    After(Duration),
+}
+
+impl TimeLimit {
+    /// What holds: what was given, else the default.
+    pub(crate) fn or(given: Option<Self>, default: Option<Duration>) -> Option<Duration> {
+        match given {
+            Some(Self::None) => None,
+            Some(Self::After(span)) => Some(span),
+            None => default,
+        }
+    }
+}
+
+/// Reads a duration, or `none`.
+pub(crate) fn parse_limit(text: &str) -> Result<TimeLimit, String> {
+    if text == "none" {
+        return Ok(TimeLimit::None);
+    }
+    parse_duration(text).map(TimeLimit::After)
+}
+
 /// A duration in the two units that matter.
 pub(crate) fn show_duration(duration: Duration) -> String {
     let seconds = duration.as_secs();

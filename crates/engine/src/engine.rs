@@ -115,7 +115,14 @@ impl Builder {
     /// How many ended jobs stay on disk, and how many bytes they may take.
     #[must_use]
     pub fn retention(mut self, jobs: usize, bytes: u64) -> Self {
-        self.retention = Retention { jobs, bytes };
+        self.retention = Retention { jobs, bytes, ..self.retention };
+        self
+    }
+
+    /// How long ended jobs stay on disk at most. For ever unless said otherwise.
+    #[must_use]
+    pub fn retention_age(mut self, age: Option<Duration>) -> Self {
+        self.retention.age = age;
         self
     }
 
@@ -156,7 +163,7 @@ impl Engine {
             supervisor: None,
             warmth: Warmth::Warm,
             max_running: 10,
-            retention: Retention { jobs: 2000, bytes: 4 << 30 },
+            retention: Retention { jobs: 2000, bytes: 4 << 30, age: None },
             listed: Listed::default(),
         }
     }

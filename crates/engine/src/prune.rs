@@ -36,11 +36,12 @@ pub(crate) fn now_and_then(state: &State, job: &JobId, keep: Retention) {
     }
 }
 
-/// Deletes ended jobs: the oldest first until the rest fits `keep`, and all older than `age`.
+/// Deletes ended jobs: the oldest first until the rest fits `keep`, and all older than `age` or than
+/// `keep` says.
 pub(crate) fn prune(state: &State, keep: Retention, age: Option<Duration>) -> Result<Vec<JobId>> {
     let mut ids = state.job_ids()?;
     ids.reverse();
-    let oldest = age.map(|age| {
+    let oldest = age.into_iter().chain(keep.age).min().map(|age| {
         clock::now_us().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX))
     });
     let (mut jobs, mut bytes) = (0, 0);

@@ -2,6 +2,7 @@
 //! bytes, so that arguments, environments and input need not be text.
 
 use std::io::{self, Read, Write};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,9 @@ pub(crate) enum News {
 pub(crate) struct Retention {
     pub(crate) jobs: usize,
     pub(crate) bytes: u64,
+    /// Those that ended longer ago leave, however few they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) age: Option<Duration>,
 }
 
 /// Where standard input comes from; the bytes or the path are in the body.

@@ -104,6 +104,7 @@ impl<'a> Call<'a> {
 
     /// Starts a job that nobody waits for.
     pub(crate) fn start(&self, request: &Request) -> Result<Job, ToolError> {
+        self.tools.confined(request)?;
         let passage = self.admit(request)?;
         let attached = self.tools.engine.spawn(request)?;
         let job = attached.job().clone();
@@ -116,6 +117,7 @@ impl<'a> Call<'a> {
     /// Runs a job for at most `patience`. Cancelling the call stops it, unless the request says
     /// that it outlives its caller.
     pub(crate) fn run(&self, request: &Request, patience: Duration) -> Result<Ran, ToolError> {
+        self.tools.confined(request)?;
         let passage = self.admit(request)?;
         let deadline = Instant::now().checked_add(patience);
         let mut attached = self.tools.engine.attend(request, patience.min(BEAT))?;
@@ -238,7 +240,8 @@ impl<'a> Call<'a> {
         if let Some(stream) = stream {
             reader = reader.stream(stream);
         }
-        Ok(reader.view(&ViewOptions { budget, ..ViewOptions::default() })?)
+        let minimize = self.tools.minimize;
+        Ok(reader.view(&ViewOptions { budget, minimize, ..ViewOptions::default() })?)
     }
 
     /// What a job wrote since this was last asked, and how much of it there is altogether.

@@ -13,6 +13,8 @@ pub struct ShellSettings {
     pub restrict_to_project: bool,
     /// The shell, as `nu`, `bash` or a path.
     pub shell: String,
+    /// The shell's program, which then counts.
+    pub shell_path: Option<PathBuf>,
     /// The project, if it is not the directory of the toolset.
     pub project_root: Option<PathBuf>,
 }
@@ -24,6 +26,7 @@ impl Default for ShellSettings {
             default_timeout_secs: 30,
             restrict_to_project: true,
             shell: "nu".to_owned(),
+            shell_path: None,
             project_root: None,
         }
     }

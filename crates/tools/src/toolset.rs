@@ -6,9 +6,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use umbo_engine::{Attached, Engine, JobId};
+use umbo_engine::{Attached, Engine, JobId, Request};
 use umbo_gate::{Mode, Premises};
 use umbo_view::Budget;
 use umbo_view::mask::Masker;
@@ -65,6 +66,9 @@ pub struct Builder {
     environment: Vec<(OsString, OsString)>,
     owner: Option<Owner>,
     budget: Budget,
+    minimize: bool,
+    timeout: Option<Duration>,
+    confinement: Option<PathBuf>,
     shell: ShellSettings,
     hidden: Vec<String>,
     gate: Option<Gatekeeper>,
@@ -134,6 +138,27 @@ impl Builder {
         self
     }
 
+    /// Whether the noise of known tools is folded in answers.
+    #[must_use]
+    pub fn minimize(mut self, minimize: bool) -> Self {
+        self.minimize = minimize;
+        self
+    }
+
+    /// The time limit of commands that give none, where the contract has none of its own.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// A project: no command starts outside of it, whatever the dialect.
+    #[must_use]
+    pub fn confine(mut self, project: Option<PathBuf>) -> Self {
+        self.confinement = project;
+        self
+    }
+
     /// What a configuration says about shell tools.
     #[must_use]
     pub fn shell_settings(mut self, settings: ShellSettings) -> Self {
@@ -190,6 +215,9 @@ impl Builder {
             environment: self.environment,
             owner,
             budget: self.budget,
+            minimize: self.minimize,
+            timeout: self.timeout,
+            confinement: self.confinement,
             shell: self.shell,
             signals: AtomicU64::new(0),
             tasks: TaskStore::new(),
@@ -211,6 +239,11 @@ pub struct Toolset {
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) owner: Option<String>,
     pub(crate) budget: Budget,
+    pub(crate) minimize: bool,
+    /// The time limit where a contract has none.
+    pub(crate) timeout: Option<Duration>,
+    /// The project that commands must stay in.
+    confinement: Option<PathBuf>,
     pub(crate) shell: ShellSettings,
     /// How often input was sent.
     signals: AtomicU64,
@@ -338,7 +371,7 @@ impl Toolset {
     /// Forgets held jobs that are over.
     fn release_ended(&self) {
         let runs = |attached: &mut Attached| {
-            !matches!(attached.wait(Some(std::time::Duration::ZERO)), Ok(Some(_)) | Err(_))
+            !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
         };
         self.held().retain_mut(runs);
     }
@@ -363,6 +396,18 @@ impl Toolset {
                 map.into_iter().map(|(name, value)| (name, self.masked(value))).collect()
             }
             other => other,
+        }
+    }
+
+    /// Refuses a request to work outside of the project it has to stay in.
+    pub(crate) fn confined(&self, request: &Request) -> Result<(), ToolError> {
+        let Some(project) = &self.confinement else { return Ok(()) };
+        match umbo_gate::restrict_to_project(&request.cwd, project) {
+            Err(error @ umbo_gate::Error::OutsideProject(_)) => {
+                Err(ToolError::new("outside_project", error.to_string()))
+            }
+            // What else is wrong with it is said when it is used.
+            _ => Ok(()),
         }
     }
 

@@ -16,7 +16,8 @@ pub(crate) fn run(context: &Context, args: &Call) -> Result<ExitCode, Failure> {
         .map_err(|error| Failure::new(format!("JSON: {error}; write an object, as '{{}}'")))?;
     // Every call is a caller of its own; what one starts, the next one must find.
     let owner = args.owner.clone().map_or(Owner::Everybody, Owner::Named);
-    let toolset = tools::toolset(context, &args.dialect, owner, args.mode)?;
+    let mode = args.mode.or(context.settings.exec.mode);
+    let toolset = tools::toolset(context, args.dialect.as_deref(), owner, mode)?;
     let ticket = Ticket::default();
     let cancelling = ticket.clone();
     let _ = ctrlc::set_handler(move || {

@@ -1,49 +1,148 @@
-//! `umbo doctor`: what this machine allows.
+//! `umbo doctor`: what this machine allows, and what of the configuration counts.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
 use umbo_engine::doctor;
+use umbo_gate::{DIRECTORY, FileState, FileTrust, Layer, Snapshot, project_of};
 
+use super::rules;
+use crate::config::{Config, FILE, Source, Standing};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::gate;
 use crate::output::{self, Format};
 
 pub(crate) fn run(context: &Context) -> Result<ExitCode, Failure> {
-    let findings = doctor::examine(&Context::search_path());
+    let machine = doctor::examine(&Context::search_path()).into_iter().map(|finding| Found {
+        name: finding.name.to_owned(),
+        works: finding.works,
+        detail: finding.detail,
+        meaning: finding.meaning,
+    });
+    let machine: Vec<Found> = machine.collect();
+    let settings = configuration(context);
     match context.format {
-        Format::Json => {
-            let all: Vec<_> = findings
-                .iter()
-                .map(|finding| Found {
-                    name: finding.name,
-                    works: finding.works,
-                    detail: &finding.detail,
-                    meaning: &finding.meaning,
-                })
-                .collect();
-            output::json(&all)?;
-        }
+        Format::Json => output::json(&machine.iter().chain(&settings).collect::<Vec<_>>())?,
         Format::Text => {
             let state = context.engine.state_directory().display();
             output::line(format_args!("state in {state}\n"))?;
-            let rows: Vec<Vec<String>> = findings
-                .into_iter()
-                .map(|finding| {
-                    let mark = if finding.works { "yes" } else { "no" };
-                    vec![mark.into(), finding.name.into(), finding.detail, finding.meaning]
-                })
-                .collect();
-            output::table(&rows, None)?;
+            output::table(&rows(machine), None)?;
+            output::line("\nconfiguration\n")?;
+            output::table(&rows(settings), None)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 #[derive(Serialize)]
-struct Found<'a> {
-    name: &'a str,
+struct Found {
+    name: String,
     works: bool,
-    detail: &'a str,
-    meaning: &'a str,
+    detail: String,
+    meaning: String,
+}
+
+impl Found {
+    fn new(name: impl Into<String>, detail: impl Into<String>, meaning: impl Into<String>) -> Self {
+        Self { name: name.into(), works: true, detail: detail.into(), meaning: meaning.into() }
+    }
+
+    fn broken(self) -> Self {
+        Self { works: false, ..self }
+    }
+}
+
+fn rows(findings: Vec<Found>) -> Vec<Vec<String>> {
+    let row = |found: Found| {
+        let mark = if found.works { "yes" } else { "no" };
+        vec![mark.into(), found.name, found.detail, found.meaning]
+    };
+    findings.into_iter().map(row).collect()
+}
+
+/// Which files are read, what of them is ignored, and why.
+fn configuration(context: &Context) -> Vec<Found> {
+    let config = &context.config;
+    let mut findings: Vec<Found> =
+        config.sources.iter().map(|source| settings(config, source)).collect();
+    findings.extend(config.problems.iter().map(|problem| wrong("configuration", problem)));
+    let files = standing(context).unwrap_or_else(|failure| {
+        findings.push(wrong("trust", &failure));
+        Vec::new()
+    });
+    match rules::examine(context) {
+        Ok(checked) => {
+            findings.extend(checked.files.iter().filter_map(|file| rule_file(file, &files)));
+            findings.extend(checked.errors.iter().map(|error| wrong("rules", error)));
+        }
+        Err(failure) => findings.push(wrong("rules", &failure)),
+    }
+    let others = files.iter().filter(|file| ![FILE, "rules.toml"].contains(&file.file.as_str()));
+    findings.extend(others.map(|file| {
+        let path = Path::new(DIRECTORY).join(&file.file).display().to_string();
+        let found = Found::new("project file", path, file.meaning);
+        if file.state == FileState::Trusted { found } else { found.broken() }
+    }));
+    findings
+}
+
+/// Something that has to be right first.
+fn wrong(name: &str, what: &impl ToString) -> Found {
+    Found::new(name, what.to_string(), "until this is right no command is started").broken()
+}
+
+fn settings(config: &Config, source: &Source) -> Found {
+    let name = format!("{} config", source.layer);
+    let path = source.path.display().to_string();
+    let ignored: Vec<String> = config
+        .layers
+        .iter()
+        .flat_map(|setting| setting.ignored.iter().map(move |ignored| (setting, ignored)))
+        .map(|(setting, ignored)| format!("{} ({})", setting.key.name, ignored.origin.spot()))
+        .collect();
+    match source.standing {
+        Standing::Untrusted if ignored.is_empty() => {
+            Found::new(name, path, "nobody trusted it, but it only tightens, so all of it counts")
+        }
+        Standing::Untrusted => {
+            Found::new(name, path, untrusted(source.meaning, &ignored.join(", "))).broken()
+        }
+        Standing::Unfit => Found::new(name, path, source.meaning).broken(),
+        Standing::Absent | Standing::Counts => Found::new(name, path, source.meaning),
+    }
+}
+
+fn rule_file(file: &rules::RuleFile, standing: &[FileTrust]) -> Option<Found> {
+    if file.layer == Layer::Builtin.to_string() {
+        return None;
+    }
+    let name = format!("{} rules", file.layer);
+    if file.ignored == 0 {
+        let meaning = format!("{} rules, and all count", file.rules);
+        return Some(Found::new(name, &file.path, meaning));
+    }
+    let why = standing.iter().find(|trust| trust.file == "rules.toml");
+    let why = why.map_or("it is not trusted", |trust| trust.meaning);
+    let ignored = format!("rules that allow: {}", file.ignored);
+    Some(Found::new(name, &file.path, untrusted(why, &ignored)).broken())
+}
+
+/// Why something of a project does not count, what does not, and what would change that.
+fn untrusted(why: &str, ignored: &str) -> String {
+    let why = why.split(';').next().unwrap_or(why);
+    format!(
+        "{why}; ignored: {ignored}; look at it, then run `umbo trust` there in a terminal of your own"
+    )
+}
+
+/// How the project's files stand.
+fn standing(context: &Context) -> Result<Vec<FileTrust>, Failure> {
+    let project = project_of(&Context::directory()?);
+    let snapshot = Snapshot::read(&project)?;
+    if snapshot.digests().next().is_none() {
+        return Ok(Vec::new());
+    }
+    Ok(gate::premises(context)?.trust()?.standing(&project, &snapshot)?)
 }

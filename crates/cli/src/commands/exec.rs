@@ -11,6 +11,7 @@ use umbo_view::{Budget, Part, Reader, Stream, View, ViewOptions};
 
 use super::{exit_code, remark, start};
 use crate::args::Start;
+use crate::budget::Room;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
@@ -23,9 +24,9 @@ const CTRL_C: Ladder =
     Ladder { interrupt: Some(Duration::from_secs(3)), terminate: Some(Duration::from_secs(2)) };
 
 pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
-    let mode = args.mode;
-    let budget = args.budget.unwrap_or_default();
-    let request = start::request(args, Stdin::None)?;
+    let mode = args.mode.or(context.settings.exec.mode);
+    let budget = Room::or(args.budget, context.settings.output);
+    let request = start::request(context, args, Stdin::None)?;
     let keeper = gate::keeper(context, mode)?;
     match gate::pass(context, &keeper, &request, None)? {
         Ok(passage) => execute(context, &request, budget, &passage),
@@ -64,7 +65,9 @@ pub(super) fn execute(
     match context.format {
         Format::Json => {
             let terminal = request.terminal.is_some();
-            output::json(&Executed::new(&job, terminal, &outcome, budget)?)?;
+            let minimize = context.settings.minimize;
+            let options = ViewOptions { budget, minimize, ..ViewOptions::default() };
+            output::json(&Executed::new(&job, terminal, &outcome, &options)?)?;
         }
         Format::Text => {
             if let Some(remark) = remark(&outcome) {
@@ -128,16 +131,15 @@ impl<'a> Executed<'a> {
         job: &Job,
         terminal: bool,
         outcome: &'a Outcome,
-        budget: Budget,
+        options: &ViewOptions,
     ) -> Result<Self, Failure> {
         let masker = secrets::masker()?;
-        let options = ViewOptions { budget, ..ViewOptions::default() };
         let reader = || Ok::<_, Failure>(Reader::new(JobLog::open(job)?).mask(&masker));
-        let all = reader()?.view(&options)?;
+        let all = reader()?.view(options)?;
         let (stdout, stderr) = if terminal {
             (text(&all), String::new())
         } else {
-            let only = |stream| Ok::<_, Failure>(text(&reader()?.stream(stream).view(&options)?));
+            let only = |stream| Ok::<_, Failure>(text(&reader()?.stream(stream).view(options)?));
             (only(Stream::Stdout)?, only(Stream::Stderr)?)
         };
         let mut ended = Ended::new(outcome);

@@ -11,7 +11,8 @@ use crate::failure::Failure;
 
 pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
-    let toolset = tools::toolset(context, &args.dialect, owner, Some(args.mode))?;
+    let mode = args.mode.unwrap_or(context.settings.tools.mode);
+    let toolset = tools::toolset(context, args.dialect.as_deref(), owner, Some(mode))?;
     umbo_mcp::serve_stdio(toolset).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ mod audit;
 mod call;
 mod classify;
 mod completions;
+mod config;
 mod deny;
 mod doctor;
 mod events;
@@ -38,6 +39,7 @@ use crate::failure::{Failure, OWN_FAILURE, TIMED_OUT};
 
 /// Runs a verb.
 pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failure> {
+    heed_problems(context, &command)?;
     match command {
         Command::Exec(args) => exec::run(context, args),
         Command::Start(args) => start::run(context, args),
@@ -60,12 +62,33 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Deny(args) => deny::run(context, args),
         Command::Trust(args) => trust::run(context, &args),
         Command::Audit(args) => audit::run(context, &args),
+        Command::Config(args) => config::run(context, &args),
         Command::Secrets(args) => secrets::run(context, &args),
         Command::Mcp(args) => mcp::run(context, &args),
         Command::Call(args) => call::run(context, &args),
         Command::Tools(args) => tools::run(context, &args),
         Command::Doctor => doctor::run(context),
         Command::Tour => tour::run(context),
+    }
+}
+
+/// With a configuration that is wrong nothing is started; what runs can still be seen and stopped.
+fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Exec(_)
+        | Command::Start(_)
+        | Command::Run(_)
+        | Command::Mcp(_)
+        | Command::Call(_)
+        | Command::Tools(_) => context.config.sound(),
+        // They tell it themselves.
+        Command::Config(_) | Command::Doctor => Ok(()),
+        _ => {
+            for problem in &context.config.problems {
+                crate::output::talk(format_args!("umbo: {problem}"));
+            }
+            Ok(())
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use umbo_view::mask::Masker;
 use umbo_view::{Budget, Find, Page, Part, Reader, Regex, Stream, View, ViewOptions};
 
 use crate::args::{OnlyStream, Output};
+use crate::budget::Room;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{self, Format};
@@ -26,7 +27,7 @@ pub(crate) fn run(context: &Context, args: &Output) -> Result<ExitCode, Failure>
     if args.rendered {
         return rendered(context, &job, masker.as_ref());
     }
-    let budget = args.budget.unwrap_or_default();
+    let budget = Room::or(args.budget, context.settings.output);
     if args.follow {
         return follow(&job, args, masker.as_ref());
     }
@@ -34,7 +35,7 @@ pub(crate) fn run(context: &Context, args: &Output) -> Result<ExitCode, Failure>
     let read = match selection(args)? {
         Selection::All => Read::View(Box::new(reader.view(&ViewOptions {
             budget,
-            minimize: args.minimize,
+            minimize: args.minimize.unwrap_or(context.settings.minimize),
             ..ViewOptions::default()
         })?)),
         Selection::From(offset) => Read::Page(reader.page(offset, &budget)?),
@@ -290,7 +291,7 @@ fn follow(job: &Job, args: &Output, masker: Option<&Masker>) -> Result<ExitCode,
     loop {
         let is_over = news.next(None)? == Followed::Ended;
         // Bounded steps, so that a long log does not have to fit into memory.
-        let budget = args.budget.unwrap_or(Budget { bytes: 1 << 20, ..Budget::UNLIMITED });
+        let budget = Room::or(args.budget, Budget { bytes: 1 << 20, ..Budget::UNLIMITED });
         let reader = reader(job, args, masker)?;
         loop {
             let before = follower.offset();

@@ -20,21 +20,28 @@ pub(crate) fn run(context: &Context, args: &Rules) -> Result<ExitCode, Failure> 
 }
 
 #[derive(Serialize)]
-struct Checked {
+pub(super) struct Checked {
     ok: bool,
-    files: Vec<RuleFile>,
-    errors: Vec<String>,
+    pub(super) files: Vec<RuleFile>,
+    pub(super) errors: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct RuleFile {
-    layer: String,
-    path: String,
-    rules: usize,
-    ignored: usize,
+pub(super) struct RuleFile {
+    pub(super) layer: String,
+    pub(super) path: String,
+    pub(super) rules: usize,
+    pub(super) ignored: usize,
 }
 
 fn check(context: &Context) -> Result<ExitCode, Failure> {
+    let checked = examine(context)?;
+    gate::answer(context.format, &checked, || show(&checked))?;
+    Ok(if checked.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Reads the rules that hold for the caller, and finds what is wrong with them.
+pub(super) fn examine(context: &Context) -> Result<Checked, Failure> {
     let project = project_of(&Context::directory()?);
     let premises = gate::premises(context)?;
     let mut policy = Policy::new(premises.roots(&project))?;
@@ -60,9 +67,7 @@ fn check(context: &Context) -> Result<ExitCode, Failure> {
             ignored,
         })
         .collect();
-    let checked = Checked { ok: errors.is_empty(), files, errors };
-    gate::answer(context.format, &checked, || show(&checked))?;
-    Ok(if checked.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(Checked { ok: errors.is_empty(), files, errors })
 }
 
 fn show(checked: &Checked) -> Result<(), Failure> {

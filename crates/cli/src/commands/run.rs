@@ -9,7 +9,6 @@ use umbo_engine::{Command, Condition, Login, Met, Request, Shell, Size};
 use umbo_recipes::select::{Selection, umbo as select};
 use umbo_recipes::{Lifetime, Program, Task, Visibility};
 use umbo_tools::Passage;
-use umbo_view::Budget;
 
 use super::exec;
 use crate::args::Run;
@@ -18,6 +17,7 @@ use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
 use crate::project::{Folder, job_name};
+use crate::time::TimeLimit;
 
 pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
     let folder = Folder::find(context, args.cwd.as_deref())?;
@@ -29,12 +29,13 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
         None => select::resolve(&folder.project, &pick(&folder)?),
     }
     .map_err(Failure::new)?;
-    let request = request(&folder, &selection, args);
+    let request = request(context, &folder, &selection, args)?;
     if args.is_plan {
         return dry_run(context, &selection, &request);
     }
+    let mode = args.mode.or(context.settings.exec.mode);
     let recipe = selection.task.as_ref().map(|task| task.name.as_str());
-    let keeper = gate::keeper(context, None)?;
+    let keeper = gate::keeper(context, mode)?;
     let passage = match gate::pass(context, &keeper, &request, recipe)? {
         Ok(passage) => passage,
         Err(code) => return Ok(code),
@@ -51,11 +52,20 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
             task.name, task.name
         ));
     }
-    exec::execute(context, &request, Budget::default(), &passage)
+    exec::execute(context, &request, context.settings.output, &passage)
 }
 
-fn request(folder: &Folder, selection: &Selection, args: &Run) -> Request {
+fn request(
+    context: &Context,
+    folder: &Folder,
+    selection: &Selection,
+    args: &Run,
+) -> Result<Request, Failure> {
+    let settings = &context.settings;
     let directory = folder.place(&selection.directory);
+    if let Some(confinement) = &settings.confinement {
+        confinement.check(&directory, args.cwd.as_deref().unwrap_or(&directory))?;
+    }
     let command = match &selection.argv {
         Some(words) => Command::Argv(words.iter().map(Into::into).collect()),
         None => {
@@ -63,11 +73,11 @@ fn request(folder: &Folder, selection: &Selection, args: &Run) -> Request {
         }
     };
     let mut request = Request::new(command, directory);
-    request.env = Context::environment();
-    request.limits.wall = args.timeout;
+    request.env = context.environment();
+    request.limits.wall = TimeLimit::or(args.timeout, settings.exec.timeout);
     request.terminal = args.pty.then(Size::default);
     request.name = selection.task.as_ref().map(job_name);
-    request
+    Ok(request)
 }
 
 /// Starts it, and waits until it is ready if that is asked for.

@@ -16,10 +16,11 @@ use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
 use crate::secrets;
+use crate::time::TimeLimit;
 
 pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
-    let mode = args.mode;
-    let request = request(args, Stdin::Open)?;
+    let mode = args.mode.or(context.settings.exec.mode);
+    let request = request(context, args, Stdin::Open)?;
     let keeper = gate::keeper(context, mode)?;
     let passage = match gate::pass(context, &keeper, &request, None)? {
         Ok(passage) => passage,
@@ -47,13 +48,21 @@ struct Started<'a> {
 }
 
 /// The request that the words of `exec` and `start` make.
-pub(super) fn request(args: Start, default_stdin: Stdin) -> Result<Request, Failure> {
+pub(super) fn request(
+    context: &Context,
+    args: Start,
+    default_stdin: Stdin,
+) -> Result<Request, Failure> {
+    let settings = &context.settings;
     let directory = match &args.cwd {
         Some(cwd) => Context::directory()?.join(cwd),
         None => Context::directory()?,
     };
-    let mut request = Request::new(command(&args)?, directory);
-    request.env = Context::environment();
+    if let Some(confinement) = &settings.confinement {
+        confinement.check(&directory, args.cwd.as_deref().unwrap_or(&directory))?;
+    }
+    let mut request = Request::new(command(&args, &settings.exec.shell)?, directory);
+    request.env = context.environment();
     for variable in &args.env {
         let (name, value) = variable.split_once('=').ok_or_else(|| {
             Failure::new(format!("--env: {variable:?} has no '='; write NAME=VALUE"))
@@ -66,6 +75,7 @@ pub(super) fn request(args: Start, default_stdin: Stdin) -> Result<Request, Fail
     request.stdin = stdin(args.stdin.as_deref(), default_stdin)?;
     request.terminal = args.pty.then(|| args.size.unwrap_or_default());
     limits(&mut request, &args);
+    request.limits.wall = TimeLimit::or(args.timeout, settings.exec.timeout);
     request.leaks = match args.leaks {
         OnLeak::Kill => Leaks::Kill,
         OnLeak::Leave => Leaks::Leave,
@@ -84,7 +94,7 @@ pub(super) fn request(args: Start, default_stdin: Stdin) -> Result<Request, Fail
 
 /// One word is a line for a shell; several are a program and its arguments, unless a shell is
 /// named.
-fn command(args: &Start) -> Result<Command, Failure> {
+fn command(args: &Start, usual: &Shell) -> Result<Command, Failure> {
     let needs_shell = args.shell.is_some() || args.login || args.session.is_some() || args.profile;
     if args.command.len() > 1 && !needs_shell {
         return Ok(Command::Argv(args.command.clone()));
@@ -97,7 +107,7 @@ fn command(args: &Start) -> Result<Command, Failure> {
     let shell = match &args.shell {
         Some(name) => Shell::parse(name)?,
         None if args.session.is_some() || args.profile => Shell::Bash,
-        None => Shell::Sh,
+        None => usual.clone(),
     };
     let login = if args.login { Login::Yes } else { Login::No };
     Ok(Command::Shell { text, shell, login })
@@ -119,7 +129,6 @@ fn stdin(word: Option<&str>, default: Stdin) -> Result<Stdin, Failure> {
 }
 
 fn limits(request: &mut Request, args: &Start) {
-    request.limits.wall = args.timeout;
     request.limits.idle = args.idle_timeout;
     request.limits.memory_bytes = args.memory;
     request.limits.processes = args.pids;

@@ -1,10 +1,9 @@
 //! `umbo tools`: what a dialect offers.
 
-use std::env;
 use std::process::ExitCode;
 
 use umbo_gate::Mode;
-use umbo_tools::{Owner, ShellSettings, Toolset};
+use umbo_tools::{Owner, Toolset};
 
 use crate::args::Tools;
 use crate::context::Context;
@@ -14,7 +13,7 @@ use crate::output::{self, Format};
 use crate::secrets;
 
 pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> {
-    let toolset = toolset(context, &args.dialect, Owner::Everybody, None)?;
+    let toolset = toolset(context, args.dialect.as_deref(), Owner::Everybody, None)?;
     if context.format == Format::Json {
         output::json(&toolset.tools())?;
         return Ok(ExitCode::SUCCESS);
@@ -41,45 +40,25 @@ pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> 
 /// The tools of a dialect, for this caller.
 pub(super) fn toolset(
     context: &Context,
-    dialect: &str,
+    dialect: Option<&str>,
     owner: Owner,
     mode: Option<Mode>,
 ) -> Result<Toolset, Failure> {
+    let settings = &context.settings;
+    let confinement = settings.confinement.as_ref().map(|within| within.project.clone());
     Toolset::builder()
         .gate(gate::keeper(context, mode)?)
         .engine(context.engine.clone())
         .masker(secrets::masker()?)
-        .dialect(dialect)
+        .dialect(dialect.unwrap_or(&settings.tools.dialect))
         .directory(Context::directory()?)
-        .environment(env::vars_os())
+        .environment(context.variables())
         .owner(owner)
-        .shell_settings(settings()?)
+        .budget(settings.output)
+        .minimize(settings.minimize)
+        .timeout(settings.tools.timeout)
+        .confine(confinement)
+        .shell_settings(settings.tools.shell.clone())
         .build()
         .map_err(Failure::new)
-}
-
-/// What the environment says about shell tools.
-fn settings() -> Result<ShellSettings, Failure> {
-    let mut settings = ShellSettings::default();
-    let wrong = |name: &str, text: &str, accepted: &str| {
-        Failure::new(format!("{name}: {text:?} was given; accepted: {accepted}"))
-    };
-    let flag = |name: &str| match env::var(name).as_deref() {
-        Err(_) => Ok(None),
-        Ok("true" | "1") => Ok(Some(true)),
-        Ok("false" | "0") => Ok(Some(false)),
-        Ok(other) => Err(wrong(name, other, "true or false")),
-    };
-    settings.enabled = flag("UMBO_TOOLS_SHELL_ENABLED")?.unwrap_or(settings.enabled);
-    settings.restrict_to_project =
-        flag("UMBO_TOOLS_SHELL_RESTRICT_TO_PROJECT")?.unwrap_or(settings.restrict_to_project);
-    if let Ok(text) = env::var("UMBO_TOOLS_SHELL_DEFAULT_TIMEOUT_SECS") {
-        let name = "UMBO_TOOLS_SHELL_DEFAULT_TIMEOUT_SECS";
-        settings.default_timeout_secs =
-            text.parse().map_err(|_| wrong(name, &text, "a number of seconds"))?;
-    }
-    if let Ok(shell) = env::var("UMBO_TOOLS_SHELL_SHELL") {
-        settings.shell = shell;
-    }
-    Ok(settings)
 }

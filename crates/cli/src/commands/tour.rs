@@ -47,9 +47,9 @@ fn finding(text: impl std::fmt::Display) -> Result<(), Failure> {
     output::line(format_args!("     {text}"))
 }
 
-fn request(text: &str, name: &str) -> Result<Request, Failure> {
+fn request(context: &Context, text: &str, name: &str) -> Result<Request, Failure> {
     let mut request = Request::shell(text, Context::directory()?);
-    request.env = Context::environment();
+    request.env = context.environment();
     request.name = Some(name.into());
     Ok(request)
 }
@@ -58,7 +58,7 @@ fn exec(context: &Context) -> Result<(), Failure> {
     heading(1, "A command, and the truth about it")?;
     let line = "echo to stdout; echo to stderr >&2; exit 3";
     command(&format!("umbo exec '{line}'"))?;
-    let (job, outcome) = context.engine.run(&request(line, "tour-exec")?)?;
+    let (job, outcome) = context.engine.run(&request(context, line, "tour-exec")?)?;
     let runs = job.log()?.runs(0..outcome.total_bytes)?;
     finding(format_args!(
         "exited {}, {} bytes kept in {} runs, {}",
@@ -140,7 +140,7 @@ fn expect(job: &Job, condition: &Condition) -> Result<Met, Failure> {
 fn stop(context: &Context) -> Result<(), Failure> {
     heading(3, "Stop means the whole tree, however it hides")?;
     command("umbo start 'setsid sleep … & (double fork) & (deaf to TERM) & (SIGSTOPped) & …'")?;
-    let job = context.engine.start(&request(HOSTILE, "tour-hostile")?)?;
+    let job = context.engine.start(&request(context, HOSTILE, "tour-hostile")?)?;
     expect(&job, &matching("ready")?)?;
     command(&format!("umbo stop --grace 1s {}", job.id()))?;
     let began = Instant::now();
@@ -158,7 +158,7 @@ fn wait(context: &Context) -> Result<(), Failure> {
     heading(4, "Wait for what you need, not for a while")?;
     let line = "sleep 0.4; echo 'listening on port 4242'; sleep 600";
     command(&format!("umbo start '{line}'"))?;
-    let job = context.engine.start(&request(line, "tour-wait")?)?;
+    let job = context.engine.start(&request(context, line, "tour-wait")?)?;
     command(&format!("umbo wait --match 'port \\d+' {}", job.id()))?;
     let began = Instant::now();
     let met = expect(&job, &matching(r"port \d+")?)?;

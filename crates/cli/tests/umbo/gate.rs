@@ -26,7 +26,7 @@ fn exec(umbo: &Umbo, project: &Path, options: &[&str], line: &str) -> (i32, Valu
 }
 
 /// A person at a terminal of their own, who types `typed`.
-fn person(umbo: &Umbo, directory: &Path, words: &[&str], typed: &str) -> Output {
+pub(crate) fn person(umbo: &Umbo, directory: &Path, words: &[&str], typed: &str) -> Output {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -138,6 +138,8 @@ fn the_verbs_of_the_person_do_not_run_inside_a_job_however_it_hides() {
         ("deny x", "env -i HOME=/ "),
         ("trust", "env -u UMBO_JOB "),
         ("rules check", "setsid -w "),
+        ("config show", "setsid -w "),
+        ("config set tools.mode open", "env -i HOME=/ "),
     ] {
         fs::write(&script, format!("{how}'{UMBO}' {verb}\n")).unwrap();
         let job = umbo.start_with(&["--pty"], &format!("sh '{}'", script.display()));

@@ -158,6 +158,7 @@ impl Umbo {
         command
             .env("UMBO_STATE_DIR", &self.state)
             .env("HOME", self.path().join("home"))
+            .env_remove("XDG_CONFIG_HOME")
             .env("NAP", self.nap())
             .current_dir(self.path())
             .args(words.into_iter().map(|word| word.as_ref().to_owned()));

@@ -11,6 +11,7 @@
 mod attach;
 mod bad_input;
 mod call;
+mod config;
 mod contracts;
 mod doctor;
 mod events;

@@ -1,6 +1,7 @@
 //! `umbo prune`: ended jobs leave the disk.
 
 use std::fs;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -56,6 +57,11 @@ fn the_oldest_leave_by_themselves_when_there_are_too_many() {
     assert_eq!(left, ids[7..]);
     let engine = umbo.library().retention(100, 0).open().unwrap();
     assert_eq!(engine.prune(None).unwrap().len(), 5, "no byte may be kept");
+    umbo.exec("true").run();
+    let kept = umbo.library().retention_age(Some(Duration::from_hours(1))).open().unwrap();
+    assert!(kept.prune(None).unwrap().is_empty());
+    let engine = umbo.library().retention_age(Some(Duration::ZERO)).open().unwrap();
+    assert_eq!(engine.prune(None).unwrap().len(), 1, "nothing is young enough");
 }
 
 #[test]

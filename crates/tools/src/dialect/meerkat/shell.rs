@@ -84,10 +84,12 @@ fn request(
 ) -> Result<Request, ToolError> {
     let mut request = call.request(line, None);
     request.cwd = directory(call, arguments.text("working_dir"))?;
-    let shell = match call.tools.shell.shell.as_str() {
+    let settings = &call.tools.shell;
+    let shell = match (&settings.shell_path, settings.shell.as_str()) {
+        (Some(path), _) => Shell::Path(path.clone()),
         // The contract falls back to sh where there is no Nushell.
-        "nu" => Shell::NuOrSh,
-        name => Shell::parse(name).map_err(|cause| failed(&cause))?,
+        (None, "nu") => Shell::NuOrSh,
+        (None, name) => Shell::parse(name).map_err(|cause| failed(&cause))?,
     };
     request.command = Command::Shell { text: line.to_owned(), shell, login: Login::No };
     // The full environment, as it is.

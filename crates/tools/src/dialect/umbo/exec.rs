@@ -55,7 +55,7 @@ fn request(call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError>
         None => Stdin::None,
     };
     request.terminal = arguments.flag("pty").then(Size::default);
-    request.limits.wall = arguments.seconds("timeout");
+    request.limits.wall = arguments.seconds("timeout").or(call.tools.timeout);
     request.limits.idle = arguments.seconds("idle_timeout");
     limits(&mut request, arguments.get("limits"));
     let directory =

@@ -1,0 +1,266 @@
+//! Every setting there is, as data: its name, what it takes, its default, what tightens it, and what
+//! it means. The variable of a setting follows from its name.
+
+use super::value::Kind;
+
+/// One setting.
+#[derive(Debug)]
+pub(crate) struct Key {
+    /// Its place in a file, with dots between.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) preset: Preset,
+    pub(crate) tightens: Tightens,
+    pub(crate) meaning: &'static str,
+}
+
+/// What holds if nobody says anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Preset {
+    /// Nothing.
+    Nothing,
+    /// This, as a variable would say it.
+    Text(&'static str),
+    /// What holds for another setting.
+    As(&'static str),
+}
+
+/// What a project that nobody trusts may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tightens {
+    /// Nothing at all: no value is stricter than another.
+    Nothing,
+    /// A lower number.
+    Lower,
+    /// This one of the two.
+    Only(bool),
+    /// A choice that leaves less.
+    Stricter,
+    /// More of them, beside those that are there.
+    More,
+}
+
+impl Key {
+    /// The variable that sets it; a whole table has none.
+    pub(crate) fn variable(&self) -> Option<String> {
+        let name = || format!("UMBO_{}", self.name.replace('.', "_").to_ascii_uppercase());
+        (self.kind != Kind::Variables).then(name)
+    }
+}
+
+/// The setting of a name.
+pub(crate) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+const fn key(
+    name: &'static str,
+    kind: Kind,
+    preset: Preset,
+    tightens: Tightens,
+    meaning: &'static str,
+) -> Key {
+    Key { name, kind, preset, tightens, meaning }
+}
+
+/// All of them, in the order in which they are shown.
+pub(crate) static KEYS: [Key; 25] = [
+    key(
+        "max_running",
+        Kind::Count,
+        Preset::Text("10"),
+        Tightens::Lower,
+        "how many jobs run at once; the others wait for their turn",
+    ),
+    key(
+        "exec.mode",
+        Kind::Mode,
+        Preset::Text("open"),
+        Tightens::Stricter,
+        "the gate's mode for `exec`, `start`, `run` and `call`",
+    ),
+    key(
+        "exec.shell",
+        Kind::Shell,
+        Preset::Text("sh"),
+        Tightens::Nothing,
+        "what reads the lines of `exec` and `start`",
+    ),
+    key(
+        "exec.timeout_secs",
+        Kind::Count,
+        Preset::Nothing,
+        Tightens::Lower,
+        "the time limit of `exec`, `start` and `run`; `--timeout none` lifts it",
+    ),
+    key(
+        "tools.mode",
+        Kind::Mode,
+        Preset::Text("guard"),
+        Tightens::Stricter,
+        "the gate's mode for agents, who come in by `mcp`",
+    ),
+    key(
+        "tools.dialect",
+        Kind::Dialect,
+        Preset::Text("umbo"),
+        Tightens::Nothing,
+        "whose tools `mcp`, `call` and `tools` have",
+    ),
+    key(
+        "tools.shell.enabled",
+        Kind::Flag,
+        Preset::Text("false"),
+        Tightens::Only(false),
+        "whether the dialect `meerkat` is on",
+    ),
+    key(
+        "tools.shell.default_timeout_secs",
+        Kind::Count,
+        Preset::Text("30"),
+        Tightens::Lower,
+        "the time limit in `meerkat`; if set, in `umbo` too",
+    ),
+    key(
+        "tools.shell.restrict_to_project",
+        Kind::Flag,
+        Preset::Text("true"),
+        Tightens::Only(true),
+        "whether `meerkat` works inside of the project only; if set to true, every command of every door does",
+    ),
+    key(
+        "tools.shell.shell",
+        Kind::Shell,
+        Preset::Text("nu"),
+        Tightens::Nothing,
+        "what reads the lines of `meerkat`; where there is no `nu`, `sh` does",
+    ),
+    key(
+        "tools.shell.shell_path",
+        Kind::Path,
+        Preset::Nothing,
+        Tightens::Nothing,
+        "the same as the path of a program, which then counts",
+    ),
+    key(
+        "tools.shell.max_completed_jobs",
+        Kind::Count,
+        Preset::Text("100"),
+        Tightens::Lower,
+        "how many ended jobs agents see in lists",
+    ),
+    key(
+        "tools.shell.completed_job_ttl_secs",
+        Kind::Count,
+        Preset::Text("300"),
+        Tightens::Lower,
+        "for how long they see them there",
+    ),
+    key(
+        "tools.shell.max_concurrent_processes",
+        Kind::Count,
+        Preset::As("max_running"),
+        Tightens::Lower,
+        "how many jobs run at once when an agent starts another",
+    ),
+    key(
+        "output.tokens",
+        Kind::Count,
+        Preset::Text("8000"),
+        Tightens::Lower,
+        "how many tokens of output an answer has",
+    ),
+    key("output.bytes", Kind::Size, Preset::Text("50k"), Tightens::Lower, "how many bytes"),
+    key("output.lines", Kind::Count, Preset::Text("2000"), Tightens::Lower, "how many lines"),
+    key(
+        "output.minimize",
+        Kind::Flag,
+        Preset::Text("false"),
+        Tightens::Nothing,
+        "whether the noise of known tools is folded",
+    ),
+    key(
+        "environment.inherit",
+        Kind::Inherit,
+        Preset::Text("all"),
+        Tightens::Stricter,
+        "which variables commands get: `all`, `core` (PATH, HOME, LANG, …) or `none`",
+    ),
+    key(
+        "environment.exclude",
+        Kind::Patterns,
+        Preset::Text(""),
+        Tightens::More,
+        "less these: names with `*` and `?`",
+    ),
+    key(
+        "environment.include",
+        Kind::Patterns,
+        Preset::Text(""),
+        Tightens::Nothing,
+        "but these in any case",
+    ),
+    key(
+        "environment.set",
+        Kind::Variables,
+        Preset::Text(""),
+        Tightens::Nothing,
+        "and these with values of their own: a table",
+    ),
+    key(
+        "retention.jobs",
+        Kind::Count,
+        Preset::Text("2000"),
+        Tightens::Nothing,
+        "how many ended jobs stay on disk",
+    ),
+    key(
+        "retention.bytes",
+        Kind::Size,
+        Preset::Text("4G"),
+        Tightens::Nothing,
+        "how much room they take",
+    ),
+    key(
+        "retention.age",
+        Kind::Span,
+        Preset::Nothing,
+        Tightens::Nothing,
+        "how long they stay, as `30d`",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_defaults_are_values() {
+        for (index, key) in KEYS.iter().enumerate() {
+            assert!(!KEYS[..index].iter().any(|other| other.name == key.name), "{}", key.name);
+            match key.preset {
+                Preset::Nothing => {}
+                Preset::Text(text) => assert!(key.kind.read_text(text).is_some(), "{}", key.name),
+                Preset::As(other) => assert_eq!(find(other).unwrap().kind, key.kind),
+            }
+            let is_table = |other: &Key| other.name.starts_with(&format!("{}.", key.name));
+            assert!(!KEYS.iter().any(is_table), "{} is a value and a table", key.name);
+        }
+    }
+
+    #[test]
+    fn the_readme_lists_every_setting() {
+        let row = |key: &Key| {
+            let preset = match key.preset {
+                Preset::Nothing | Preset::Text("") => "–".to_owned(),
+                Preset::Text(text) | Preset::As(text) => format!("`{text}`"),
+            };
+            format!("| `{}` | {preset} | {} |\n", key.name, key.meaning)
+        };
+        let rows: String = KEYS.iter().map(row).collect();
+        let table = format!("| setting | default | what it is |\n|---|---|---|\n{rows}");
+        let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+        let readme = std::fs::read_to_string(readme).unwrap();
+        assert!(readme.contains(&table), "put this into README.md:\n\n{table}");
+    }
+}

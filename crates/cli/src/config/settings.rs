@@ -1,0 +1,250 @@
+//! The settings as the rest of umbo takes them: typed, and whole.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use umbo_engine::{Listed, Shell};
+use umbo_gate::{EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
+use umbo_tools::ShellSettings;
+use umbo_view::Budget;
+
+use super::layers::Layers;
+use super::value::Value;
+use crate::failure::Failure;
+use crate::time::parse_duration;
+
+/// All settings.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Settings {
+    pub(crate) max_running: usize,
+    pub(crate) retention: Retention,
+    pub(crate) exec: Exec,
+    pub(crate) tools: Tools,
+    /// How much output an answer has.
+    pub(crate) output: Budget,
+    /// Whether noise is folded in it.
+    pub(crate) minimize: bool,
+    pub(crate) environment: EnvironmentPolicy,
+    /// Where commands must stay, if they must.
+    pub(crate) confinement: Option<Confinement>,
+}
+
+/// How long ended jobs stay.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Retention {
+    pub(crate) jobs: usize,
+    pub(crate) bytes: u64,
+    pub(crate) age: Option<Duration>,
+}
+
+/// What holds for a person's own verbs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Exec {
+    /// `None` is [`Mode::Open`] that nobody asked for: nothing is recorded but denials.
+    pub(crate) mode: Option<Mode>,
+    pub(crate) shell: Shell,
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// What holds for agents.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tools {
+    pub(crate) mode: Mode,
+    pub(crate) dialect: String,
+    pub(crate) max_running: usize,
+    /// The most and the oldest ended jobs in a list.
+    pub(crate) listed: (usize, Duration),
+    /// The time limit where a contract has none of its own.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) shell: ShellSettings,
+}
+
+/// A project that commands must stay in.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Confinement {
+    pub(crate) project: PathBuf,
+    /// Who says so.
+    origin: String,
+}
+
+impl Confinement {
+    /// Refuses a directory that is elsewhere. `given` is how the caller wrote it.
+    pub(crate) fn check(&self, directory: &Path, given: &Path) -> Result<(), Failure> {
+        match restrict_to_project(directory, &self.project) {
+            Err(Error::OutsideProject(_)) => {
+                let outside = Error::OutsideProject(given.display().to_string());
+                Err(Failure::new(format!(
+                    "{outside} {} (restrict_to_project: {})",
+                    self.project.display(),
+                    self.origin
+                )))
+            }
+            // What else is wrong with it is said when it is used.
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Settings {
+    pub(super) fn new(layers: &Layers, project: Option<&Path>) -> Self {
+        let said = |name: &str| layers.setting(name).is_some_and(|held| held.origin.is_said());
+        let seconds = |name: &str| number(layers, name).map(Duration::from_secs);
+        let timeout = "tools.shell.default_timeout_secs";
+        let restrict = "tools.shell.restrict_to_project";
+        let origin = layers.setting(restrict).map(|setting| setting.origin.to_string());
+        let confinement =
+            project.filter(|_| said(restrict) && flag(layers, restrict)).map(|project| {
+                Confinement { project: project.to_owned(), origin: origin.unwrap_or_default() }
+            });
+        Self {
+            max_running: count(layers, "max_running"),
+            retention: Retention {
+                jobs: count(layers, "retention.jobs"),
+                bytes: number(layers, "retention.bytes").unwrap_or(u64::MAX),
+                age: text(layers, "retention.age").and_then(|age| parse_duration(age).ok()),
+            },
+            exec: Exec {
+                mode: mode(layers, "exec.mode").filter(|_| said("exec.mode")),
+                shell: text(layers, "exec.shell")
+                    .and_then(|name| Shell::parse(name).ok())
+                    .unwrap_or(Shell::Sh),
+                timeout: seconds("exec.timeout_secs"),
+            },
+            tools: Tools {
+                mode: mode(layers, "tools.mode").unwrap_or_default(),
+                dialect: text(layers, "tools.dialect").unwrap_or_default().to_owned(),
+                max_running: count(layers, "tools.shell.max_concurrent_processes"),
+                listed: (
+                    count(layers, "tools.shell.max_completed_jobs"),
+                    seconds("tools.shell.completed_job_ttl_secs").unwrap_or(Duration::MAX),
+                ),
+                timeout: seconds(timeout).filter(|_| said(timeout)),
+                shell: ShellSettings {
+                    enabled: flag(layers, "tools.shell.enabled"),
+                    default_timeout_secs: number(layers, timeout).unwrap_or(u64::MAX),
+                    restrict_to_project: flag(layers, restrict),
+                    shell: text(layers, "tools.shell.shell").unwrap_or_default().to_owned(),
+                    shell_path: text(layers, "tools.shell.shell_path").map(PathBuf::from),
+                    project_root: project.map(Path::to_owned),
+                },
+            },
+            output: Budget {
+                tokens: number(layers, "output.tokens").unwrap_or(u64::MAX),
+                bytes: number(layers, "output.bytes").unwrap_or(u64::MAX),
+                lines: number(layers, "output.lines").unwrap_or(u64::MAX),
+                ..Budget::default()
+            },
+            minimize: flag(layers, "output.minimize"),
+            environment: environment(layers),
+            confinement,
+        }
+    }
+
+    /// Which ended jobs an agent's lists have.
+    pub(crate) fn listed(&self) -> Listed {
+        let (jobs, age) = self.tools.listed;
+        Listed { jobs, age }
+    }
+}
+
+fn environment(layers: &Layers) -> EnvironmentPolicy {
+    let list = |name: &str| match layers.value(name) {
+        Some(Value::List(list)) => list.clone(),
+        _ => Vec::new(),
+    };
+    EnvironmentPolicy {
+        inherit: match text(layers, "environment.inherit") {
+            Some("none") => Inherit::None,
+            Some("core") => Inherit::Core,
+            _ => Inherit::All,
+        },
+        exclude: list("environment.exclude"),
+        include: list("environment.include"),
+        set: match layers.value("environment.set") {
+            Some(Value::Variables(pairs)) => pairs.clone(),
+            _ => Vec::new(),
+        },
+    }
+}
+
+fn number(layers: &Layers, name: &str) -> Option<u64> {
+    match layers.value(name) {
+        Some(Value::Number(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+fn count(layers: &Layers, name: &str) -> usize {
+    number(layers, name).and_then(|number| usize::try_from(number).ok()).unwrap_or(usize::MAX)
+}
+
+fn flag(layers: &Layers, name: &str) -> bool {
+    matches!(layers.value(name), Some(Value::Flag(true)))
+}
+
+fn text<'a>(layers: &'a Layers, name: &str) -> Option<&'a str> {
+    match layers.value(name) {
+        Some(Value::Text(text)) => Some(text),
+        _ => None,
+    }
+}
+
+fn mode(layers: &Layers, name: &str) -> Option<Mode> {
+    text(layers, name).and_then(|name| Mode::from_str(name).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use umbo_gate::{Layer, Trust};
+
+    use super::super::key::KEYS;
+    use super::super::statement::Statement;
+    use super::super::value::Kind;
+    use super::*;
+
+    fn settings(text: &str) -> Settings {
+        let mut layers = Layers::default();
+        let statement = Statement::of_file(Layer::User, Path::new("/c"), text);
+        assert!(statement.problems.is_empty(), "{:?}", statement.problems);
+        layers.add(statement, Trust::Trusted);
+        Settings::new(&layers, Some(Path::new("/project")))
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_rooms() {
+        let settings = settings("");
+        assert_eq!(settings.output, Budget::default());
+        assert_eq!(settings.environment, EnvironmentPolicy::default());
+        let expected =
+            ShellSettings { project_root: Some("/project".into()), ..ShellSettings::default() };
+        assert_eq!(settings.tools.shell, expected);
+        let listed = Listed::default();
+        assert_eq!(settings.tools.listed, (listed.jobs, listed.age));
+        assert_eq!((settings.max_running, settings.tools.max_running), (10, 10));
+        assert_eq!((settings.exec.mode, settings.tools.mode), (None, Mode::Guard));
+        assert_eq!((settings.exec.timeout, settings.tools.timeout), (None, None));
+        assert_eq!(settings.confinement, None, "only if somebody says so");
+    }
+
+    #[test]
+    fn every_setting_sets_something() {
+        let default = settings("");
+        for key in &KEYS {
+            let other = match key.kind {
+                Kind::Flag => format!("{}", !key.name.ends_with("restrict_to_project")),
+                Kind::Count => "7".into(),
+                Kind::Size => "\"3M\"".into(),
+                Kind::Span => "\"2d\"".into(),
+                Kind::Mode => "\"auto\"".into(),
+                Kind::Inherit => "\"core\"".into(),
+                Kind::Dialect => "\"lash\"".into(),
+                Kind::Shell => "\"zsh\"".into(),
+                Kind::Path => "\"/bin/dash\"".into(),
+                Kind::Patterns => "[\"X_*\"]".into(),
+                Kind::Variables => "{ X = \"1\" }".into(),
+            };
+            assert_ne!(settings(&format!("{} = {other}", key.name)), default, "{}", key.name);
+        }
+    }
+}
