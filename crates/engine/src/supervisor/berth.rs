@@ -46,6 +46,7 @@ pub(super) struct Berth {
     pub(super) launcher: Launcher,
     /// Who supervises, beyond doubt.
     pub(super) identity: Option<Identity>,
+    request: File,
     output: File,
     index: File,
     outcome: File,
@@ -105,6 +106,7 @@ impl Berth {
             null: File::open("/dev/null")?.into(),
             launcher: Launcher::new()?,
             identity: None,
+            request: create("request")?,
             output: create(OUTPUT)?,
             lock: held,
             path,
@@ -140,11 +142,10 @@ impl Berth {
         Ok(LogWriter::new(output, index, self.directory.try_clone()?, limit))
     }
 
-    /// A new file in the directory.
-    pub(super) fn create(&self, name: &str) -> io::Result<File> {
-        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.directory, name, flags, Mode::RUSR | Mode::WUSR)?;
-        Ok(File::from(fd))
+    /// The file of the request, empty so far: to make one when a job comes could take longer than
+    /// the job.
+    pub(super) fn request(&self) -> io::Result<File> {
+        self.request.try_clone()
     }
 
     /// Notes that this process is the one that supervises.

@@ -147,6 +147,8 @@ impl Supervision<'_> {
         self.release();
         if let Some(caller) = self.caller {
             report(caller, &Report::Ended(Box::new(outcome)));
+            // Who was woken may have to wait for this processor: the cleaning can wait better.
+            rustix::thread::sched_yield();
         }
         if journaled {
             self.berth.close_door();

@@ -96,7 +96,7 @@ fn settle(state: &State, berth: &mut Berth, assign: &Assign) -> io::Result<Optio
     record["supervisor"] = serde_json::to_value(&berth.identity)?;
     let mut line = serde_json::to_vec(&record)?;
     line.push(b'\n');
-    let request = berth.create("request")?;
+    let request = berth.request()?;
     io::Write::write_all(&mut &request, &line)?;
     Ok(berth.become_job(state, &assign.job)?.then_some(request))
 }
