@@ -3,8 +3,9 @@
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -54,8 +55,7 @@ pub(crate) fn command(search_path: &OsStr) -> Result<String, Failure> {
     let cannot = |why: &dyn std::fmt::Display| {
         Failure::new(format!("cannot tell where this umbo is, so nobody could start it: {why}"))
     };
-    let own =
-        env::current_exe().and_then(|path| path.canonicalize()).map_err(|error| cannot(&error))?;
+    let own = own().map_err(|error| cannot(&error))?;
     if found(search_path, "umbo").is_some_and(|path| path == own) {
         return Ok("umbo".to_owned());
     }
@@ -64,8 +64,13 @@ pub(crate) fn command(search_path: &OsStr) -> Result<String, Failure> {
     })
 }
 
+/// The program that runs now, without links.
+fn own() -> io::Result<PathBuf> {
+    env::current_exe()?.canonicalize()
+}
+
 /// The program of that name on a search path, without links.
-pub(crate) fn found(search_path: &OsStr, name: &str) -> Option<std::path::PathBuf> {
+pub(crate) fn found(search_path: &OsStr, name: &str) -> Option<PathBuf> {
     // Where a relative entry leads depends on who asks from where.
     env::split_paths(search_path)
         .filter(|directory| directory.is_absolute())
@@ -79,11 +84,13 @@ fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether an entry starts a server of umbo.
+/// Whether an entry starts a server of umbo: of any program called so, or of the one that runs now.
 pub(crate) fn is_umbo(entry: &Value) -> bool {
     let words = words(entry);
-    let program = words.first().map(|word| Path::new(word).file_name().unwrap_or_default());
-    program.is_some_and(|name| name == "umbo") && words.iter().any(|word| word == "mcp")
+    let Some(program) = words.first().map(Path::new) else { return false };
+    let is_called_so = program.file_name().is_some_and(|name| name == "umbo");
+    (is_called_so || own().is_ok_and(|own| own == program))
+        && words.iter().any(|word| word == "mcp")
 }
 
 /// The command line in an entry, whatever the client calls its parts.

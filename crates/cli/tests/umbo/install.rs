@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -589,6 +589,23 @@ fn a_program_on_the_path_is_written_by_its_name() {
     fs::set_permissions(first.join("umbo"), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(config(&format!("{}:{path}", first.display())), binary());
     assert_eq!(config("/usr/bin:/bin"), binary());
+}
+
+#[test]
+fn a_renamed_umbo_knows_its_own_entry() {
+    let umbo = Umbo::new();
+    let renamed = umbo.path().join("shield");
+    fs::copy(UMBO, &renamed).unwrap();
+    let run = |words: &[&str]| {
+        let mut command = Command::new(&renamed);
+        command.env_clear().env("HOME", home(&umbo)).env("UMBO_STATE_DIR", umbo.state());
+        let answer = command.current_dir(project(&umbo)).args(words).output().unwrap();
+        assert!(answer.status.success(), "{answer:?}");
+        serde_json::from_slice::<Value>(&answer.stdout).unwrap()["state"].clone()
+    };
+    assert_eq!(run(&["install", "zed", "--yes", "--json"]), "added");
+    assert_eq!(run(&["install", "zed", "--yes", "--json", "--dialect", "codex"]), "changed");
+    assert_eq!(run(&["uninstall", "zed", "--yes", "--json"]), "removed");
 }
 
 #[test]
