@@ -2,6 +2,7 @@
 
 mod config;
 mod gate;
+mod install;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +13,10 @@ use umbo_gate::Mode;
 
 pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
+pub(crate) use self::install::{Install, Uninstall};
 use crate::budget::{Room, parse_budget};
+use crate::install::Client;
+use crate::install::clients::ANY;
 use crate::time::{TimeLimit, parse_bytes, parse_duration, parse_limit, parse_moment, parse_size};
 
 /// Runs commands, keeps them, tells the truth about them, and stops them.
@@ -104,6 +108,10 @@ pub(crate) enum Command {
     Call(Call),
     /// List the tools of a dialect
     Tools(Tools),
+    /// Put umbo into an agent's settings, or list the agents it knows
+    Install(Install),
+    /// Take umbo out of an agent's settings
+    Uninstall(Uninstall),
     /// Say what this machine allows, and what that means
     Doctor,
     /// Print a completion script for bash, zsh or fish
@@ -495,6 +503,15 @@ pub(crate) struct Mcp {
         help = "What runs unasked: default, accept_edits, auto, guard or open [default: tools.mode, guard]"
     )]
     pub(crate) mode: Option<Mode>,
+    /// Only print what a client's settings need to start it
+    #[arg(
+        long,
+        value_name = "CLIENT",
+        num_args = 0..=1,
+        default_missing_value = ANY.name,
+        value_parser = install::any_client()
+    )]
+    pub(crate) print_config: Option<&'static Client>,
 }
 
 #[derive(Debug, ClapArgs)]

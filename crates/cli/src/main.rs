@@ -8,6 +8,7 @@ mod config;
 mod context;
 mod failure;
 mod gate;
+mod install;
 mod output;
 mod project;
 mod secrets;
@@ -42,7 +43,8 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         _ => Caller::Person,
     };
     // Only who stays has a use for a supervisor that waits for the next job.
-    let warmth = if matches!(args.command, Command::Mcp(_)) { Warmth::Warm } else { Warmth::Cold };
+    let stays = matches!(&args.command, Command::Mcp(mcp) if mcp.print_config.is_none());
+    let warmth = if stays { Warmth::Warm } else { Warmth::Cold };
     let context = Context::from_environment(args.global, caller, warmth)?;
     commands::run(&context, args.command)
 }

@@ -64,6 +64,17 @@ pub(crate) fn talk(text: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// The text without anything that could move the cursor, change colours or turn its direction.
+pub(crate) fn visible(text: &str) -> String {
+    let shown = |c: char| {
+        let turns = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        matches!(c, '\n' | '\t') || !(c.is_control() || turns)
+    };
+    text.chars()
+        .map(|c| if shown(c) { c.to_string() } else { c.escape_unicode().to_string() })
+        .collect()
+}
+
 /// Whether a person reads standard output.
 pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()

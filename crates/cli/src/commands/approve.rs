@@ -57,16 +57,9 @@ fn show(question: &Question, covers: Covers) {
     output::talk(format_args!("because   {}", visible(&question.why)));
 }
 
-/// The text without anything that could move the cursor, change colours or turn its direction.
+/// The text without anything that could repaint the question, further lines below the first.
 pub(super) fn visible(text: &str) -> String {
-    let shown = |c: char| {
-        let turns = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        c == '\n' || !(c.is_control() || turns)
-    };
-    text.chars()
-        .map(|c| if shown(c) { c.to_string() } else { c.escape_unicode().to_string() })
-        .collect::<String>()
-        .replace('\n', "\n          ")
+    output::visible(text).replace('\n', "\n          ")
 }
 
 fn lasts(text: &str, now: u64) -> Result<Lasts, Failure> {

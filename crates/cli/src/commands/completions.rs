@@ -6,15 +6,20 @@ use clap::CommandFactory;
 
 use crate::args::{Args, CompletionShell, Completions};
 use crate::failure::Failure;
+use crate::install::clients::CLIENTS;
 use crate::output;
 
 /// The verbs that take a job.
 const JOB_VERBS: &str = "output input wait stop screen attach";
+/// The verbs that take a client.
+const CLIENT_VERBS: &str = "install uninstall";
 
 pub(crate) fn run(args: &Completions) -> Result<ExitCode, Failure> {
     let verbs: Vec<String> =
         Args::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
     let verbs = verbs.join(" ");
+    let clients: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+    let clients = clients.join(" ");
     let jobs = r#"umbo jobs --json 2>/dev/null | grep -o '"job":"[^"]*"' | cut -d'"' -f4"#;
     let tasks = "umbo recipes --names 2>/dev/null";
     let text = match args.shell {
@@ -31,6 +36,8 @@ pub(crate) fn run(args: &Completions) -> Result<ExitCode, Failure> {
     done < <({tasks})
   elif [[ ' {JOB_VERBS} ' == *\" $verb \"* ]]; then
     COMPREPLY=($(compgen -W \"@last $({jobs})\" -- \"$word\"))
+  elif [[ ' {CLIENT_VERBS} ' == *\" $verb \"* ]]; then
+    COMPREPLY=($(compgen -W '{clients}' -- \"$word\"))
   fi
 }}
 complete -o default -F _umbo umbo"
@@ -44,6 +51,8 @@ _umbo() {{
     compadd -- ${{(f)\"$({tasks})\"}}
   elif [[ ' {JOB_VERBS} ' == *\" $words[2] \"* ]]; then
     compadd -- @last ${{(f)\"$({jobs})\"}}
+  elif [[ ' {CLIENT_VERBS} ' == *\" $words[2] \"* ]]; then
+    compadd {clients}
   fi
 }}
 compdef _umbo umbo"
@@ -52,7 +61,8 @@ compdef _umbo umbo"
             "complete -c umbo -f
 complete -c umbo -n __fish_use_subcommand -a '{verbs}'
 complete -c umbo -n '__fish_seen_subcommand_from run' -a '({tasks})'
-complete -c umbo -n '__fish_seen_subcommand_from {JOB_VERBS}' -a '@last'"
+complete -c umbo -n '__fish_seen_subcommand_from {JOB_VERBS}' -a '@last'
+complete -c umbo -n '__fish_seen_subcommand_from {CLIENT_VERBS}' -a '{clients}'"
         ),
     };
     output::line(text)?;

@@ -1,18 +1,54 @@
 //! `umbo mcp`: the tools, for an agent at the other end of standard input and output.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use serde::Serialize;
 use umbo_tools::Owner;
 
+use super::install::describe;
 use super::tools;
 use crate::args::Mcp;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::gate;
+use crate::install::site::{self, Scope};
+use crate::install::{self, Client};
+use crate::output;
 
 pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
+    if let Some(client) = args.print_config {
+        return print_config(context, args, client);
+    }
     let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
     let mode = args.mode.unwrap_or(context.settings.tools.mode);
     let toolset = tools::toolset(context, args.dialect.as_deref(), owner, Some(mode))?;
     umbo_mcp::serve_stdio(toolset).map_err(Failure::new)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a client's settings need to start this server.
+#[derive(Serialize)]
+struct Pasted {
+    client: &'static str,
+    format: &'static str,
+    /// Where it goes; unknown for a client that umbo does not know.
+    file: Option<PathBuf>,
+    snippet: String,
+}
+
+fn print_config(context: &Context, args: &Mcp, client: &Client) -> Result<ExitCode, Failure> {
+    let server = describe("umbo", args.dialect.as_deref(), args.mode)?;
+    let file = site::choose(client, Scope::User, &server.name).ok().map(|site| site.path);
+    let text = install::snippet(client, &server).map_err(|problem| Failure::new(problem.why))?;
+    let format = client.format.name();
+    let pasted = Pasted { client: client.name, format, file, snippet: text };
+    gate::answer(context.format, &pasted, || {
+        output::bytes(pasted.snippet.as_bytes())?;
+        if let Some(file) = &pasted.file {
+            output::talk(format_args!("This goes into {}.", file.display()));
+        }
+        Ok(())
+    })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -13,6 +13,7 @@ mod doctor;
 mod events;
 mod exec;
 mod input;
+mod install;
 mod jobs;
 mod mcp;
 mod output;
@@ -27,6 +28,7 @@ mod stop;
 mod tools;
 mod tour;
 mod trust;
+mod uninstall;
 mod wait;
 
 use std::process::ExitCode;
@@ -67,6 +69,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Mcp(args) => mcp::run(context, &args),
         Command::Call(args) => call::run(context, &args),
         Command::Tools(args) => tools::run(context, &args),
+        Command::Install(args) => install::run(context, &args),
+        Command::Uninstall(args) => uninstall::run(context, &args),
         Command::Doctor => doctor::run(context),
         Command::Tour => tour::run(context),
     }

@@ -27,13 +27,18 @@ fn exec(umbo: &Umbo, project: &Path, options: &[&str], line: &str) -> (i32, Valu
 
 /// A person at a terminal of their own, who types `typed`.
 pub(crate) fn person(umbo: &Umbo, directory: &Path, words: &[&str], typed: &str) -> Output {
+    let (mut command, mut keyboard) = at_a_terminal(umbo, directory, words);
+    keyboard.write_all(typed.as_bytes()).unwrap();
+    command.output().unwrap()
+}
+
+/// A call by a person at a terminal of their own, and their keyboard.
+pub(crate) fn at_a_terminal(umbo: &Umbo, directory: &Path, words: &[&str]) -> (Command, File) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap();
     let terminal = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-    let mut master = File::from(master);
-    master.write_all(typed.as_bytes()).unwrap();
     let mut command = Command::new(UMBO);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("UMBO_") {
@@ -46,9 +51,8 @@ pub(crate) fn person(umbo: &Umbo, directory: &Path, words: &[&str], typed: &str)
         .env("HOME", umbo.path().join("home"))
         .env_remove("XDG_CONFIG_HOME")
         .current_dir(directory)
-        .stdin(Stdio::from(terminal))
-        .output()
-        .unwrap()
+        .stdin(Stdio::from(terminal));
+    (command, File::from(master))
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -20,6 +20,7 @@ mod gate;
 mod harness;
 mod hostile;
 mod input;
+mod install;
 mod jobs;
 mod library;
 mod limits;

@@ -1,0 +1,292 @@
+//! `umbo install`: puts umbo into a client's settings, or lists the clients.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use umbo_gate::Mode;
+
+use crate::args::Install;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::gate;
+use crate::install::clients::CLIENTS;
+use crate::install::receipt::{self, Made, Receipt};
+use crate::install::site::{self, Scope, Site};
+use crate::install::{self, Client, Problem, Put, Server, diff, server};
+use crate::output::{self, Format};
+use crate::secrets;
+
+/// What became of a server in a client's file.
+#[derive(Serialize)]
+pub(super) struct Report<'a> {
+    pub(super) client: &'static str,
+    pub(super) scope: &'static str,
+    pub(super) file: &'a std::path::Path,
+    pub(super) name: &'a str,
+    /// `added`, `changed` or `present`; `removed` or `absent`.
+    pub(super) state: &'static str,
+    /// Whether the file was changed; with `--print` it never is.
+    pub(super) written: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) diff: Option<String>,
+    /// Where the file is as it was before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) backup: Option<PathBuf>,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(client: &Client, scope: Scope, site: &'a Site, name: &'a str) -> Self {
+        Self {
+            client: client.name,
+            scope: scope.name(),
+            file: &site.path,
+            name,
+            state: "present",
+            written: false,
+            diff: None,
+            backup: None,
+        }
+    }
+}
+
+pub(crate) fn run(context: &Context, args: &Install) -> Result<ExitCode, Failure> {
+    let Some(client) = args.client else { return list(context, &args.name) };
+    if !args.print {
+        gate::only_outside_jobs("install")?;
+    }
+    let scope = if args.project { Scope::Project } else { Scope::User };
+    let server = describe(&args.name, args.dialect.as_deref(), args.mode)?;
+    let site = site::choose(client, scope, &server.name)?;
+    let mut report = Report::new(client, scope, &site, &server.name);
+    let before = site.text.as_deref();
+    let put = install::put(client, before.unwrap_or_default(), &server)
+        .map_err(|problem| by_hand(client, &site, &server, &problem))?;
+    let (text, state, made_section) = match put {
+        Put::Added { text, made_section } => (text, "added", made_section),
+        Put::Changed { text } => (text, "changed", false),
+        Put::Foreign { words } => {
+            return Err(Failure::new(format!(
+                "{} has another server called `{}` ({words}); choose a name with --name",
+                site.path.display(),
+                server.name
+            )));
+        }
+        Put::Same => {
+            gate::answer(context.format, &report, || {
+                output::line(format_args!(
+                    "`{}` is in {} already",
+                    server.name,
+                    site.path.display()
+                ))
+            })?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
+    report.state = state;
+    if let Some(why) = site.forbids().filter(|_| !args.print) {
+        return Err(by_hand(client, &site, &server, &Problem { line: None, why }));
+    }
+    let diff = diff::unified(&site.path, before, Some(&text));
+    if !consent(context, &mut report, diff, &Asked::new(args.print, args.yes))? {
+        return Ok(ExitCode::SUCCESS);
+    }
+    report.backup = receipt::back_up(context, client.name, &site)?;
+    let directories = site.write(&text)?;
+    report.written = true;
+    let name = &server.name;
+    let receipt = if state == "added" {
+        let made = Made { file: before.is_none(), section: made_section, directories };
+        Receipt::added(&site, name, &text, made, report.backup.clone())
+    } else {
+        Receipt::changed(Receipt::load(context, &site, name), &site, name, &text)
+    };
+    receipt.save(context, &site);
+    gate::answer(context.format, &report, || {
+        let to = if state == "added" { "to" } else { "in" };
+        output::line(format_args!("{state} `{name}` {to} {}", site.path.display()))
+    })?;
+    if context.format == Format::Text {
+        follow_up(client, scope, &report);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The server as it is written down.
+pub(super) fn describe(
+    name: &str,
+    dialect: Option<&str>,
+    mode: Option<Mode>,
+) -> Result<Server, Failure> {
+    let mut arguments = vec!["mcp".to_owned()];
+    if let Some(dialect) = dialect {
+        let known = umbo_tools::dialects();
+        if !known.contains(&dialect) {
+            let known = known.join(" ");
+            return Err(Failure::new(format!(
+                "--dialect: there is no {dialect:?}; there are: {known}"
+            )));
+        }
+        arguments.extend(["--dialect".to_owned(), dialect.to_owned()]);
+    }
+    if let Some(mode) = mode {
+        arguments.extend(["--mode".to_owned(), mode.to_string()]);
+    }
+    let command = server::command(&Context::search_path())?;
+    Ok(Server { name: name.to_owned(), command, arguments })
+}
+
+/// A file that is not edited, and what to do instead.
+fn by_hand(client: &Client, site: &Site, server: &Server, problem: &Problem) -> Failure {
+    let place = located(site, problem);
+    let snippet = install::snippet(client, server).unwrap_or_default();
+    Failure::new(format!(
+        "{place}; nothing was changed. By hand, it would have to say:\n\n{snippet}"
+    ))
+}
+
+pub(super) fn located(site: &Site, problem: &Problem) -> String {
+    let line = problem.line.map_or_else(String::new, |line| format!(":{line}"));
+    format!("{}{line}: {}", site.path.display(), problem.why)
+}
+
+/// Whether and how a person is asked.
+pub(super) enum Asked {
+    /// They only want to see it.
+    Print,
+    /// They said yes before.
+    Yes,
+    AtTheTerminal,
+}
+
+impl Asked {
+    pub(super) fn new(print: bool, yes: bool) -> Self {
+        match (print, yes) {
+            (true, _) => Self::Print,
+            (false, true) => Self::Yes,
+            (false, false) => Self::AtTheTerminal,
+        }
+    }
+}
+
+/// Shows a change; whether it is to be made.
+pub(super) fn consent(
+    context: &Context,
+    report: &mut Report<'_>,
+    diff: String,
+    asked: &Asked,
+) -> Result<bool, Failure> {
+    let shown = secrets::shared()?.mask_text(&diff);
+    report.diff = Some(diff);
+    match asked {
+        Asked::Print => {
+            gate::answer(context.format, report, || output::bytes(shown.as_bytes()))?;
+            return Ok(false);
+        }
+        Asked::Yes => {}
+        Asked::AtTheTerminal => {
+            if !io::stdin().is_terminal() {
+                return Err(Failure::new(
+                    "there is nobody to ask, as standard input is no terminal: --yes does it, \
+                     --print only shows it",
+                ));
+            }
+        }
+    }
+    let asks = matches!(asked, Asked::AtTheTerminal);
+    if asks || context.format == Format::Text {
+        output::talk(shown.trim_end());
+    }
+    if asks && !gate::confirm(&format!("Change {}?", report.file.display()))? {
+        return Err(Failure::new("nothing was changed"));
+    }
+    Ok(true)
+}
+
+fn follow_up(client: &Client, scope: Scope, report: &Report<'_>) {
+    if let Some(backup) = &report.backup {
+        output::talk(format_args!("As it was before: {}", backup.display()));
+    }
+    let note = if scope == Scope::Project { client.project_note } else { "" };
+    let text = format!("{} sees it when it starts next. {note}", client.title);
+    output::talk(text.trim_end());
+}
+
+/// A client, and how umbo stands with it.
+#[derive(Serialize)]
+struct Standing {
+    client: &'static str,
+    title: &'static str,
+    /// Whether its program or its settings are on this machine.
+    found: bool,
+    user: Option<Place>,
+    project: Option<Place>,
+}
+
+/// A file of a client.
+#[derive(Serialize)]
+struct Place {
+    file: PathBuf,
+    exists: bool,
+    /// Whether umbo is in it.
+    installed: bool,
+    /// Why that cannot be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+fn list(context: &Context, name: &str) -> Result<ExitCode, Failure> {
+    let standings: Vec<Standing> = CLIENTS
+        .iter()
+        .map(|client| Standing {
+            client: client.name,
+            title: client.title,
+            found: site::is_here(client),
+            user: look(client, Scope::User, name),
+            project: look(client, Scope::Project, name),
+        })
+        .collect();
+    gate::answer(context.format, &standings, || show(&standings))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn look(client: &Client, scope: Scope, name: &str) -> Option<Place> {
+    let files = if scope == Scope::User { client.user } else { client.project };
+    let first = files.first()?;
+    let site = match site::choose(client, scope, name) {
+        Ok(site) => site,
+        Err(Failure::Message(error)) => {
+            let file = PathBuf::from(first);
+            return Some(Place { file, exists: true, installed: false, error: Some(error) });
+        }
+        Err(Failure::BrokenPipe) => return None,
+    };
+    let entry = install::find(client, site.text.as_deref().unwrap_or_default(), name);
+    let error = entry.as_ref().err().map(|problem| located(&site, problem));
+    let installed = matches!(&entry, Ok(Some(entry)) if server::is_umbo(entry));
+    Some(Place { file: site.path, exists: site.text.is_some(), installed, error })
+}
+
+fn show(standings: &[Standing]) -> Result<(), Failure> {
+    let state = |place: &Option<Place>| match place {
+        None => "",
+        Some(place) if place.error.is_some() => "?",
+        Some(place) if place.installed => "yes",
+        Some(_) => "no",
+    };
+    let head =
+        ["CLIENT", "FOUND", "IN YOURS", "IN PROJECT", "YOUR SETTINGS"].map(str::to_owned).to_vec();
+    let rows = standings.iter().map(|standing| {
+        let here = if standing.found { "yes" } else { "no" };
+        let file = standing.user.as_ref().map(|place| place.file.display().to_string());
+        let cells = [standing.client, here, state(&standing.user), state(&standing.project)];
+        cells.map(str::to_owned).into_iter().chain(file).collect()
+    });
+    output::table(&std::iter::once(head).chain(rows).collect::<Vec<Vec<String>>>(), None)?;
+    let places = standings.iter().flat_map(|standing| [&standing.user, &standing.project]);
+    for error in places.flatten().filter_map(|place| place.error.as_ref()) {
+        output::talk(error);
+    }
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! The clients umbo can be put into, as data: a client is one row here and nothing anywhere else.
+
+use super::format::{Format, Grammar};
+use super::server::{Field, Server};
+
+/// A program that starts servers of the Model Context Protocol, and where it reads of them.
+#[derive(Debug)]
+pub(crate) struct Client {
+    /// Its name on the command line.
+    pub(crate) name: &'static str,
+    /// What people call it.
+    pub(crate) title: &'static str,
+    /// Programs that show that it is on this machine.
+    pub(crate) programs: &'static [&'static str],
+    /// The directory of a person's own files: the first of these that can be told. `$NAME` is a
+    /// variable that may be missing, `~` the home, `~config` what the XDG standard says.
+    pub(crate) homes: &'static [&'static str],
+    /// The files it reads there. A new server goes into the first that exists.
+    pub(crate) user: &'static [&'static str],
+    /// The files it reads in a project; none if it has nothing of the kind.
+    pub(crate) project: &'static [&'static str],
+    /// The table of servers in them.
+    pub(crate) section: &'static str,
+    pub(crate) format: Format,
+    /// What it wants to know of a server.
+    pub(crate) shape: fn(&Server) -> Vec<(&'static str, Field)>,
+    /// What a person has to know after putting a server into a project.
+    pub(crate) project_note: &'static str,
+}
+
+/// All of them, by name.
+pub(crate) static CLIENTS: &[Client] = &[
+    Client {
+        name: "claude-code",
+        title: "Claude Code",
+        programs: &["claude"],
+        homes: &["$CLAUDE_CONFIG_DIR", "~"],
+        user: &[".claude.json"],
+        project: &[".mcp.json"],
+        section: "mcpServers",
+        format: Format::Json(Grammar::Strict),
+        shape: typed,
+        project_note: "It asks before it starts a project's server.",
+    },
+    Client {
+        name: "codex",
+        title: "Codex",
+        programs: &["codex"],
+        homes: &["$CODEX_HOME", "~/.codex"],
+        user: &["config.toml"],
+        project: &[".codex/config.toml"],
+        section: "mcp_servers",
+        format: Format::Toml,
+        shape: plain,
+        project_note: "It reads this file only in a project that it trusts.",
+    },
+    Client {
+        name: "cursor",
+        title: "Cursor",
+        programs: &["cursor", "cursor-agent"],
+        homes: &["~/.cursor"],
+        user: &["mcp.json"],
+        project: &[".cursor/mcp.json"],
+        section: "mcpServers",
+        format: Format::Json(Grammar::Lenient),
+        shape: plain,
+        project_note: "It starts a project's server once that is switched on in its settings.",
+    },
+    Client {
+        name: "gemini",
+        title: "Gemini CLI",
+        programs: &["gemini"],
+        homes: &["$GEMINI_CLI_HOME/.gemini", "~/.gemini"],
+        user: &["settings.json"],
+        project: &[".gemini/settings.json"],
+        section: "mcpServers",
+        format: Format::Json(Grammar::Comments),
+        shape: plain,
+        project_note: "It starts servers only in a folder that it trusts.",
+    },
+    Client {
+        name: "goose",
+        title: "goose",
+        programs: &["goose"],
+        homes: &["$GOOSE_PATH_ROOT/config", "~config/goose"],
+        user: &["config.yaml"],
+        project: &[],
+        section: "extensions",
+        format: Format::Yaml,
+        shape: goose,
+        project_note: "",
+    },
+    Client {
+        name: "opencode",
+        title: "opencode",
+        programs: &["opencode"],
+        homes: &["~config/opencode"],
+        user: &["opencode.jsonc", "opencode.json"],
+        project: &[
+            "opencode.json",
+            "opencode.jsonc",
+            ".opencode/opencode.json",
+            ".opencode/opencode.jsonc",
+        ],
+        section: "mcp",
+        format: Format::Json(Grammar::Lenient),
+        shape: opencode,
+        project_note: "",
+    },
+    Client {
+        name: "vscode",
+        title: "VS Code",
+        programs: &["code"],
+        homes: &[
+            "$VSCODE_PORTABLE/user-data/User",
+            "$VSCODE_APPDATA/Code/User",
+            "~config/Code/User",
+        ],
+        user: &["mcp.json"],
+        project: &[".vscode/mcp.json"],
+        section: "servers",
+        format: Format::Json(Grammar::Lenient),
+        shape: typed,
+        project_note: "It asks before it starts a project's server.",
+    },
+    Client {
+        name: "zed",
+        title: "Zed",
+        programs: &["zed", "zeditor"],
+        homes: &["~config/zed"],
+        user: &["settings.json"],
+        project: &[".zed/settings.json"],
+        section: "context_servers",
+        format: Format::Json(Grammar::Lenient),
+        shape: plain,
+        project_note: "It starts a project's server once the worktree is trusted.",
+    },
+];
+
+/// What most clients take: for who has another one.
+pub(crate) static ANY: Client = Client {
+    name: "any",
+    title: "an MCP client",
+    programs: &[],
+    homes: &[],
+    user: &[],
+    project: &[],
+    section: "mcpServers",
+    format: Format::Json(Grammar::Strict),
+    shape: plain,
+    project_note: "",
+};
+
+fn plain(server: &Server) -> Vec<(&'static str, Field)> {
+    vec![
+        ("command", Field::Text(server.command.clone())),
+        ("args", Field::List(server.arguments.clone())),
+    ]
+}
+
+fn typed(server: &Server) -> Vec<(&'static str, Field)> {
+    let mut fields = vec![("type", Field::Text("stdio".to_owned()))];
+    fields.extend(plain(server));
+    fields
+}
+
+/// The command is one list with its arguments.
+fn opencode(server: &Server) -> Vec<(&'static str, Field)> {
+    let words = std::iter::once(&server.command).chain(&server.arguments).cloned();
+    vec![
+        ("type", Field::Text("local".to_owned())),
+        ("command", Field::List(words.collect())),
+        ("enabled", Field::Flag(true)),
+    ]
+}
+
+/// The time limit is the one that goose gives every extension; an answer of umbo takes far less.
+fn goose(server: &Server) -> Vec<(&'static str, Field)> {
+    vec![
+        ("enabled", Field::Flag(true)),
+        ("type", Field::Text("stdio".to_owned())),
+        ("name", Field::Text(server.name.clone())),
+        ("cmd", Field::Text(server.command.clone())),
+        ("args", Field::List(server.arguments.clone())),
+        ("timeout", Field::Number(300)),
+    ]
+}
