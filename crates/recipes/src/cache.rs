@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Raised whenever the stored form or the meaning of a detection changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Kept answers.
 #[derive(Debug, Default)]

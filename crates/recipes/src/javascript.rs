@@ -51,10 +51,30 @@ pub(crate) fn detect(scene: &Scene<'_>, manager: &str) -> Option<Found> {
         found.problems.push(Problem::new(MANIFEST, Some(root.line), "is not an object"));
         return Some(found);
     }
+    settings(scene, &mut found);
     let tasks = scripts(&mut found, manager, MANIFEST, &root);
     found.tasks = tasks;
     workspaces(scene, &mut found, manager, &root);
     Some(found)
+}
+
+/// Files of the project that tell a manager how to run scripts, and the words that matter there.
+const SETTINGS: [(&str, &[&str]); 4] = [
+    (".npmrc", &["script-shell", "node-options", "shell-emulator"]),
+    (".yarnrc", &["yarn-path", "script-shell"]),
+    (".yarnrc.yml", &["yarnPath", "plugins", "injectEnvironmentFiles"]),
+    ("bunfig.toml", &["preload", "run", "shell"]),
+];
+
+/// Another shell, or code of the project inside of the manager itself.
+fn settings(scene: &Scene<'_>, found: &mut Found) {
+    for (file, words) in SETTINGS {
+        let Some(text) = found.take(scene.folder.text(file)) else { continue };
+        let lines = text.lines().map(|line| line.trim().trim_start_matches('['));
+        for line in lines.filter(|line| words.iter().any(|word| line.starts_with(word))) {
+            found.beside(format!("{file}: {line}"));
+        }
+    }
 }
 
 /// The manager of the `packageManager` field: `pnpm@9.1.0+sha512…`.

@@ -3,7 +3,7 @@
 
 use crate::{
     detect::{Definition, Found, Scene},
-    task::{Arity, Kind, Language, Parameter, Task, Visibility},
+    task::{Arity, Kind, Language, Parameter, Script, Task, Visibility},
     tree::{Entry, Format, Node},
 };
 
@@ -38,6 +38,8 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
         }
         found.evidence.push(file.to_owned());
         if let Some(node) = found.take(scene.folder.tree(file, Format::Toml)) {
+            let others = node.entries().iter().filter(|entry| !is_plain(&entry.key));
+            found.prelude.extend(others.map(|entry| Script::new(Language::Other, &entry.key)));
             let tasks = node.entries_at(&["tasks"]).iter().map(|entry| task(file, entry));
             found.tasks.extend(tasks);
         }
@@ -50,6 +52,12 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
         }
     }
     (!found.evidence.is_empty()).then_some(found)
+}
+
+/// Whether a table of a configuration changes nothing for a task: others set variables, put tools
+/// in front of the path or run hooks.
+fn is_plain(table: &str) -> bool {
+    matches!(table, "tasks" | "min_version")
 }
 
 fn task(file: &str, entry: &Entry) -> Task {
@@ -71,12 +79,13 @@ fn task(file: &str, entry: &Entry) -> Task {
     if node.get("hide").is_some_and(Node::is_true) {
         task.visibility = Visibility::Hidden;
     }
+    // Another shell, other variables or other tools make another text of it.
+    let is_changed =
+        ["shell", "env", "tools", "dir", "vars"].iter().any(|key| node.get(key).is_some());
     if script.is_empty() {
         return task;
     }
-    let text = script.join("\n");
-    let is_template = text.contains("{{");
-    task.script(if is_template { Language::Template } else { Language::Shell }, text)
+    task.steps(if is_changed { Language::Other } else { Language::Template }, script)
 }
 
 /// Parameters of a usage text: `arg "<name>" help="…"`.
@@ -149,7 +158,7 @@ mod tests {
     fn short_and_long_tasks_are_read() {
         let text = "[tasks]\na = 'echo a'\n[tasks.b]\nrun = [{task = 'a'}, 'echo {{arg()}}']\n";
         let runner = read("mise", &[(".mise.toml", text)]);
-        assert_eq!(runner.tasks[0].script.as_ref().unwrap().text, "echo a");
+        assert_eq!(runner.tasks[0].script.as_ref().unwrap().text(), "echo a");
         assert_eq!(runner.tasks[1].depends, ["a"]);
         assert_eq!(runner.tasks[1].script.as_ref().unwrap().language, Language::Template);
     }
