@@ -313,6 +313,9 @@ impl Reading<'_> {
                         body: Vec::new(),
                     });
                 } else if steers(&line) {
+                    let commands = line.split('`').skip(1).step_by(2);
+                    let commands = commands.map(|text| Script::new(Language::Template, text));
+                    self.prelude.extend(commands);
                     self.prelude.push(Script::new(Language::Other, &line));
                 }
                 (doc, is_private, is_program) = (None, false, false);

@@ -173,3 +173,138 @@ fn is_own_program(folder: &Folder, task: &Task, program: &str) -> bool {
     let places = inside.flat_map(|place| OWN_PROGRAMS.iter().map(|name| place.join(name)));
     places.into_iter().any(|place: std::path::PathBuf| Path::is_file(&place.join(program)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+    use umbo_recipes::{Asking, Cache, Options};
+
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> (TempDir, Folder) {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = directory.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let options = Options { asking: Asking::Never, ..Options::default() };
+        let folder = Folder::open(directory.path(), &options, &Cache::in_memory()).unwrap();
+        (directory, folder)
+    }
+
+    #[track_caller]
+    fn assert_risk(files: &[(&str, &str)], task: &str, risk: Risk) {
+        let (_directory, folder) = folder(files);
+        let found = folder.project.tasks().find(|found| found.name == task).unwrap();
+        assert_eq!(Risks::of(&folder).of_task(found), risk, "{task} of {files:?}");
+    }
+
+    #[test]
+    fn a_task_is_as_bad_as_what_it_runs() {
+        let package = r#"{"scripts": {
+            "look": "git status", "build": "rm -rf dist && tsc", "touch": "touch a",
+            "ci": "npm run look && npm run build", "short": "yarn touch", "test": "npm test",
+            "pretouch": "ls", "hooked": "ls", "posthooked": "rm -rf x",
+            "setup": "npm ci", "prepare": "rm -rf y"
+        }}"#;
+        for (task, risk) in [
+            ("look", Risk::ReadOnly),
+            ("build", Risk::Dangerous),
+            ("touch", Risk::Mutate),
+            ("ci", Risk::Dangerous),
+            ("test", Risk::Mutate),
+            ("hooked", Risk::Dangerous),
+            ("setup", Risk::Dangerous),
+        ] {
+            assert_risk(&[("package.json", package)], task, risk);
+        }
+        let makefile = ".PHONY: all ci a b\nall: a b\na:\n\tls\nb: a\n\trm -rf x\nci: a\n\tls\n";
+        assert_risk(&[("Makefile", makefile)], "all", Risk::Dangerous);
+        assert_risk(&[("Makefile", makefile)], "ci", Risk::ReadOnly);
+    }
+
+    #[test]
+    fn what_a_makefile_runs_by_itself_counts_for_every_target() {
+        for (line, risk) in [
+            ("V := $(shell git describe)", Risk::Unknown),
+            ("V := $(shell rm -rf /tmp/x)", Risk::Dangerous),
+            ("V != rm -rf /tmp/x", Risk::Dangerous),
+            ("x-$(shell touch y):", Risk::Unknown),
+            ("include ../other.mk", Risk::Unknown),
+            ("include missing.mk", Risk::Unknown),
+            ("export PATH := ./bin", Risk::Unknown),
+            ("SHELL := ./sh", Risk::Unknown),
+            ("$(T):\n\trm -rf x", Risk::Unknown),
+            ("Makefile:\n\trm -rf x", Risk::Dangerous),
+            ("V := 1", Risk::ReadOnly),
+        ] {
+            assert_risk(&[("Makefile", &format!("{line}\nlook:\n\tls\n"))], "look", risk);
+        }
+        let shared =
+            [("Makefile", "include a.mk\nlook:\n\tls\n"), ("a.mk", "V := $(shell rm -rf x)\n")];
+        assert_risk(&shared, "look", Risk::Dangerous);
+    }
+
+    #[test]
+    fn lines_that_run_one_by_one_are_read_one_by_one() {
+        // A here-document does not reach into the next line of a recipe, a comment does not either.
+        for recipe in ["cat <<E\n\trm -rf x\n\tE", "# no \\\n\trm -rf x"] {
+            let text = format!("a:\n\t{recipe}\n");
+            assert_risk(&[("Makefile", &text)], "a", Risk::Dangerous);
+        }
+        let task = "tasks: {a: {cmds: ['cat <<E', 'rm -rf x', E]}}\n";
+        assert_risk(&[("Taskfile.yml", task)], "a", Risk::Dangerous);
+        assert_risk(
+            &[("justfile", "a:\n    cat <<E\n    rm -rf x\n    E\n")],
+            "a",
+            Risk::Dangerous,
+        );
+    }
+
+    #[test]
+    fn what_runs_beside_a_script_counts() {
+        for (file, text, risk) in [
+            ("justfile", "v := `date`\na:\n    ls\n", Risk::Unknown),
+            ("justfile", "v := `rm -rf x`\na:\n    ls\n", Risk::Dangerous),
+            ("justfile", "a: _b\n    ls\n_b:\n    rm -rf x\n", Risk::Dangerous),
+            ("justfile", "a v=`date`:\n    ls\n", Risk::Unknown),
+            ("justfile", "set shell := ['python3', '-c']\na:\n    ls\n", Risk::Unknown),
+            ("justfile", "a:\n    #!/usr/bin/env bash\n    rm -rf x\n", Risk::Dangerous),
+            ("justfile", "a:\n    #!/usr/bin/env python3\n    1\n", Risk::Unknown),
+            ("justfile", "a:\n    ls\n", Risk::ReadOnly),
+            ("Taskfile.yml", "vars: {V: {sh: rm -rf x}}\ntasks: {a: ls}\n", Risk::Dangerous),
+            ("Taskfile.yml", "tasks: {a: {cmds: [ls], status: [rm -rf x]}}\n", Risk::Dangerous),
+            (
+                "Taskfile.yml",
+                "tasks: {a: {deps: [b]}, b: {internal: true, cmd: rm -rf x}}\n",
+                Risk::Dangerous,
+            ),
+            ("Taskfile.yml", "env: {PATH: ./bin}\ntasks: {a: ls}\n", Risk::Unknown),
+            ("Taskfile.yml", "tasks: {a: ls}\n", Risk::ReadOnly),
+            ("compose.yml", "services: {a: {image: x, command: ls}}\n", Risk::Unknown),
+            ("pyproject.toml", "[tool.pdm.scripts]\na = 'ls'\n", Risk::Unknown),
+        ] {
+            assert_risk(&[(file, text)], "a", risk);
+        }
+        let package = ("package.json", r#"{"scripts": {"a": "ls"}}"#);
+        assert_risk(&[package], "a", Risk::ReadOnly);
+        assert_risk(&[package, (".npmrc", "script-shell=./sh\n")], "a", Risk::Unknown);
+        assert_risk(&[package, ("node_modules/.bin/ls", "")], "a", Risk::Unknown);
+    }
+
+    #[test]
+    fn circles_and_ladders_are_read_in_no_time() {
+        let mut text = String::from("a: b\n\tls\nb: a\n\ttouch x\n");
+        for rung in 0..200 {
+            let next = rung + 1;
+            let line = format!("l{rung}: l{next} r{next}\n\tls\nr{rung}: l{next} r{next}\n\tls\n");
+            text.push_str(&line);
+        }
+        text.push_str("l200:\n\trm -rf x\nr200:\n\tls\n");
+        assert_risk(&[("Makefile", &text)], "a", Risk::Mutate);
+        assert_risk(&[("Makefile", &text)], "r0", Risk::Dangerous);
+    }
+}
