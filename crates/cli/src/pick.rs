@@ -15,6 +15,8 @@ use crate::terminal::{self, Raw};
 /// As many tasks as are shown at once.
 const SHOWN: usize = 12;
 
+const PROMPT: &str = "task> ";
+
 /// The task that the person chooses, as `runner:task`.
 pub(crate) fn task(folder: &Folder) -> Result<String, Failure> {
     let is_dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
@@ -128,25 +130,21 @@ impl<'a> Pick<'a> {
         let first = (self.chosen + 1).saturating_sub(room);
         let widest = fitting.iter().skip(first).take(room).map(|entry| entry.name.chars().count());
         let widest = widest.max().unwrap_or(0);
-        let mut picture = String::from("\r\x1b[J");
-        picture.push_str(&cut(&format!("task> {}", self.line), columns));
-        let mut lines = 0;
+        let mut lines = vec![cut(&format!("{PROMPT}{}", self.line), columns)];
         for (at, entry) in fitting.iter().enumerate().skip(first).take(room) {
-            let mark = if at == self.chosen { '>' } else { ' ' };
-            let line = format!("{mark} {:widest$}  {}", entry.name, entry.what);
-            let (on, off) = if at == self.chosen { ("\x1b[7m", "\x1b[0m") } else { ("", "") };
-            picture.push_str(&format!("\r\n{on}{}{off}", cut(&line, columns)));
-            lines += 1;
+            let is_chosen = at == self.chosen;
+            let (mark, on, off) =
+                if is_chosen { ('>', "\x1b[7m", "\x1b[0m") } else { (' ', "", "") };
+            let line = cut(&format!("{mark} {:widest$}  {}", entry.name, entry.what), columns);
+            lines.push(format!("{on}{line}{off}"));
         }
         let (count, all) = (fitting.len(), self.entries.len());
         let help = format!("  {count} of {all}; letters to search, arrows, enter, escape");
-        picture.push_str(&format!("\r\n\x1b[2m{}\x1b[0m", cut(&help, columns)));
-        let back = "task> ".len() + self.line.chars().count();
-        let column = back.min(columns.saturating_sub(1));
-        picture.push_str(&format!("\x1b[{}A\r", lines + 1));
-        if column > 0 {
-            picture.push_str(&format!("\x1b[{column}C"));
-        }
+        lines.push(format!("\x1b[2m{}\x1b[0m", cut(&help, columns)));
+        // Back to where the person types.
+        let (up, column) = (lines.len() - 1, PROMPT.len() + self.line.chars().count());
+        let column = column.min(columns.saturating_sub(1));
+        let picture = format!("\r\x1b[J{}\x1b[{up}A\r\x1b[{column}C", lines.join("\r\n"));
         let _ = output::error_bytes(picture.as_bytes());
     }
 }

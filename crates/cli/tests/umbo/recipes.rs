@@ -141,6 +141,9 @@ fn a_list_in_json_has_all_there_is_to_know_of_a_task() {
 #[test]
 fn a_task_has_limits_like_any_command() {
     let (umbo, folder) = (Umbo::new(), project());
+    let mut makefile = fs::read_to_string(folder.path().join("Makefile")).unwrap();
+    makefile.push_str("flood:\n\t@yes\n");
+    fs::write(folder.path().join("Makefile"), makefile).unwrap();
     let run = |options: &[&str], task: &str| {
         let words = [&["run", "--json"], options, &[task]].concat();
         umbo.call(words).current_dir(folder.path()).answer()
@@ -152,7 +155,7 @@ fn a_task_has_limits_like_any_command() {
     assert_eq!((&slow["state"], &slow["limit"]), (&json!("timed_out"), &json!("wall")));
     let silent = told(run(&["--idle-timeout", "0.2"], "wait"));
     assert_eq!((&silent["state"], &silent["limit"]), (&json!("timed_out"), &json!("idle")));
-    let loud = told(run(&["--max-output", "10", "--on-max-output", "stop"], "where"));
+    let loud = told(run(&["--max-output", "64k", "--on-max-output", "stop"], "flood"));
     assert_eq!(loud["limit"], "output", "{loud}");
     assert!(run(&["--memory", "much"], "where").said().contains("memory"));
 }
@@ -244,8 +247,8 @@ fn the_recipe_of_omp_is_offered_where_there_are_tasks_and_names_them() {
         tools.directory(folder.path()).environment([("PATH".into(), path)]).build().unwrap()
     };
     assert!(build().tool("recipe").is_none());
-    let targets: String = (0..25).map(|n| format!("t{n:02}:\n\techo\n")).collect();
-    let makefile = format!("greet: ## Say hello\n\techo\n{targets}");
+    let targets: Vec<String> = (0..25).map(|n| format!("t{n:02}:\n\techo\n")).collect();
+    let makefile = format!("greet: ## Say hello\n\techo\n{}", targets.concat());
     fs::write(folder.path().join("Makefile"), makefile).unwrap();
     let tools = build();
     let tool = tools.tool("recipe").unwrap();

@@ -1,6 +1,7 @@
 //! What a caller is told about tasks.
 
 use serde::Serialize;
+use umbo_engine::Outcome;
 use umbo_recipes::{Arity, Lifetime, Parameter, Runner, Task};
 
 use super::{Folder, Risks, Runs};
@@ -82,7 +83,7 @@ impl<'a> Described<'a> {
             long_lived: task.lifetime == Lifetime::LongLived,
             timeout_seconds: task.timeout.seconds(),
             last_state: last.map(|outcome| outcome.end.name()),
-            last_exit_code: last.and_then(|outcome| outcome.exit_code()),
+            last_exit_code: last.and_then(Outcome::exit_code),
             last_duration_ms: last.map(|outcome| outcome.duration().as_millis()),
         }
     }

@@ -24,7 +24,8 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     // A runner that was only chosen as a fallback gets the operation as it stands.
     let word = op.split_whitespace().next().unwrap_or_default();
     let suggested = selection.task.as_ref().and_then(|task| task.timeout.seconds());
-    let timeout = suggested.map_or(TIMEOUT, |seconds| Duration::from_secs(seconds).max(TIMEOUT));
+    let suggested = suggested.map_or(TIMEOUT, |seconds| Duration::from_secs(seconds).max(TIMEOUT));
+    let timeout = call.tools.timeout.unwrap_or(suggested);
     let ended = execute(&call.for_recipe(word), &selection.command, &directory, timeout)?;
     let value = json!({
         "runner": selection.runner,

@@ -11,7 +11,7 @@ use crate::call::Call;
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let directory = select::directory(&call.tools.directory, arguments.text("cwd"))
         .map_err(|error| invalid("cwd", error.to_string()))?;
-    let timeout = arguments.seconds("timeout").unwrap_or(TIMEOUT);
+    let timeout = arguments.seconds("timeout").or(call.tools.timeout).unwrap_or(TIMEOUT);
     let line = arguments.text("command").unwrap_or_default();
     let ended = execute(call, line, &directory, timeout)?;
     let value = json!({

@@ -114,7 +114,7 @@ fn request(
     let usual = call.request("", None);
     request.env = usual.env;
     request.owner = usual.owner;
-    request.limits.wall = arguments.seconds("timeout");
+    request.limits.wall = arguments.seconds("timeout").or(call.tools.timeout);
     (request.stdin, request.on_disconnect) = if background {
         (Stdin::Open, OnDisconnect::Detach)
     } else {
