@@ -25,6 +25,7 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
     let Some(node) = found.take(scene.folder.tree(MANIFEST, Format::Json)) else {
         return Some(found);
     };
+    found.beside("plugins and the autoloader of the project");
     for entry in node.entries_at(&["scripts"]) {
         let name = entry.key.as_str();
         let steps = entry.node.texts();

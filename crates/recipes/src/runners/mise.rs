@@ -3,7 +3,7 @@
 
 use crate::{
     detect::{Definition, Found, Scene},
-    task::{Arity, Kind, Language, Parameter, Script, Task, Visibility},
+    task::{Arity, Kind, Language, Parameter, Task, Visibility},
     tree::{Entry, Format, Node},
 };
 
@@ -38,8 +38,6 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
         }
         found.evidence.push(file.to_owned());
         if let Some(node) = found.take(scene.folder.tree(file, Format::Toml)) {
-            let others = node.entries().iter().filter(|entry| !is_plain(&entry.key));
-            found.prelude.extend(others.map(|entry| Script::new(Language::Other, &entry.key)));
             let tasks = node.entries_at(&["tasks"]).iter().map(|entry| task(file, entry));
             found.tasks.extend(tasks);
         }
@@ -51,13 +49,8 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
             found.evidence.push(folder.to_owned());
         }
     }
+    found.beside("variables, tools and hooks of every configuration from here to the top");
     (!found.evidence.is_empty()).then_some(found)
-}
-
-/// Whether a table of a configuration changes nothing for a task: others set variables, put tools
-/// in front of the path or run hooks.
-fn is_plain(table: &str) -> bool {
-    matches!(table, "tasks" | "min_version")
 }
 
 fn task(file: &str, entry: &Entry) -> Task {
@@ -79,13 +72,10 @@ fn task(file: &str, entry: &Entry) -> Task {
     if node.get("hide").is_some_and(Node::is_true) {
         task.visibility = Visibility::Hidden;
     }
-    // Another shell, other variables or other tools make another text of it.
-    let is_changed =
-        ["shell", "env", "tools", "dir", "vars"].iter().any(|key| node.get(key).is_some());
     if script.is_empty() {
         return task;
     }
-    task.steps(if is_changed { Language::Other } else { Language::Template }, script)
+    task.steps(Language::Template, script)
 }
 
 /// Parameters of a usage text: `arg "<name>" help="…"`.

@@ -292,6 +292,7 @@ mod tests {
         let package = ("package.json", r#"{"scripts": {"a": "ls"}}"#);
         assert_risk(&[package], "a", Risk::ReadOnly);
         assert_risk(&[package, (".npmrc", "script-shell=./sh\n")], "a", Risk::Unknown);
+        assert_risk(&[package, (".env", "PATH=./bin\n")], "a", Risk::Unknown);
         assert_risk(&[package, ("node_modules/.bin/ls", "")], "a", Risk::Unknown);
     }
 

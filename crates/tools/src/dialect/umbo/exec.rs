@@ -120,7 +120,8 @@ const LIMITS: [(&str, RangeInclusive<i64>); 5] = [
     ("output_bytes", 1..=i64::MAX),
 ];
 
-fn limits(request: &mut Request, given: Option<&Value>) -> Result<(), ToolError> {
+/// Takes the limits that a caller gives.
+pub(super) fn limits(request: &mut Request, given: Option<&Value>) -> Result<(), ToolError> {
     let limits = &mut request.limits;
     for (name, value) in given.and_then(Value::as_object).into_iter().flatten() {
         let field = format!("limits.{name}");

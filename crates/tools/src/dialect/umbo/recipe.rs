@@ -19,7 +19,7 @@ use crate::project::{Described, Folder, Listing, Runs};
 const LISTED: usize = 100;
 
 /// What only a run needs.
-const OF_A_RUN: [&str; 5] = ["args", "timeout", "yield", "background", "ready"];
+const OF_A_RUN: [&str; 6] = ["args", "timeout", "yield", "limits", "background", "ready"];
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let given = |field: &&&str| arguments.get(field).is_some();
@@ -78,7 +78,7 @@ fn execute(
         None => None,
     };
     let background = arguments.flag("background") || ready.is_some();
-    let request = request(call, arguments, folder, selection, background);
+    let request = request(call, arguments, folder, selection, background)?;
     let name = selection.task.as_ref().map_or("", |task| task.name.as_str());
     let gated = call.for_recipe(name);
     let patience = arguments.seconds("yield").unwrap_or(YIELD);
@@ -109,18 +109,19 @@ fn request(
     folder: &Folder,
     selection: &Selection,
     background: bool,
-) -> Request {
+) -> Result<Request, ToolError> {
     let mut request = folder.request(selection);
     let usual = call.request("", None);
     request.env = usual.env;
     request.owner = usual.owner;
     request.limits.wall = arguments.seconds("timeout").or(call.tools.timeout);
+    exec::limits(&mut request, arguments.get("limits"))?;
     (request.stdin, request.on_disconnect) = if background {
         (Stdin::Open, OnDisconnect::Detach)
     } else {
         (Stdin::None, OnDisconnect::Stop)
     };
-    request
+    Ok(request)
 }
 
 fn list(call: &Call<'_>, folder: &Folder, filter: Option<&str>) -> Result<Answer, ToolError> {
