@@ -16,7 +16,7 @@ use crate::call::{Call, Ran};
 use crate::project::{Described, Folder, Listing, Runs};
 
 /// As many tasks as a reader can take.
-const LISTED: usize = 100;
+const LISTED: usize = 50;
 
 /// What only a run needs.
 const OF_A_RUN: [&str; 6] = ["args", "timeout", "yield", "limits", "background", "ready"];
