@@ -3,6 +3,7 @@
 mod config;
 mod gate;
 mod install;
+mod limits;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,10 +15,11 @@ use umbo_gate::Mode;
 pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::install::{Install, Uninstall};
+pub(crate) use self::limits::{Limits, OnMaxOutput};
 use crate::budget::{Room, parse_budget};
 use crate::install::Client;
 use crate::install::clients::ANY;
-use crate::time::{TimeLimit, parse_bytes, parse_duration, parse_limit, parse_moment, parse_size};
+use crate::time::{parse_duration, parse_moment, parse_size};
 
 /// Runs commands, keeps them, tells the truth about them, and stops them.
 #[derive(Debug, Parser)]
@@ -145,12 +147,6 @@ pub(crate) struct Start {
     /// Set a variable
     #[arg(long = "env", value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
-    /// Stop it after this long (30, 1.5s, 2m), or none
-    #[arg(long, value_name = "TIME", value_parser = parse_limit)]
-    pub(crate) timeout: Option<TimeLimit>,
-    /// Stop it when it has written nothing for this long
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) idle_timeout: Option<Duration>,
     /// What it reads: TEXT, @FILE, or - for umbo's own input
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     pub(crate) stdin: Option<String>,
@@ -178,24 +174,8 @@ pub(crate) struct Start {
     /// The same key starts the same job only once
     #[arg(long, value_name = "KEY")]
     pub(crate) idempotency_key: Option<String>,
-    /// At most this much memory (64k, 10M, 1G) for it and its descendants
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
-    pub(crate) memory: Option<u64>,
-    /// At most so many processes
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) pids: Option<u64>,
-    /// At most this share of one processor
-    #[arg(long, value_name = "PERCENT")]
-    pub(crate) cpu: Option<u32>,
-    /// Its niceness, -20 to 19
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
-    pub(crate) nice: Option<i32>,
-    /// At most this much output
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
-    pub(crate) max_output: Option<u64>,
-    /// What happens there
-    #[arg(long, value_name = "WHAT", default_value = "keep-ends")]
-    pub(crate) on_max_output: OnMaxOutput,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
     /// What happens to descendants that outlive the command
     #[arg(long, value_name = "WHAT", default_value = "kill")]
     pub(crate) leaks: OnLeak,
@@ -218,14 +198,6 @@ pub(crate) struct Start {
         allow_hyphen_values = true
     )]
     pub(crate) command: Vec<std::ffi::OsString>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnMaxOutput {
-    /// It runs on; the first and last half are kept
-    KeepEnds,
-    /// It is stopped
-    Stop,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -267,9 +239,8 @@ pub(crate) struct Run {
     /// With --background: return when its output matches
     #[arg(long, value_name = "REGEX", requires = "background")]
     pub(crate) ready: Option<String>,
-    /// Stop it after this long, or none
-    #[arg(long, value_name = "TIME", value_parser = parse_limit)]
-    pub(crate) timeout: Option<TimeLimit>,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
     /// Give it a terminal
     #[arg(long)]
     pub(crate) pty: bool,

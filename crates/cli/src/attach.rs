@@ -5,11 +5,12 @@ use std::io::{self, IsTerminal};
 use std::thread;
 use std::time::Duration;
 
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::termios::tcgetwinsize;
 use umbo_engine::{Followed, Job, Size};
 
 use crate::failure::Failure;
 use crate::output;
+use crate::terminal::{self, Raw};
 
 /// How often the size of the caller's terminal is compared; nothing else here is polled.
 const SIZE_LOOK: Duration = Duration::from_millis(200);
@@ -28,7 +29,7 @@ pub(crate) fn sit_down(job: &Job, detach: &[u8]) -> Result<Left, Failure> {
         return Err(Failure::new("attach needs a terminal; use `umbo input` and `umbo screen`"));
     }
     let (picture, offset) = job.redraw()?;
-    let _raw = Raw::enter()?;
+    let _seat = Seat::take()?;
     // Compared with what was sent, not with what it is later: a change between is one too.
     let mut size = window();
     fit(job, size);
@@ -60,19 +61,10 @@ pub(crate) fn sit_down(job: &Job, detach: &[u8]) -> Result<Left, Failure> {
 fn type_into(job: &Job, detach: &[u8]) {
     let mut buffer = [0; 4096];
     loop {
-        match rustix::io::read(rustix::stdio::stdin(), &mut buffer) {
-            Ok(0) => return,
-            Ok(count) => {
-                let typed = &buffer[..count];
-                if !detach.is_empty() && typed.windows(detach.len()).any(|keys| keys == detach) {
-                    return;
-                }
-                if job.input(typed).is_err() {
-                    return;
-                }
-            }
-            Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return,
+        let typed = terminal::typed(&mut buffer);
+        let leaves = !detach.is_empty() && typed.windows(detach.len()).any(|keys| keys == detach);
+        if typed.is_empty() || leaves || job.input(typed).is_err() {
+            return;
         }
     }
 }
@@ -89,24 +81,19 @@ fn fit(job: &Job, size: Option<Size>) {
     }
 }
 
-/// The caller's terminal in raw mode, for as long as this lives.
-struct Raw {
-    before: Termios,
+/// The caller's terminal, which is left as it was found.
+struct Seat {
+    _raw: Raw,
 }
 
-impl Raw {
-    fn enter() -> Result<Self, Failure> {
-        let before = tcgetattr(rustix::stdio::stdin()).map_err(io::Error::from)?;
-        let mut raw = before.clone();
-        raw.make_raw();
-        tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &raw).map_err(io::Error::from)?;
-        Ok(Self { before })
+impl Seat {
+    fn take() -> Result<Self, Failure> {
+        Ok(Self { _raw: Raw::enter()? })
     }
 }
 
-impl Drop for Raw {
+impl Drop for Seat {
     fn drop(&mut self) {
-        let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &self.before);
         // Whatever mode the program inside had chosen: main screen, visible cursor, no mouse.
         let _ = output::bytes(b"\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?2004l\x1b[0m\r\n");
     }

@@ -3,9 +3,11 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use umbo_engine::{Engine, Environment, Job, Listed, Scope, Warmth};
+use umbo_recipes::{Cache, Options};
+use umbo_tools::project::Folder;
 
 use crate::args::Global;
 use crate::config::{Config, Settings, World};
@@ -107,6 +109,15 @@ impl Context {
     /// Where programs are looked for.
     pub(crate) fn search_path() -> OsString {
         env::var_os("PATH").unwrap_or_default()
+    }
+
+    /// The tasks of the folder the caller means, or of the nearest one above it that has any.
+    pub(crate) fn folder(&self, cwd: Option<&Path>) -> Result<Folder, Failure> {
+        let here = Self::directory()?;
+        let here = cwd.map_or_else(|| here.clone(), |cwd| here.join(cwd));
+        let options = Options::for_environment(env::vars_os());
+        let cache = Cache::in_directory(self.engine.state_directory().join("recipes"));
+        Folder::find(&here, Path::new("/"), &options, &cache).map_err(Failure::new)
     }
 }
 

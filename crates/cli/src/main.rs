@@ -10,9 +10,10 @@ mod failure;
 mod gate;
 mod install;
 mod output;
-mod project;
+mod pick;
 mod secrets;
 mod spinner;
+mod terminal;
 mod time;
 
 use std::process::ExitCode;

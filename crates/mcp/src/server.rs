@@ -15,7 +15,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use umbo_tools::{Tick, Ticket, ToolResult, Toolset};
+use umbo_tools::{Hints, Tick, Ticket, ToolResult, Toolset};
 
 /// The revisions that are spoken here.
 const REVISIONS: [ProtocolVersion; 4] = [
@@ -183,11 +183,12 @@ fn answer(result: ToolResult) -> CallToolResult {
 
 fn listed(tool: &umbo_tools::Tool) -> Tool {
     // Only hints that differ from what a client assumes: every byte of the list is paid for.
+    let told = Hints::from(tool.annotations);
     let mut hints = ToolAnnotations::new();
-    hints.read_only_hint = tool.annotations.read_only_hint.then_some(true);
-    hints.destructive_hint = (!tool.annotations.destructive_hint).then_some(false);
-    hints.idempotent_hint = tool.annotations.idempotent_hint.then_some(true);
-    hints.open_world_hint = (!tool.annotations.open_world_hint).then_some(false);
+    hints.read_only_hint = told.read_only_hint;
+    hints.destructive_hint = told.destructive_hint;
+    hints.idempotent_hint = told.idempotent_hint;
+    hints.open_world_hint = told.open_world_hint;
     let mut listed = Tool::new(tool.name, tool.description.clone(), object(&tool.input_schema))
         .with_annotations(hints);
     if let Some(schema) = &tool.output_schema {

@@ -23,7 +23,7 @@ def said(line):
 async def works(session, revision):
     listed = await session.list_tools()
     names = [tool.name for tool in listed.tools]
-    assert names == ["exec", "output", "input", "wait", "stop", "jobs"], names
+    assert names == ["exec", "output", "input", "wait", "stop", "jobs", "recipe"], names
     said(f"{revision}: lists {' '.join(names)}")
 
     async def call(tool, **arguments):

@@ -5,7 +5,6 @@
 
 use std::{
     collections::HashMap,
-    ffi::OsStr,
     path::{Path, PathBuf},
     sync::{
         Mutex, PoisonError,
@@ -18,12 +17,12 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     folder::{Folder, Look, hex},
-    options::{Asking, Options},
+    options::{Asking, Options, matters},
     project::Project,
 };
 
 /// Raised whenever the stored form or the meaning of a detection changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Kept answers.
 #[derive(Debug, Default)]
@@ -83,12 +82,6 @@ fn store(directory: &Path, key: &str, snapshot: &Snapshot) -> std::io::Result<()
     let beside = directory.join(format!("{key}.{}-{count}.new", std::process::id()));
     std::fs::write(&beside, serde_json::to_vec(snapshot)?)?;
     std::fs::rename(beside, directory.join(format!("{key}.json")))
-}
-
-/// Variables the asked tools listen to. The others differ from call to call and change nothing.
-fn matters(name: &OsStr) -> bool {
-    let prefixes = ["HOME", "XDG_", "CARGO", "RUST", "JUST", "TASK"];
-    name.to_str().is_some_and(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
 }
 
 /// The name of an answer: the folder and everything in the options that can change it.

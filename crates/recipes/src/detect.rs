@@ -19,11 +19,14 @@ use crate::{
     options::{Asking, Options},
     project::{Problem, Program, Project, Runner, is_unsafe_to_show},
     runners::RUNNERS,
-    task::{Invocation, Task},
+    task::{Invocation, Language, Script, Task},
 };
 
 /// The longest doc line that is kept.
 const MAX_DOC: usize = 300;
+
+/// The most parts of a prelude that are kept.
+const MAX_PRELUDE: usize = 200;
 
 /// What the table knows about a runner.
 pub(crate) struct Definition {
@@ -43,6 +46,7 @@ pub(crate) struct Found {
     pub(crate) evidence: Vec<String>,
     pub(crate) alternatives: Vec<String>,
     pub(crate) tasks: Vec<Task>,
+    pub(crate) prelude: Vec<Script>,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -58,6 +62,11 @@ impl Found {
     /// A runner given away by this manifest.
     pub(crate) fn by(manifest: &str) -> Self {
         Self { evidence: vec![manifest.to_owned()], ..Self::default() }
+    }
+
+    /// Notes something beside a task's script that nobody can read from here.
+    pub(crate) fn beside(&mut self, what: impl Into<String>) {
+        self.prelude.push(Script::new(Language::Other, what));
     }
 
     /// The value, or its problem noted.
@@ -141,6 +150,7 @@ fn fallen(definition: &Definition) -> Runner {
         evidence: Vec::new(),
         alternatives: Vec::new(),
         tasks: Vec::new(),
+        prelude: Vec::new(),
         problems: vec![Problem::new(definition.id, None, message)],
     }
 }
@@ -179,6 +189,7 @@ fn run_one(definition: &Definition, scene: &Scene<'_>) -> Option<Runner> {
         evidence: found.evidence,
         alternatives: found.alternatives,
         tasks: tasks.collect(),
+        prelude: shortened(found.prelude),
         problems: found.problems,
     })
 }
@@ -212,6 +223,15 @@ fn cleaned(
         }
     }
     kept
+}
+
+/// A prelude nobody can read is as bad as one that goes on after its first parts.
+fn shortened(mut prelude: Vec<Script>) -> Vec<Script> {
+    if prelude.len() > MAX_PRELUDE {
+        prelude.truncate(MAX_PRELUDE);
+        prelude.push(Script::new(Language::Other, "and more"));
+    }
+    prelude
 }
 
 /// Why a name cannot be used. A leading dash would be read as an option of the runner.

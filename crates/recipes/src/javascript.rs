@@ -51,10 +51,36 @@ pub(crate) fn detect(scene: &Scene<'_>, manager: &str) -> Option<Found> {
         found.problems.push(Problem::new(MANIFEST, Some(root.line), "is not an object"));
         return Some(found);
     }
+    settings(scene, &mut found);
     let tasks = scripts(&mut found, manager, MANIFEST, &root);
     found.tasks = tasks;
     workspaces(scene, &mut found, manager, &root);
     Some(found)
+}
+
+/// Files of the project that tell a manager how to run scripts, and the words that matter there.
+const SETTINGS: [(&str, &[&str]); 8] = [
+    (".npmrc", &["script-shell", "node-options", "shell-emulator"]),
+    ("pnpm-workspace.yaml", &["scriptShell", "shellEmulator", "pnpmfile", "configDependencies"]),
+    (".pnpmfile.cjs", &[""]),
+    (".pnpmfile.mjs", &[""]),
+    (".yarnrc", &["yarn-path", "script-shell"]),
+    (".yarnrc.yml", &["yarnPath", "plugins", "injectEnvironmentFiles"]),
+    ("bunfig.toml", &["preload", "run", "shell"]),
+    (".env", &["PATH", "export ", "NODE_OPTIONS", "BASH_ENV", "ENV", "LD_"]),
+];
+
+/// Another shell, or code of the project inside of the manager itself.
+fn settings(scene: &Scene<'_>, found: &mut Found) {
+    for (file, words) in SETTINGS {
+        let Some(text) = found.take(scene.folder.text(file)) else { continue };
+        let lines = || text.lines().map(|line| line.trim().trim_start_matches('['));
+        // Only the word is kept: what it is set to may be a secret.
+        let said = words.iter().filter(|word| lines().any(|line| line.starts_with(**word)));
+        for word in said {
+            found.beside(format!("{file}: {word}"));
+        }
+    }
 }
 
 /// The manager of the `packageManager` field: `pnpm@9.1.0+sha512…`.

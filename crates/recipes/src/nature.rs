@@ -1,7 +1,7 @@
 //! How long a task may take and whether it ends by itself, guessed from its name and its script.
 //! Words only; a guess here changes a default and never what runs.
 
-use crate::task::{Kind, Lifetime, Task, TimeoutClass};
+use crate::task::{Kind, Lifetime, Script, Task, TimeoutClass};
 
 /// Name words that mean a server or a watcher.
 const LIVING_NAMES: [&str; 10] =
@@ -89,8 +89,8 @@ const LONG_NAMES: [&str; 17] = [
 /// Sets the timeout class and the lifetime of a finished task.
 pub(crate) fn classify(task: &mut Task) {
     let words: Vec<String> = words_of_name(&task.target);
-    let script = task.script.as_ref().map_or("", |script| script.text.as_str());
-    task.lifetime = if is_long_lived(task.kind, &words, script) {
+    let script = task.script.as_ref().map(Script::text).unwrap_or_default();
+    task.lifetime = if is_long_lived(task.kind, &words, &script) {
         Lifetime::LongLived
     } else {
         Lifetime::Finite

@@ -59,10 +59,27 @@ impl Default for Limits {
 }
 
 impl Options {
-    /// The usual options with a search path as `PATH` writes it.
-    pub fn with_path(path: &OsStr) -> Self {
-        Self { path: std::env::split_paths(path).collect(), ..Self::default() }
+    /// The usual options for a caller with this environment: its search path, and of its variables
+    /// those that an asked tool listens to.
+    pub fn for_environment(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let mut options = Self::default();
+        for (name, value) in variables {
+            if name == "PATH" {
+                options.path = std::env::split_paths(&value).collect();
+            } else if matters(&name) {
+                options.environment.push((name, value));
+            }
+        }
+        options
     }
+}
+
+/// Whether an asked tool listens to a variable. The others differ from call to call and change
+/// nothing.
+pub(crate) fn matters(name: &OsStr) -> bool {
+    let prefixes =
+        ["HOME", "XDG_CONFIG_", "XDG_DATA_", "CARGO_HOME", "RUSTUP_", "JUST_UNSTABLE", "TASK_X_"];
+    name.to_str().is_some_and(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
 }
 
 impl Default for Options {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::task::{Task, Visibility};
+use crate::task::{Script, Task, Visibility};
 
 /// Everything detection found.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -24,8 +24,12 @@ pub struct Runner {
     pub evidence: Vec<String>,
     /// Other programs on the path that could run the same manifest.
     pub alternatives: Vec<String>,
-    /// What it offers.
+    /// What it offers, and what these call.
     pub tasks: Vec<Task>,
+    /// What runs with any of its tasks beside the task's own script, or decides what that means:
+    /// commands it needs to read its own file, files of others that it loads, an environment it
+    /// builds first. Where there is anything, no script tells all.
+    pub prelude: Vec<Script>,
     /// What was wrong with its files.
     pub problems: Vec<Problem>,
 }
@@ -89,9 +93,9 @@ impl Project {
         self.runners.iter().find(|runner| runner.id == id)
     }
 
-    /// Every task, runner by runner.
+    /// Every task that can be named, runner by runner.
     pub fn tasks(&self) -> impl Iterator<Item = &Task> {
-        self.runners.iter().flat_map(|runner| &runner.tasks)
+        self.runners.iter().flat_map(Runner::named)
     }
 
     /// Every problem, runner by runner.
@@ -103,7 +107,12 @@ impl Project {
 impl Runner {
     /// The task with exactly this name.
     pub fn task(&self, name: &str) -> Option<&Task> {
-        self.tasks.iter().find(|task| task.name == name)
+        self.named().find(|task| task.name == name)
+    }
+
+    /// The tasks that can be named.
+    pub fn named(&self) -> impl Iterator<Item = &Task> {
+        self.tasks.iter().filter(|task| task.visibility != Visibility::Internal)
     }
 
     /// The tasks a list shows.

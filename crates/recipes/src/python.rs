@@ -13,6 +13,9 @@ use crate::{
 /// The manifest all Python tools share.
 pub(crate) const PYPROJECT: &str = "pyproject.toml";
 
+/// What a script runs in: its programs may be the project's, and may be installed first.
+pub(crate) const ENVIRONMENT: &str = "a virtual environment with the project and what it needs";
+
 /// The manifest, when it is there.
 pub(crate) fn pyproject(scene: &Scene<'_>) -> Result<Option<Arc<Node>>, Problem> {
     scene.folder.tree(PYPROJECT, Format::Toml)

@@ -34,7 +34,8 @@ pub struct Task {
     pub source: Option<Source>,
     /// What it runs inside, where that is known.
     pub script: Option<Script>,
-    /// Names of tasks of the same runner that run with it.
+    /// Names of tasks of the same runner that run with it; a name that is no task stands for
+    /// something unknown.
     pub depends: Vec<String>,
     /// How long it may reasonably take.
     pub timeout: TimeoutClass,
@@ -70,14 +71,17 @@ pub enum Kind {
     Service,
 }
 
-/// Whether lists show a task. A hidden one can still be named.
+/// Whether lists show a task, and whether it can be named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Visibility {
     /// Shown.
     Listed,
-    /// Known, but noise in a list: a file that a makefile builds.
+    /// Known, but noise in a list: a file that a makefile builds. It can still be named.
     Hidden,
+    /// For other tasks alone: it cannot be named, and is known only so that what it does counts
+    /// for those that call it.
+    Internal,
 }
 
 /// What runs.
@@ -159,8 +163,20 @@ pub struct Source {
 pub struct Script {
     /// What the text is written in.
     pub language: Language,
-    /// The text, whole.
-    pub text: String,
+    /// The text, in the pieces that run one by one: a line of a make recipe is a shell of its
+    /// own, so nothing of it reaches into the next.
+    pub steps: Vec<String>,
+}
+
+impl Script {
+    pub(crate) fn new(language: Language, text: impl Into<String>) -> Self {
+        Self { language, steps: vec![text.into()] }
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> String {
+        self.steps.join("\n")
+    }
 }
 
 /// What a script is written in. Everything but `Shell` still holds the runner's own
@@ -263,7 +279,13 @@ impl Task {
     }
 
     pub(crate) fn script(mut self, language: Language, text: impl Into<String>) -> Self {
-        self.script = Some(Script { language, text: text.into() });
+        self.script = Some(Script::new(language, text));
+        self
+    }
+
+    /// A script of several pieces.
+    pub(crate) fn steps(mut self, language: Language, steps: Vec<String>) -> Self {
+        self.script = Some(Script { language, steps });
         self
     }
 

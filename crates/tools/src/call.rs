@@ -46,7 +46,6 @@ impl<'a> Call<'a> {
     }
 
     /// The same call, for what it runs of a task of the project.
-    #[expect(dead_code, reason = "the tool `recipe` is next")]
     pub(crate) fn for_recipe(&self, recipe: &'a str) -> Self {
         Self { recipe: Some(recipe), ..*self }
     }

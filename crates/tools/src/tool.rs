@@ -30,33 +30,50 @@ pub struct Tool {
     pub(crate) run: Run,
 }
 
-/// What a client may assume about a tool.
+/// What a client may assume about a tool. Only what differs from what it assumes anyway is written
+/// out: of a reader, nobody asks what it destroys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, into = "Hints")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a hint of the protocol")]
 pub struct Annotations {
     /// It changes nothing.
-    #[serde(skip_serializing_if = "is_false")]
     pub read_only_hint: bool,
     /// It may destroy something.
-    #[serde(skip_serializing_if = "is_true")]
     pub destructive_hint: bool,
     /// Twice is the same as once.
-    #[serde(skip_serializing_if = "is_false")]
     pub idempotent_hint: bool,
     /// It may reach beyond this machine.
-    #[serde(skip_serializing_if = "is_true")]
     pub open_world_hint: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls")]
-fn is_true(value: &bool) -> bool {
-    *value
+/// The hints that say something, by their names in the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hints {
+    /// It changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// It destroys nothing, though it changes something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// Twice is the same as once, though it changes something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// It stays on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls")]
-fn is_false(value: &bool) -> bool {
-    !*value
+impl From<Annotations> for Hints {
+    fn from(told: Annotations) -> Self {
+        let changes = !told.read_only_hint;
+        Self {
+            read_only_hint: told.read_only_hint.then_some(true),
+            destructive_hint: (changes && !told.destructive_hint).then_some(false),
+            idempotent_hint: (changes && told.idempotent_hint).then_some(true),
+            open_world_hint: (!told.open_world_hint).then_some(false),
+        }
+    }
 }
 
 /// Whether calls of one caller may overlap.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use umbo_engine::{Attached, Engine, JobId, Request};
 use umbo_gate::{Mode, Premises};
+use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
 use umbo_view::mask::Masker;
 
@@ -21,6 +22,7 @@ use crate::dialect::{self, Dialect};
 use crate::gatekeeper::Gatekeeper;
 use crate::guidance::Guidance;
 use crate::news::News;
+use crate::project::Folder;
 use crate::schema;
 use crate::settings::ShellSettings;
 use crate::tasks::TaskStore;
@@ -204,8 +206,10 @@ impl Builder {
             Gatekeeper::new(Premises::new(state.join("gate"), state), Mode::Guard)
                 .run(owner.clone())
         });
-        Ok(Toolset {
+        let recipes = Cache::in_directory(engine.state_directory().join("recipes"));
+        let mut toolset = Toolset {
             gate,
+            recipes,
             news: News::new(comes_back),
             dialect,
             tools,
@@ -224,7 +228,9 @@ impl Builder {
             held: Mutex::default(),
             cursors: Mutex::default(),
             turn: Mutex::default(),
-        })
+        };
+        dialect::arrange(&mut toolset);
+        Ok(toolset)
     }
 }
 
@@ -245,6 +251,8 @@ pub struct Toolset {
     /// The project that commands must stay in.
     confinement: Option<PathBuf>,
     pub(crate) shell: ShellSettings,
+    /// What was found in the projects of this caller.
+    recipes: Cache,
     /// How often input was sent.
     signals: AtomicU64,
     tasks: TaskStore,
@@ -291,6 +299,29 @@ impl Toolset {
     /// The tools, in a fixed order.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
+    }
+
+    /// The tools, for a dialect that fits them to where it is.
+    pub(crate) fn tools_mut(&mut self) -> &mut Vec<Tool> {
+        &mut self.tools
+    }
+
+    /// The tasks of a folder of this caller.
+    pub(crate) fn tasks_of(&self, root: &Path) -> Result<Folder, umbo_recipes::Error> {
+        Folder::open(root, &self.recipe_options(), &self.recipes)
+    }
+
+    /// The nearest tasks from a folder up to another.
+    pub(crate) fn tasks_near(
+        &self,
+        start: &Path,
+        top: &Path,
+    ) -> Result<Folder, umbo_recipes::Error> {
+        Folder::find(start, top, &self.recipe_options(), &self.recipes)
+    }
+
+    fn recipe_options(&self) -> Options {
+        Options::for_environment(self.environment.iter().cloned())
     }
 
     /// A tool by its name.

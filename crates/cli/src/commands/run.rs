@@ -1,37 +1,39 @@
 //! `umbo run`: a task of the project, as a job like any other.
 
-use std::io::{self, BufRead, IsTerminal};
 use std::process::ExitCode;
 
 use regex::bytes::Regex;
 use serde::Serialize;
-use umbo_engine::{Command, Condition, Login, Met, Request, Shell, Size};
+use umbo_engine::{Condition, Met, Request, Size, Stdin};
 use umbo_recipes::select::{Selection, umbo as select};
-use umbo_recipes::{Lifetime, Program, Task, Visibility};
+use umbo_recipes::{Lifetime, Program};
 use umbo_tools::Passage;
+use umbo_tools::project::Folder;
 
-use super::exec;
+use super::{exec, start};
 use crate::args::Run;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
-use crate::project::{Folder, job_name};
-use crate::time::TimeLimit;
+use crate::pick;
 
 pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
-    let folder = Folder::find(context, args.cwd.as_deref())?;
+    let folder = context.folder(args.cwd.as_deref())?;
     if args.list_runners {
         return list_runners(context, &folder);
     }
     let selection = match &args.task {
         Some(task) => select::resolve_words(&folder.project, task, &args.arguments),
-        None => select::resolve(&folder.project, &pick(&folder)?),
+        None => select::resolve_words(&folder.project, &pick::task(&folder)?, &[]),
     }
     .map_err(Failure::new)?;
     let request = request(context, &folder, &selection, args)?;
     if args.is_plan {
         return dry_run(context, &selection, &request);
+    }
+    if let Some(missing) = folder.missing(&selection) {
+        return Err(Failure::new(missing));
     }
     let mode = args.mode.or(context.settings.exec.mode);
     let recipe = selection.task.as_ref().map(|task| task.name.as_str());
@@ -62,21 +64,15 @@ fn request(
     args: &Run,
 ) -> Result<Request, Failure> {
     let settings = &context.settings;
-    let directory = folder.place(&selection.directory);
+    let mut request = folder.request(selection);
     if let Some(confinement) = &settings.confinement {
-        confinement.check(&directory, args.cwd.as_deref().unwrap_or(&directory))?;
+        confinement.check(&request.cwd, args.cwd.as_deref().unwrap_or(&request.cwd))?;
     }
-    let command = match &selection.argv {
-        Some(words) => Command::Argv(words.iter().map(Into::into).collect()),
-        None => {
-            Command::Shell { text: selection.command.clone(), shell: Shell::Sh, login: Login::No }
-        }
-    };
-    let mut request = Request::new(command, directory);
     request.env = context.environment();
-    request.limits.wall = TimeLimit::or(args.timeout, settings.exec.timeout);
+    start::limits(&mut request, &args.limits, settings.exec.timeout);
     request.terminal = args.pty.then(Size::default);
-    request.name = selection.task.as_ref().map(job_name);
+    // What runs on its own can be given input later.
+    request.stdin = if args.background { Stdin::Open } else { Stdin::None };
     Ok(request)
 }
 
@@ -98,11 +94,8 @@ fn background(
     if let Some(pattern) = pattern {
         let met = job.wait(&[Condition::Match { pattern, from: 0 }], request.limits.wall)?;
         if matches!(met, Met::Ended | Met::Deadline) {
-            let hint = format!("`umbo output {}` says more", job.id());
-            return Err(Failure::new(format!(
-                "job {} ended before it was ready; {hint}",
-                job.id()
-            )));
+            let (job, hint) = (job.id(), format!("`umbo output {}` says more", job.id()));
+            return Err(Failure::new(format!("job {job} ended before it was ready; {hint}")));
         }
     }
     match context.format {
@@ -163,46 +156,4 @@ fn list_runners(context: &Context, folder: &Folder) -> Result<ExitCode, Failure>
         .collect();
     output::table(&rows, None)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Asks a person which task, by any part of its name.
-fn pick(folder: &Folder) -> Result<String, Failure> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        let hint = "`umbo recipes` lists them";
-        return Err(Failure::new(format!("name a task; {hint}")));
-    }
-    let all: Vec<&Task> =
-        folder.project.tasks().filter(|task| task.visibility == Visibility::Listed).collect();
-    let mut shown = all.clone();
-    loop {
-        for (number, task) in shown.iter().enumerate().take(30) {
-            let doc = task.doc.as_deref().unwrap_or_default();
-            output::talk(format_args!("{:>3}  {}:{}  {doc}", number + 1, task.runner, task.name));
-        }
-        output::talk("which? (a number, or some letters of its name; nothing to leave)");
-        let mut line = String::new();
-        io::stdin().lock().read_line(&mut line)?;
-        let word = line.trim();
-        if word.is_empty() {
-            return Err(Failure::new("no task was chosen"));
-        }
-        let chosen =
-            word.parse::<usize>().ok().and_then(|number| shown.get(number.wrapping_sub(1)));
-        if let Some(task) = chosen {
-            return Ok(format!("{}:{}", task.runner, task.name));
-        }
-        let fitting: Vec<&Task> = all.iter().copied().filter(|task| fits(word, task)).collect();
-        match fitting[..] {
-            [only] => return Ok(format!("{}:{}", only.runner, only.name)),
-            [] => output::talk(format_args!("nothing has {word:?} in its name")),
-            _ => shown = fitting,
-        }
-    }
-}
-
-/// Whether the letters of `word` occur in the task's name in this order.
-fn fits(word: &str, task: &Task) -> bool {
-    let name = format!("{}:{}", task.runner, task.name).to_lowercase();
-    let mut letters = name.chars();
-    word.to_lowercase().chars().all(|wanted| letters.any(|letter| letter == wanted))
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::Read;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use serde::Serialize;
 use umbo_engine::{
@@ -10,7 +11,7 @@ use umbo_engine::{
     Session, SessionDirectory, Shell, Status, Stdin,
 };
 
-use crate::args::{OnLeak, OnMaxOutput, Start};
+use crate::args::{Limits, OnLeak, OnMaxOutput, Start};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
@@ -74,8 +75,7 @@ pub(super) fn request(
     }
     request.stdin = stdin(args.stdin.as_deref(), default_stdin)?;
     request.terminal = args.pty.then(|| args.size.unwrap_or_default());
-    limits(&mut request, &args);
-    request.limits.wall = TimeLimit::or(args.timeout, settings.exec.timeout);
+    limits(&mut request, &args.limits, settings.exec.timeout);
     request.leaks = match args.leaks {
         OnLeak::Kill => Leaks::Kill,
         OnLeak::Leave => Leaks::Leave,
@@ -128,14 +128,16 @@ fn stdin(word: Option<&str>, default: Stdin) -> Result<Stdin, Failure> {
     }
 }
 
-fn limits(request: &mut Request, args: &Start) {
-    request.limits.idle = args.idle_timeout;
-    request.limits.memory_bytes = args.memory;
-    request.limits.processes = args.pids;
-    request.limits.cpu_percent = args.cpu;
-    request.limits.nice = args.nice;
-    if let Some(bytes) = args.max_output {
-        let policy = match args.on_max_output {
+/// What the words of a command line allow a job; `usual` is how long it may take that they do not say.
+pub(super) fn limits(request: &mut Request, given: &Limits, usual: Option<Duration>) {
+    request.limits.wall = TimeLimit::or(given.timeout, usual);
+    request.limits.idle = given.idle_timeout;
+    request.limits.memory_bytes = given.memory;
+    request.limits.processes = given.pids;
+    request.limits.cpu_percent = given.cpu;
+    request.limits.nice = given.nice;
+    if let Some(bytes) = given.max_output {
+        let policy = match given.on_max_output {
             OnMaxOutput::KeepEnds => OutputPolicy::KeepEnds,
             OnMaxOutput::Stop => OutputPolicy::Stop,
         };

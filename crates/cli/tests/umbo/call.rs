@@ -175,7 +175,7 @@ fn the_list_of_tools_is_small_and_stable() {
     let answer = umbo.call(["tools", "--json"]).answer();
     let tools: Vec<Value> = serde_json::from_slice(&answer.stdout).unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["exec", "output", "input", "wait", "stop", "jobs"]);
+    assert_eq!(names, ["exec", "output", "input", "wait", "stop", "jobs", "recipe"]);
     assert!(answer.stdout.len() <= 6 * 1024, "{} bytes", answer.stdout.len());
     for tool in &tools {
         assert!(tool["description"].as_str().unwrap().len() < 2048);

@@ -1,14 +1,17 @@
 //! The contracts of the dialects, as data: `crates/tools/contracts/DIALECT/TOOL.yaml` has calls and
 //! what they must answer, so that a reader can hold them against the document they come from.
 //!
-//! A case is a list of steps over one toolset. A step calls a tool (`call`, `with`) and states its
+//! A case is a list of steps over one toolset, in a project of its `files` with the task runners that
+//! `programs` names. A step calls a tool (`call`, `with`) and states its
 //! structured result exactly (`is`) or in part (`has`), its text (`text`) and whether it `fails`.
 //! `keep` remembers parts of the result, which later steps write as `$name`. In expectations a
 //! string `re:…` is a pattern that must match, `any` is anything, and `$nap` a command that sleeps longer than a test.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
 use regex::Regex;
 use serde::Deserialize;
@@ -30,6 +33,10 @@ struct Contract {
 #[serde(deny_unknown_fields)]
 struct Case {
     name: String,
+    /// The project it is about.
+    files: Option<BTreeMap<String, String>>,
+    /// The task runners there are beside make; all that this machine has, unless given.
+    programs: Option<Vec<String>>,
     steps: Vec<Step>,
 }
 
@@ -76,6 +83,16 @@ fn tasks_are_as_their_package_says() {
 #[test]
 fn omp_is_as_its_documents_say() {
     hold("omp");
+}
+
+#[test]
+fn recipe_is_as_its_specification_says() {
+    hold("recipe");
+}
+
+#[test]
+fn the_recipes_of_umbo_are_as_promised() {
+    hold("umbo");
 }
 
 #[test]
@@ -176,18 +193,55 @@ fn hold(dialect: &str) {
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         for case in &contract.cases {
             let name = format!("{} {}", file.file_name().unwrap().display(), case.name);
-            run(dialect, &name, &case.steps);
+            run(dialect, &name, case);
         }
     }
 }
 
-fn run(dialect: &str, name: &str, steps: &[Step]) {
+/// A project of the case's files, if it has any.
+fn project(umbo: &Umbo, case: &Case) -> PathBuf {
+    let Some(files) = &case.files else { return umbo.path().to_owned() };
+    let project = fs::canonicalize(umbo.path()).unwrap().join("project");
+    fs::create_dir(&project).unwrap();
+    for (file, text) in files {
+        let path = project.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text.replace("$nap", &umbo.nap())).unwrap();
+    }
+    project
+}
+
+/// A search path with `make`, what recipes here need, and of other task runners only the case's: they
+/// say their name and their words.
+fn search_path(umbo: &Umbo, case: &Case) -> OsString {
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    let Some(runners) = &case.programs else { return inherited };
+    let programs = umbo.path().join("programs");
+    fs::create_dir(&programs).unwrap();
+    for name in "bash echo ln ls make mkdir pwd rm sh sleep touch true".split(' ') {
+        let found = std::env::split_paths(&inherited).map(|place| place.join(name));
+        let found =
+            found.into_iter().find(|path| path.is_file()).unwrap_or_else(|| panic!("{name}"));
+        symlink(found, programs.join(name)).unwrap();
+    }
+    for name in runners {
+        let path = programs.join(name);
+        fs::write(&path, "#!/bin/sh\necho \"${0##*/} $*\"\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    programs.into()
+}
+
+fn run(dialect: &str, name: &str, case: &Case) {
     let umbo = Umbo::new();
+    let directory = project(&umbo, case);
+    let path = ("PATH".into(), search_path(&umbo, case));
+    let others = std::env::vars_os().filter(|(name, _)| name != "PATH");
     let tools = Toolset::builder()
         .engine(umbo.engine())
         .dialect(dialect)
-        .directory(umbo.path())
-        .environment(std::env::vars_os())
+        .directory(&directory)
+        .environment(others.chain([path]))
         .shell_settings(ShellSettings {
             enabled: true,
             // Lines that every shell reads the same; the fallback has a test of its own.
@@ -198,9 +252,9 @@ fn run(dialect: &str, name: &str, steps: &[Step]) {
         .unwrap();
     let mut kept = BTreeMap::from([
         ("nap".to_owned(), umbo.nap()),
-        ("dir".to_owned(), umbo.path().display().to_string()),
+        ("dir".to_owned(), directory.display().to_string()),
     ]);
-    for (number, step) in steps.iter().enumerate() {
+    for (number, step) in case.steps.iter().enumerate() {
         let at = format!("{dialect}/{name}, step {}", number + 1);
         let mut with = step.with.clone().unwrap_or_default();
         fill(&mut with, &kept);

@@ -23,6 +23,7 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
     let file = scene.folder.first(&NAMES)?;
     let mut found = Found::by(&file);
     let Some(node) = found.take(scene.folder.tree(&file, Format::Yaml)) else { return Some(found) };
+    found.beside("a container with its image and its volumes");
     for entry in node.entries_at(&["services"]) {
         let name = entry.key.as_str();
         let service = &entry.node;
@@ -60,7 +61,7 @@ mod tests {
             "services:\n  a: {depends_on: {b: {condition: x}}, command: run me}\n  b: {image: x}\n";
         let runner = read("compose", &[("docker-compose.yml", text)]);
         assert_eq!(runner.tasks[0].depends, ["b"]);
-        assert_eq!(runner.tasks[0].script.as_ref().unwrap().text, "run me");
+        assert_eq!(runner.tasks[0].script.as_ref().unwrap().text(), "run me");
         assert_eq!(runner.tasks[1].source.as_ref().unwrap().line, 3);
     }
 }

@@ -25,6 +25,7 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
     let Some(node) = found.take(scene.folder.tree(MANIFEST, Format::Json)) else {
         return Some(found);
     };
+    found.beside("plugins and the autoloader of the project");
     for entry in node.entries_at(&["scripts"]) {
         let name = entry.key.as_str();
         let steps = entry.node.texts();
@@ -36,12 +37,13 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
         let called =
             steps.iter().filter_map(|step| step.strip_prefix('@')?.split_whitespace().next());
         let called = called.filter(|name| !matches!(*name, "php" | "composer" | "putenv"));
+        let called = called.map(str::to_owned).collect();
         let mut task = Task::new(name, Kind::Script, &["composer", "run-script", name])
             .arguments(Arguments::AfterDashes)
             .doc(node.text_at(&["scripts-descriptions", name]))
-            .depends(called.map(str::to_owned).collect())
+            .depends(called)
             .source(MANIFEST, entry.line)
-            .script(Language::Shell, steps.join("\n"));
+            .steps(Language::Shell, steps);
         if is_event(name) {
             task.visibility = Visibility::Hidden;
         }

@@ -36,6 +36,7 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
             found.tasks.extend(scripts(OWN, node.get("envs")));
         }
     }
+    found.beside(python::ENVIRONMENT);
     (!found.evidence.is_empty()).then_some(found)
 }
 
@@ -49,7 +50,7 @@ fn scripts(file: &str, environments: Option<&Node>) -> Vec<Task> {
             };
             let task = Task::new(&name, Kind::Script, &["hatch", "run", &name])
                 .source(file, entry.line)
-                .script(Language::Template, entry.node.texts().join("\n"));
+                .steps(Language::Template, entry.node.texts());
             tasks.push(task);
         }
     }

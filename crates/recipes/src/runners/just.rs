@@ -8,7 +8,7 @@ use crate::{
     detect::{Definition, Found, Scene},
     glob::joined,
     project::Problem,
-    task::{Arity, Kind, Language, Parameter, Task, Visibility},
+    task::{Arity, Kind, Language, Parameter, Script, Task, Visibility},
     tree::{self, Format, Node, Value},
 };
 
@@ -23,20 +23,25 @@ pub(super) const RUNNER: Definition = Definition {
 /// Names in the order in which they are looked for.
 const NAMES: [&str; 5] = ["justfile", "Justfile", ".justfile", "JUSTFILE", ".Justfile"];
 
+/// A part that is known only when the recipe runs.
+const COMPUTED: &str = "{{…}}";
+
 /// More files than this from imports and modules is an attack.
 const MAX_FILES: usize = 200;
 
 fn detect(scene: &Scene<'_>) -> Option<Found> {
     let name = scene.folder.first(&NAMES)?;
     let mut found = Found::by(&name);
-    let mut reading = Reading { scene, recipes: Vec::new(), read: HashSet::new() };
+    let mut reading =
+        Reading { scene, recipes: Vec::new(), prelude: Vec::new(), read: HashSet::new() };
     if let Err(problem) = reading.file(&name, "") {
         found.problems.push(problem);
         return Some(found);
     }
     let recipes = reading.recipes;
+    found.prelude = reading.prelude;
     let arguments = ["--justfile", &name, "--dump", "--dump-format", "json"];
-    let written = || recipes.iter().filter(|recipe| !recipe.is_private).map(Recipe::task);
+    let written = || recipes.iter().map(Recipe::task);
     found.tasks = match scene.ask("just", scene.folder.real_root(), &arguments) {
         None => written().collect(),
         Some(Ok(answer)) if answer.is_success => {
@@ -92,9 +97,6 @@ fn collect(
 ) {
     for entry in module.entries_at(&["recipes"]) {
         let node = &entry.node;
-        if node.get("private").is_some_and(Node::is_true) {
-            continue;
-        }
         let path = under(prefix, &entry.key);
         let mut task = Task::new(path.replace("::", "/"), Kind::Target, &["just", &path])
             .doc(node.text_at(&["doc"]))
@@ -103,8 +105,13 @@ fn collect(
         let depends = depends.filter_map(|one| one.text_at(&["recipe"]));
         task.depends = depends.map(|name| under(prefix, name).replace("::", "/")).collect();
         task.target.clone_from(&path);
+        if node.get("private").is_some_and(Node::is_true) {
+            task.visibility = Visibility::Internal;
+        }
         // The body is the dump's: of two recipes of one name, only just knows which one counts.
-        let (language, text) = script(&body(node));
+        let is_program = node.get("shebang").is_some_and(Node::is_true);
+        let evaluated = ["parameters", "dependencies"].iter().filter_map(|key| node.get(key));
+        let (language, steps) = script(&body(node), is_program, evaluated.into_iter().any(runs));
         let task = match order.get(path.as_str()) {
             Some((_, recipe)) => {
                 // The dump has computed defaults only as a tree; the text has them as written.
@@ -115,7 +122,7 @@ fn collect(
             }
             None => task,
         };
-        tasks.push(task.script(language, text));
+        tasks.push(task.steps(language, steps));
     }
     for entry in module.entries_at(&["aliases"]) {
         let path = under(prefix, &entry.key);
@@ -170,8 +177,23 @@ fn fragment(part: &Node) -> String {
     let variable = part.list().first().map(Node::texts).unwrap_or_default();
     match variable.as_slice() {
         [kind, name] if kind == "variable" => format!("{{{{{name}}}}}"),
-        _ => String::from("{{…}}"),
+        _ => COMPUTED.to_owned(),
     }
+}
+
+/// Whether a value is made by a command, or goes into the environment of all.
+fn runs(node: &Node) -> bool {
+    let words = node.texts();
+    let is_command = match words.first().map(String::as_str) {
+        Some("evaluate" | "backtick") => true,
+        Some("call") => words.get(1).is_some_and(|name| name == "shell"),
+        _ => false,
+    };
+    let is_exported = node.get("export").is_some_and(Node::is_true);
+    is_command
+        || is_exported
+        || node.list().iter().any(runs)
+        || node.entries().iter().any(|entry| runs(&entry.node))
 }
 
 /// A recipe as the text has it.
@@ -182,6 +204,10 @@ struct Recipe {
     line: usize,
     doc: Option<String>,
     is_private: bool,
+    /// Whether an attribute makes a program of its body.
+    is_program: bool,
+    /// Whether its first line runs commands.
+    runs: bool,
     parameters: Vec<Parameter>,
     /// Names of the recipes it needs, as tasks.
     needs: Vec<String>,
@@ -195,24 +221,39 @@ impl Recipe {
             .parameters(self.parameters.clone())
             .depends(self.needs.clone());
         task.target.clone_from(&self.path);
-        let (language, text) = script(&self.body);
-        task.source(&self.file, self.line).script(language, text)
+        if self.is_private {
+            task.visibility = Visibility::Internal;
+        }
+        let (language, steps) = script(&self.body, self.is_program, self.runs);
+        task.source(&self.file, self.line).steps(language, steps)
     }
 }
 
-/// A body as text: without the signs for quiet and forgiving lines, which are no shell.
-fn script(lines: &[String]) -> (Language, String) {
-    if lines.first().is_some_and(|line| line.starts_with("#!")) {
-        return (Language::Program, lines.join("\n"));
+/// A body in the parts that run one by one, without the signs for quiet and forgiving lines, which
+/// are no shell.
+fn script(lines: &[String], is_program: bool, runs: bool) -> (Language, Vec<String>) {
+    if is_program || lines.first().is_some_and(|line| line.starts_with("#!")) {
+        return (Language::Program, vec![lines.join("\n")]);
     }
-    let lines: Vec<&str> = lines.iter().map(|line| line.trim_start_matches(['@', '-'])).collect();
-    (Language::Template, lines.join("\n"))
+    let mut steps: Vec<String> = Vec::new();
+    for line in lines {
+        match steps.last_mut() {
+            Some(last) if last.ends_with('\\') => {
+                last.push('\n');
+                last.push_str(line);
+            }
+            _ => steps.push(line.trim_start_matches(['@', '-']).to_owned()),
+        }
+    }
+    steps.extend(runs.then(|| COMPUTED.to_owned()));
+    (Language::Template, steps)
 }
 
 /// The text reader, over all files of the project.
 struct Reading<'a> {
     scene: &'a Scene<'a>,
     recipes: Vec<Recipe>,
+    prelude: Vec<Script>,
     read: HashSet<(String, String)>,
 }
 
@@ -224,7 +265,7 @@ impl Reading<'_> {
         let Some(text) = self.scene.folder.text(file)? else { return Ok(()) };
         let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
         let mut doc = None;
-        let mut is_private = false;
+        let (mut is_private, mut is_program) = (false, false);
         let mut current: Option<usize> = None;
         let mut lines = text.lines().enumerate();
         while let Some((index, line)) = lines.next() {
@@ -248,15 +289,18 @@ impl Reading<'_> {
                 doc = Some(comment.trim().to_owned());
             } else if line.starts_with('[') {
                 is_private |= line.contains("private");
+                is_program |= line.contains("script");
                 doc = attribute_doc(&line).or(doc);
             } else if let Some((kind, name, path)) = reference(&line) {
                 self.follow(directory, module, kind, name, path)?;
-                (doc, is_private) = (None, false);
+                (doc, is_private, is_program) = (None, false, false);
             } else {
                 if let Some((name, parameters, needs)) = header(&line) {
                     current = Some(self.recipes.len());
                     self.recipes.push(Recipe {
                         is_private: is_private || name.starts_with('_'),
+                        is_program,
+                        runs: evaluates(&line) || line.contains('$'),
                         path: under(module, name),
                         file: file.to_owned(),
                         line: index + 1,
@@ -268,8 +312,13 @@ impl Reading<'_> {
                             .collect(),
                         body: Vec::new(),
                     });
+                } else if steers(&line) {
+                    let commands = line.split('`').skip(1).step_by(2);
+                    let commands = commands.map(|text| Script::new(Language::Template, text));
+                    self.prelude.extend(commands);
+                    self.prelude.push(Script::new(Language::Other, &line));
                 }
-                (doc, is_private) = (None, false);
+                (doc, is_private, is_program) = (None, false, false);
             }
         }
         Ok(())
@@ -283,9 +332,10 @@ impl Reading<'_> {
         name: &str,
         path: Option<&str>,
     ) -> Result<(), Problem> {
-        if path
-            .is_some_and(|path| path.starts_with('/') || path.split('/').any(|part| part == ".."))
-        {
+        let is_outside =
+            |path: &str| path.starts_with(['/', '~']) || path.split('/').any(|part| part == "..");
+        if let Some(path) = path.filter(|path| is_outside(path)) {
+            self.prelude.push(Script::new(Language::Other, path));
             return Ok(());
         }
         let here = |path: &str| joined(directory, path.trim_start_matches("./"));
@@ -307,6 +357,37 @@ impl Reading<'_> {
             }
         }
     }
+}
+
+/// Whether a line runs commands to make its values.
+fn evaluates(line: &str) -> bool {
+    line.contains('`') || line.contains("shell(") || line.contains("shell (")
+}
+
+/// Whether a line that is no recipe decides what all recipes do: a command for a value, a variable
+/// for every program, another shell.
+fn steers(line: &str) -> bool {
+    if evaluates(line) || line.starts_with("export ") {
+        return true;
+    }
+    let Some(setting) = line.strip_prefix("set ") else { return false };
+    let name = setting.split([' ', ':']).next().unwrap_or_default();
+    match name {
+        "shell" => !is_usual_shell(setting),
+        "export" | "script-interpreter" | "default-script" | "working-directory" => true,
+        name => name.starts_with("dotenv"),
+    }
+}
+
+/// `["bash", "-euo", "pipefail", "-c"]` and its like.
+fn is_usual_shell(setting: &str) -> bool {
+    let words: Vec<&str> = setting.split(['\'', '"']).skip(1).step_by(2).collect();
+    let Some((shell, options)) = words.split_first() else { return false };
+    let is_option = |word: &&str| {
+        *word == "pipefail"
+            || word.strip_prefix('-').is_some_and(|rest| rest.chars().all(|c| "ceuxo".contains(c)))
+    };
+    matches!(*shell, "sh" | "bash" | "dash" | "zsh") && options.iter().all(is_option)
 }
 
 #[derive(Clone, Copy)]
@@ -430,5 +511,35 @@ mod tests {
     fn a_complaint_tells_its_line() {
         assert_eq!(place("x\n ——▶ justfile:12:3\n", "justfile"), Some(12));
         assert_eq!(place("no place", "justfile"), None);
+    }
+
+    #[test]
+    fn what_every_recipe_depends_on_is_told() {
+        for line in [
+            "v := `touch a`",
+            "v := shell('touch a')",
+            "export PATH := './bin'",
+            "set shell := ['python3', '-c']",
+            "set dotenv-load",
+            "set export",
+        ] {
+            assert!(steers(line), "{line}");
+        }
+        for line in ["v := 'a'", "set shell := ['bash', '-euo', 'pipefail', '-c']", "set quiet"] {
+            assert!(!steers(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_private_recipe_is_known_and_cannot_be_named() {
+        let text = "a x=`date`: _b\n    @echo \\\n      one\n    cat <<E\n_b:\n    rm -rf x\n\
+                    [script('python3')]\nc:\n    print(1)\nimport '../x.just'\n";
+        let runner = crate::detect::read("just", &[("justfile", text)]);
+        assert!(runner.task("_b").is_none());
+        let steps = |at: usize| &runner.tasks[at].script.as_ref().unwrap().steps;
+        assert_eq!(*steps(0), ["echo \\\none", "cat <<E", COMPUTED]);
+        assert_eq!(*steps(1), ["rm -rf x"]);
+        assert_eq!(runner.tasks[2].script.as_ref().unwrap().language, Language::Program);
+        assert_eq!(runner.prelude[0].text(), "../x.just");
     }
 }

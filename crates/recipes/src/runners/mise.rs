@@ -49,6 +49,7 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
             found.evidence.push(folder.to_owned());
         }
     }
+    found.beside("variables, tools and hooks of every configuration from here to the top");
     (!found.evidence.is_empty()).then_some(found)
 }
 
@@ -74,9 +75,7 @@ fn task(file: &str, entry: &Entry) -> Task {
     if script.is_empty() {
         return task;
     }
-    let text = script.join("\n");
-    let is_template = text.contains("{{");
-    task.script(if is_template { Language::Template } else { Language::Shell }, text)
+    task.steps(Language::Template, script)
 }
 
 /// Parameters of a usage text: `arg "<name>" help="…"`.
@@ -149,7 +148,7 @@ mod tests {
     fn short_and_long_tasks_are_read() {
         let text = "[tasks]\na = 'echo a'\n[tasks.b]\nrun = [{task = 'a'}, 'echo {{arg()}}']\n";
         let runner = read("mise", &[(".mise.toml", text)]);
-        assert_eq!(runner.tasks[0].script.as_ref().unwrap().text, "echo a");
+        assert_eq!(runner.tasks[0].script.as_ref().unwrap().text(), "echo a");
         assert_eq!(runner.tasks[1].depends, ["a"]);
         assert_eq!(runner.tasks[1].script.as_ref().unwrap().language, Language::Template);
     }

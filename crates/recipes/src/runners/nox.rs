@@ -55,6 +55,6 @@ mod tests {
         assert_eq!(names, ["lint", "unit-tests"]);
         assert_eq!(tasks[0].doc.as_deref(), Some("Check style."));
         assert_eq!(tasks[0].source.as_ref().unwrap().line, 4);
-        assert!(tasks[0].script.as_ref().unwrap().text.contains("session.run"));
+        assert!(tasks[0].script.as_ref().unwrap().text().contains("session.run"));
     }
 }

@@ -24,6 +24,7 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
     }
     let mut found = Found::by("nx.json");
     found.take(scene.folder.tree("nx.json", Format::Jsonc));
+    found.beside("targets that this one depends on by the defaults of nx.json");
     // The project's own nx is not on the path; npx finds it.
     let is_local = scene.folder.program("node_modules/.bin/nx").is_some();
     let program: &[&str] = if is_local { &["npx", "nx"] } else { &["nx"] };

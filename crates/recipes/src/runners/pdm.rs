@@ -24,6 +24,7 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
     };
     manifest.at(&["tool", "pdm"])?;
     let mut found = Found::by(PYPROJECT);
+    found.beside(python::ENVIRONMENT);
     let scripts = manifest.entries_at(&["tool", "pdm", "scripts"]).iter();
     let names: HashSet<&str> = scripts.clone().map(|entry| entry.key.as_str()).collect();
     let tasks = scripts.filter(|entry| !entry.key.starts_with('_')).map(|entry| {

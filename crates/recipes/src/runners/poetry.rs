@@ -25,6 +25,7 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
     };
     manifest.at(&["tool", "poetry"])?;
     let mut found = Found::by(PYPROJECT);
+    found.beside(python::ENVIRONMENT);
     let run = ["poetry", "run"];
     let scripts = ["tool", "poetry", "scripts"];
     found.tasks = python::entry_points(&manifest, PYPROJECT, &scripts, Kind::Script, &run);

@@ -55,8 +55,7 @@ fn tasks(file: &str, text: &str) -> Vec<Task> {
         }
         if let Some(Block { kind: Opened::Task(at), .. }) = blocks.last() {
             if let Some(script) = tasks.get_mut(*at).and_then(|task| task.script.as_mut()) {
-                script.text.push_str(trimmed);
-                script.text.push('\n');
+                script.steps.push(trimmed.to_owned());
             }
             continue;
         }
@@ -78,7 +77,7 @@ fn tasks(file: &str, text: &str) -> Vec<Task> {
                 .doc(doc.take().as_deref())
                 .source(file, index + 1)
                 .parameters(parameters(rest))
-                .script(Language::Other, "");
+                .steps(Language::Other, Vec::new());
             tasks.push(task);
             if trimmed.ends_with("do") || trimmed.ends_with('|') || trimmed.ends_with('{') {
                 blocks.push(Block { indent, kind: Opened::Task(tasks.len() - 1) });
@@ -151,6 +150,6 @@ mod tests {
         assert_eq!(made("Rake::TestTask.new do |t|"), Some("test"));
         assert_eq!(made("RSpec::Core::RakeTask.new :spec"), Some("spec"));
         assert_eq!(made("x = Foo.new(:bar)"), None);
-        assert!(tasks[1].script.as_ref().unwrap().text.contains("sh 'y'"));
+        assert!(tasks[1].script.as_ref().unwrap().text().contains("sh 'y'"));
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     detect::{Definition, Found, Scene},
     glob::joined,
     project::Problem,
-    task::{Arguments, Arity, Kind, Language, Parameter, Task},
+    task::{Arguments, Arity, Kind, Language, Parameter, Script, Task, Visibility},
     tree::{self, Entry, Format, Node, Value},
 };
 
@@ -34,17 +34,27 @@ const NAMES: [&str; 8] = [
 /// Deeper includes than this are a loop.
 const MAX_DEPTH: usize = 8;
 
+/// A step whose text is made when the task runs.
+const UNKNOWN: &str = "{{…}}";
+
 /// More Taskfiles than this, counting repeats, is an attack.
 const MAX_FILES: usize = 200;
 
 fn detect(scene: &Scene<'_>) -> Option<Found> {
     let name = scene.folder.first(&NAMES)?;
     let mut found = Found::by(&name);
-    let mut reading =
-        Reading { scene, tasks: Vec::new(), problems: Vec::new(), files: 0, is_remote: false };
+    let mut reading = Reading {
+        scene,
+        tasks: Vec::new(),
+        prelude: Vec::new(),
+        problems: Vec::new(),
+        files: 0,
+        is_remote: false,
+    };
     reading.file(&name, "", 0);
     let is_broken = !reading.problems.is_empty();
     found.problems = reading.problems;
+    found.prelude = reading.prelude;
     let written = reading.tasks;
     // A Taskfile that cannot be read gives a better complaint from the reader than from the tool.
     if is_broken {
@@ -113,6 +123,7 @@ fn merged(scene: &Scene<'_>, listed: &Node, written: Vec<Task>, name: &str) -> V
         let task = task.source(file.as_deref().unwrap_or(name), line.unwrap_or(1));
         tasks.push(task.doc(doc));
     }
+    tasks.extend(written.into_values().filter(|task| task.visibility == Visibility::Internal));
     tasks
 }
 
@@ -123,6 +134,7 @@ fn plain(name: &str) -> Task {
 struct Reading<'a> {
     scene: &'a Scene<'a>,
     tasks: Vec<Task>,
+    prelude: Vec<Script>,
     problems: Vec<Problem>,
     files: usize,
     /// Whether an include cannot be read here.
@@ -133,19 +145,30 @@ impl Reading<'_> {
     fn file(&mut self, file: &str, prefix: &str, depth: usize) {
         self.files += 1;
         if depth > MAX_DEPTH || self.files > MAX_FILES {
+            self.beside(file);
             return;
         }
         let node = match self.scene.folder.tree(file, Format::Yaml) {
             Ok(Some(node)) => node,
-            Ok(None) => return,
+            Ok(None) => {
+                self.beside(file);
+                return;
+            }
             Err(problem) => {
                 self.problems.push(problem);
                 return;
             }
         };
+        let commands = variables(&node).into_iter();
+        self.prelude.extend(commands.map(|command| Script::new(Language::Template, command)));
+        // Variables for every program, and other rules for the shell.
+        for key in ["env", "dotenv", "set", "shopt"] {
+            if node.get(key).is_some() {
+                self.beside(key);
+            }
+        }
         for entry in node.entries_at(&["tasks"]) {
-            let is_internal = entry.node.get("internal").is_some_and(Node::is_true);
-            if !is_internal && !entry.key.contains('*') {
+            if !entry.key.contains('*') {
                 self.tasks.push(task(entry, prefix, file));
             }
         }
@@ -154,15 +177,23 @@ impl Reading<'_> {
         }
     }
 
+    fn beside(&mut self, what: &str) {
+        self.prelude.push(Script::new(Language::Other, what));
+    }
+
     fn include(&mut self, file: &str, prefix: &str, entry: &Entry, depth: usize) {
         let node = &entry.node;
         let Some(path) = node.text().or_else(|| node.text_at(&["taskfile"])) else { return };
+        let commands = variables(node).into_iter();
+        self.prelude.extend(commands.map(|command| Script::new(Language::Template, command)));
         if path.contains("://") || path.contains("{{") || path.contains('@') {
             self.is_remote = true;
+            self.beside(path);
             return;
         }
         let is_outside = path.starts_with('/') || path.split('/').any(|part| part == "..");
-        if is_outside || node.get("internal").is_some_and(Node::is_true) {
+        if is_outside {
+            self.beside(path);
             return;
         }
         let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
@@ -177,10 +208,23 @@ impl Reading<'_> {
             std::iter::once(place.clone()).chain(inside).find(|file| self.scene.folder.has(file));
         let is_flat = node.get("flatten").is_some_and(Node::is_true);
         let prefix = if is_flat { prefix.to_owned() } else { format!("{prefix}{}:", entry.key) };
-        if let Some(target) = target {
-            self.file(&target, &prefix, depth + 1);
+        let before = self.tasks.len();
+        match target {
+            Some(target) => self.file(&target, &prefix, depth + 1),
+            None => self.beside(path),
+        }
+        if node.get("internal").is_some_and(Node::is_true) {
+            for task in &mut self.tasks[before..] {
+                task.visibility = Visibility::Internal;
+            }
         }
     }
+}
+
+/// The commands that give variables their values: `X: {sh: …}`.
+fn variables(node: &Node) -> Vec<String> {
+    let entries = ["vars", "env"].iter().flat_map(|key| node.entries_at(&[key]));
+    entries.filter_map(|entry| entry.node.text_at(&["sh"])).map(str::to_owned).collect()
 }
 
 fn task(entry: &Entry, prefix: &str, file: &str) -> Task {
@@ -191,11 +235,22 @@ fn task(entry: &Entry, prefix: &str, file: &str) -> Task {
     let mut depends = Vec::new();
     let called = commands.list().iter().chain(node.get("deps").map(Node::list).unwrap_or_default());
     for call in called {
-        if let Some(command) = call.text_at(&["cmd"]).or_else(|| call.text_at(&["defer"])) {
-            script.push(command.to_owned());
-        }
-        depends.extend(call.text_at(&["task"]).map(|name| full_name(prefix, name)));
+        let steps = ["cmd", "defer", "if"].iter().filter_map(|key| call.text_at(&[key]));
+        script.extend(steps.map(str::to_owned));
+        let names = [call.text_at(&["task"]), call.text_at(&["defer", "task"])];
+        depends.extend(names.into_iter().flatten().map(|name| full_name(prefix, name)));
+        script.extend(call.at(&["for"]).map(|_| UNKNOWN.to_owned()));
+        script.extend(variables(call));
     }
+    // What decides whether it runs is run itself.
+    for check in ["preconditions", "status", "if"].iter().filter_map(|key| node.get(key)) {
+        script.extend(check.texts());
+        let asked = check.list().iter().filter_map(|item| item.text_at(&["sh"]));
+        script.extend(asked.map(str::to_owned));
+    }
+    script.extend(variables(node));
+    let changes = ["env", "dotenv", "set", "shopt"].iter().any(|key| node.get(key).is_some());
+    script.extend(changes.then(|| UNKNOWN.to_owned()));
     let plain_deps = node.get("deps").map(Node::texts).unwrap_or_default();
     depends.extend(plain_deps.iter().map(|name| full_name(prefix, name)));
     let required = node.at(&["requires", "vars"]).map(Node::list).unwrap_or_default().iter();
@@ -203,12 +258,15 @@ fn task(entry: &Entry, prefix: &str, file: &str) -> Task {
         let name = variable.text().or_else(|| variable.text_at(&["name"]))?;
         Some(Parameter { name: name.to_owned(), arity: Arity::Variable, default: None, doc: None })
     });
-    let task = plain(&format!("{prefix}{}", entry.key))
+    let mut task = plain(&format!("{prefix}{}", entry.key))
         .doc(doc)
         .source(file, entry.line)
         .parameters(parameters.collect())
         .depends(depends);
-    if script.is_empty() { task } else { task.script(Language::Template, script.join("\n")) }
+    if node.get("internal").is_some_and(Node::is_true) {
+        task.visibility = Visibility::Internal;
+    }
+    task.steps(Language::Template, script)
 }
 
 /// A name as an included Taskfile calls it: a leading colon means the root.
@@ -218,7 +276,7 @@ fn full_name(prefix: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::detect::read;
+    use crate::{detect::read, task::Script};
 
     #[test]
     fn includes_give_prefixes_and_short_forms_are_tasks() {
@@ -231,10 +289,28 @@ mod tests {
             ("b/Taskfile.yml", "tasks: {flat: {cmd: f}}\n"),
         ];
         let runner = read("task", &files);
-        let names: Vec<_> = runner.tasks.iter().map(|task| task.name.as_str()).collect();
+        let names: Vec<_> = runner.named().map(|task| task.name.as_str()).collect();
         assert_eq!(names, ["one", "two", "a:x", "flat"]);
         assert_eq!(runner.tasks[1].depends, ["one"]);
         assert_eq!(runner.tasks[2].depends, ["a:y", "one"]);
-        assert_eq!(runner.tasks[2].script.as_ref().unwrap().text, "z");
+        assert_eq!(runner.tasks[2].script.as_ref().unwrap().text(), "z");
+    }
+
+    #[test]
+    fn commands_of_variables_and_conditions_are_told() {
+        let text = "vars: {A: {sh: touch a}}\nincludes: {far: ../far.yml}\ntasks:\n  \
+                    one: {vars: {B: {sh: touch b}}, status: [test -e c], \
+                    preconditions: [{sh: test -e d}, test -e e], cmds: [{defer: {task: two}}]}\n  \
+                    two: {internal: true, cmds: [rm -rf x], env: {PATH: ./bin}}\n";
+        let runner = read("task", &[("Taskfile.yml", text)]);
+        let told: Vec<_> = runner.prelude.iter().map(Script::text).collect();
+        assert_eq!(told, ["touch a", "../far.yml"]);
+        let one = runner.task("one").unwrap();
+        let steps = &one.script.as_ref().unwrap().steps;
+        assert_eq!(*steps, ["test -e e", "test -e d", "test -e c", "touch b"]);
+        assert_eq!(one.depends, ["two"]);
+        assert!(runner.task("two").is_none(), "only other tasks may call it");
+        let two = runner.tasks.iter().find(|task| task.name == "two").unwrap();
+        assert_eq!(two.script.as_ref().unwrap().steps, ["rm -rf x", super::UNKNOWN]);
     }
 }

@@ -17,6 +17,12 @@ pub(super) const RUNNER: Definition =
 const MAX_ENVIRONMENTS: usize = 500;
 
 fn detect(scene: &Scene<'_>) -> Option<Found> {
+    let mut found = by_files(scene)?;
+    found.beside(python::ENVIRONMENT);
+    Some(found)
+}
+
+fn by_files(scene: &Scene<'_>) -> Option<Found> {
     for file in ["tox.ini", "setup.cfg"] {
         if !scene.folder.has(file) {
             continue;
@@ -60,9 +66,9 @@ fn from_toml(file: &str, tox: &Node) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
     for entry in tox.entries_at(&["env"]) {
         let commands = entry.node.get("commands").map(Node::list).unwrap_or_default().iter();
-        let script: Vec<String> = commands.map(|command| command.texts().join(" ")).collect();
+        let steps = commands.map(|command| command.texts().join(" ")).collect();
         let task = task(file, entry.line, &entry.key).doc(entry.node.text_at(&["description"]));
-        tasks.push(task.script(Language::Template, script.join("\n")));
+        tasks.push(task.steps(Language::Template, steps));
     }
     let mut known: HashSet<String> = tasks.iter().map(|task| task.name.clone()).collect();
     let listed = tox.get("env_list").or_else(|| tox.get("envlist"));
@@ -193,8 +199,8 @@ mod tests {
         let names: Vec<_> = tasks.iter().map(|task| task.name.as_str()).collect();
         assert_eq!(names, ["lint", "py311-a", "py311-b", "py312-a", "py312-b"]);
         assert_eq!(tasks[0].doc.as_deref(), Some("Check style"));
-        assert_eq!(tasks[0].script.as_ref().unwrap().text, "ruff check\nruff format");
-        assert_eq!(tasks[1].script.as_ref().unwrap().text, "pytest {posargs}");
+        assert_eq!(tasks[0].script.as_ref().unwrap().text(), "ruff check\nruff format");
+        assert_eq!(tasks[1].script.as_ref().unwrap().text(), "pytest {posargs}");
         assert_eq!(tasks[0].source.as_ref().unwrap().line, 8);
     }
 

@@ -20,6 +20,7 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
     let Some(node) = found.take(scene.folder.tree(&file, Format::Jsonc)) else {
         return Some(found);
     };
+    found.beside("the scripts of this name in all packages");
     // The project's own turbo is not on the path; npx finds it.
     let is_local = scene.folder.program("node_modules/.bin/turbo").is_some();
     let program: &[&str] = if is_local { &["npx", "turbo"] } else { &["turbo"] };

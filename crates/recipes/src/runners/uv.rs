@@ -31,6 +31,7 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
     found.evidence.extend(manifest.is_some().then(|| PYPROJECT.to_owned()));
     found.evidence.extend(is_locked.then(|| LOCK.to_owned()));
     let Some(manifest) = manifest else { return Some(found) };
+    found.beside(python::ENVIRONMENT);
     found.tasks = tasks(&manifest, PYPROJECT);
     members(scene, &mut found, &manifest);
     Some(found)

@@ -50,20 +50,25 @@ fn task(node: &Node) -> Option<Task> {
     };
     let fallback = node.text_at(&["script"]).or_else(|| node.text_at(&["command"]));
     let label = node.text_at(&["label"]).or_else(|| node.text_at(&["taskName"])).or(fallback)?;
-    // A label is prose; the first word of an operation must be able to name it.
-    let name = label.split_whitespace().collect::<Vec<_>>().join("-");
+    let name = name_of(label);
+    let needed = node.get("dependsOn").map(Node::texts).unwrap_or_default();
     let text = invocation.command();
     let is_npm = node.text_at(&["type"]) == Some("npm");
     let mut task = Task::new(name, Kind::Script, &[])
         .arguments(if is_npm { Arguments::AfterDashes } else { Arguments::Append })
         .doc(node.text_at(&["detail"]))
-        .depends(node.get("dependsOn").map(Node::texts).unwrap_or_default())
+        .depends(needed.iter().map(|label| name_of(label)).collect())
         .source(FILE, node.line)
         .script(Language::Shell, text);
     label.clone_into(&mut task.target);
     task.invocation = invocation;
     task.directory = directory;
     Some(task)
+}
+
+/// A label is prose; the first word of an operation must be able to name it.
+fn name_of(label: &str) -> String {
+    label.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
 /// A command line: the command as it stands, its arguments quoted where they need it.

@@ -158,7 +158,7 @@ fn explicit<'a, 's>(project: &'a Project, selector: &'s str) -> Option<(&'a Runn
 
 fn by_name<'a>(runner: &'a Runner, name: &str) -> Option<&'a Task> {
     runner.task(name).or_else(|| {
-        let mut meant = runner.tasks.iter().filter(|task| is_meant(task, name));
+        let mut meant = runner.named().filter(|task| is_meant(task, name));
         meant.next().filter(|_| meant.next().is_none())
     })
 }

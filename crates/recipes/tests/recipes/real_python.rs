@@ -36,7 +36,7 @@ fn pdm_runs_commands_shell_lines_and_compositions() {
     let runner = healthy(&project, "pdm");
     assert_eq!(names(runner), ["hello", "long", "words", "both"]);
     assert_eq!(runner.task("long").unwrap().doc.as_deref(), Some("A shell line"));
-    assert_eq!(runner.task("words").unwrap().script.as_ref().unwrap().text, "echo 'a b'");
+    assert_eq!(runner.task("words").unwrap().script.as_ref().unwrap().text(), "echo 'a b'");
     assert_eq!(runner.task("both").unwrap().depends, ["hello", "long"]);
     assert!(folder.run(&project, "hello --flag").contains("hello --flag"));
     assert!(folder.run(&project, "long").contains("line"));

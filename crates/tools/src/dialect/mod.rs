@@ -5,6 +5,7 @@ mod codex;
 mod lash;
 mod meerkat;
 mod omp;
+mod recipe;
 mod tasks;
 mod umbo;
 
@@ -40,7 +41,7 @@ pub(crate) struct Dialect {
     pub(crate) event: fn(&Call<'_>, &Summary) -> Option<Value>,
 }
 
-const DIALECTS: [&Dialect; 7] = [
+const DIALECTS: [&Dialect; 8] = [
     &umbo::DIALECT,
     &claude_code::DIALECT,
     &codex::DIALECT,
@@ -48,6 +49,7 @@ const DIALECTS: [&Dialect; 7] = [
     &meerkat::DIALECT,
     &tasks::DIALECT,
     &omp::DIALECT,
+    &recipe::DIALECT,
 ];
 
 impl Dialect {
@@ -63,6 +65,13 @@ pub fn names() -> Vec<&'static str> {
 
 pub(crate) fn find(name: &str) -> Option<&'static Dialect> {
     DIALECTS.into_iter().find(|dialect| dialect.name == name)
+}
+
+/// Fits the tools of a dialect to the place where its caller is.
+pub(crate) fn arrange(toolset: &mut Toolset) {
+    if toolset.dialect.name == omp::DIALECT.name {
+        omp::recipe::arrange(toolset);
+    }
 }
 
 /// What most dialects say to arguments that do not fit.

@@ -1,8 +1,9 @@
-//! The dialect `omp`: `bash` with jobs that it moves to the background by itself, and `job`.
+//! The dialect `omp`: `bash` with jobs that it moves to the background by itself, `job`, and `recipe`.
 
 mod bash;
 mod cd;
 mod job;
+pub(super) mod recipe;
 
 use serde_json::{Value, json};
 use umbo_engine::{End, Job, Outcome, Status, Summary};
@@ -28,6 +29,12 @@ pub(super) const DIALECT: Dialect = Dialect {
             words: include_str!("job.md"),
             contract: include_str!("job.json"),
             run: job::run,
+        },
+        Definition {
+            name: "recipe",
+            words: include_str!("recipe.md"),
+            contract: include_str!("recipe.json"),
+            run: recipe::run,
         },
     ],
     prefers_bash: true,

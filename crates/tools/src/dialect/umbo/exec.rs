@@ -1,6 +1,7 @@
 //! `exec`: a command, for as long as its caller waits.
 
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -11,11 +12,11 @@ use umbo_engine::{
 
 use super::{ended, running};
 use crate::answer::{Answer, ToolError};
-use crate::arguments::{Arguments, whole};
+use crate::arguments::Arguments;
 use crate::call::{Call, Ran};
 
 /// How long an answer may take; most clients give up on a call after 60 s.
-const YIELD: Duration = Duration::from_secs(40);
+pub(super) const YIELD: Duration = Duration::from_secs(40);
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let request = request(call, arguments)?;
@@ -24,17 +25,26 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     } else {
         call.run(&request, arguments.seconds("yield").unwrap_or(YIELD))?
     };
+    answer(call, arguments, &ran)
+}
+
+/// What became of a command, with its output.
+pub(super) fn answer(
+    call: &Call<'_>,
+    arguments: &Arguments,
+    ran: &Ran,
+) -> Result<Answer, ToolError> {
     let budget = call.budget(arguments.count("max_output_tokens"));
     Ok(match ran {
         Ran::Ended(job, outcome) => {
-            let view = call.view(&job, 0, None, budget)?;
-            ended(call, &job, &outcome, &view)
+            let view = call.view(job, 0, None, budget)?;
+            ended(call, job, outcome, &view)
         }
         Ran::Running(job) => {
-            let view = call.view(&job, 0, None, budget)?;
+            let view = call.view(job, 0, None, budget)?;
             match job.status()? {
-                umbo_engine::Status::Ended(outcome) => ended(call, &job, &outcome, &view),
-                status => running(&job, &status, &view),
+                umbo_engine::Status::Ended(outcome) => ended(call, job, &outcome, &view),
+                status => running(job, &status, &view),
             }
         }
     })
@@ -57,7 +67,7 @@ fn request(call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError>
     request.terminal = arguments.flag("pty").then(Size::default);
     request.limits.wall = arguments.seconds("timeout").or(call.tools.timeout);
     request.limits.idle = arguments.seconds("idle_timeout");
-    limits(&mut request, arguments.get("limits"));
+    limits(&mut request, arguments.get("limits"))?;
     let directory =
         if cwd.is_some() { SessionDirectory::Change } else { SessionDirectory::Continue };
     request.session =
@@ -100,17 +110,52 @@ fn command(call: &Call<'_>, arguments: &Arguments) -> Result<Command, ToolError>
     }
 }
 
-fn limits(request: &mut Request, given: Option<&Value>) {
-    let number = |name: &str| given.and_then(|limits| limits.get(name)).and_then(whole);
-    request.limits.memory_bytes = number("memory_bytes");
-    request.limits.processes = number("processes");
-    request.limits.cpu_percent =
-        number("cpu_percent").map(|percent| u32::try_from(percent).unwrap_or(u32::MAX));
-    request.limits.nice = given
-        .and_then(|limits| limits.get("nice"))
-        .and_then(Value::as_i64)
-        .and_then(|nice| i32::try_from(nice).ok());
-    if let Some(bytes) = number("output_bytes") {
-        request.limits.output = Some(OutputLimit { bytes, policy: OutputPolicy::KeepEnds });
+/// What may be limited, and the numbers it takes. The schema only has the names: a model pays for
+/// every byte of it.
+const LIMITS: [(&str, RangeInclusive<i64>); 5] = [
+    ("memory_bytes", 1..=i64::MAX),
+    ("processes", 1..=i64::MAX),
+    ("cpu_percent", 1..=u32::MAX as i64),
+    ("nice", -20..=19),
+    ("output_bytes", 1..=i64::MAX),
+];
+
+/// Takes the limits that a caller gives.
+pub(super) fn limits(request: &mut Request, given: Option<&Value>) -> Result<(), ToolError> {
+    let limits = &mut request.limits;
+    for (name, value) in given.and_then(Value::as_object).into_iter().flatten() {
+        let field = format!("limits.{name}");
+        let Some((_, accepted)) = LIMITS.iter().find(|(known, _)| known == name) else {
+            let names = LIMITS.map(|(name, _)| name).join(" ");
+            let message = format!("an unknown field was given; accepted: {names}");
+            return Err(ToolError::argument(&field, message));
+        };
+        let (least, most) = (accepted.start(), accepted.end());
+        let number = integer(value).filter(|number| accepted.contains(number));
+        let number = number.ok_or_else(|| {
+            let range =
+                if *most >= i64::from(u32::MAX) { "up".into() } else { format!("to {most}") };
+            let message =
+                format!("{value} was given; accepted: a whole number from {least} {range}");
+            ToolError::argument(&field, message)
+        })?;
+        let count = u64::try_from(number).unwrap_or(0);
+        match name.as_str() {
+            "memory_bytes" => limits.memory_bytes = Some(count),
+            "processes" => limits.processes = Some(count),
+            "cpu_percent" => limits.cpu_percent = u32::try_from(number).ok(),
+            "nice" => limits.nice = i32::try_from(number).ok(),
+            _ => {
+                let policy = OutputPolicy::KeepEnds;
+                limits.output = Some(OutputLimit { bytes: count, policy });
+            }
+        }
     }
+    Ok(())
+}
+
+/// A whole number, also if it was written as -3.0.
+fn integer(value: &Value) -> Option<i64> {
+    let written = || value.as_f64().filter(|number| number.fract() == 0.0);
+    value.as_i64().or_else(|| format!("{:.0}", written()?).parse().ok())
 }

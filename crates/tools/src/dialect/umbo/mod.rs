@@ -4,13 +4,14 @@ mod exec;
 mod input;
 mod jobs;
 mod output;
+mod recipe;
 mod stop;
 mod wait;
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use umbo_engine::{Job, Outcome, Status};
+use umbo_engine::{Job, Met, Outcome, Status};
 use umbo_view::{Budget, View};
 
 use super::{Dialect, no_guidance, refuse};
@@ -59,6 +60,12 @@ pub(super) const DIALECT: Dialect = Dialect {
             contract: include_str!("jobs.json"),
             run: jobs::run,
         },
+        Definition {
+            name: "recipe",
+            words: include_str!("recipe.md"),
+            contract: include_str!("recipe.json"),
+            run: recipe::run,
+        },
     ],
     prefers_bash: false,
     tells_in_structure: true,
@@ -67,6 +74,19 @@ pub(super) const DIALECT: Dialect = Dialect {
     is_enabled: |_| true,
     event: crate::news::event,
 };
+
+/// The word for what a wait came to.
+fn reason(met: &Met) -> &'static str {
+    match met {
+        Met::Exit => "exit",
+        Met::Match { .. } => "match",
+        Met::Port(_) => "port",
+        Met::File(_) => "file",
+        Met::Quiet => "quiet",
+        Met::Deadline => "timeout",
+        Met::Ended => "ended",
+    }
+}
 
 /// How a job ended, with its output.
 fn ended(call: &Call<'_>, job: &Job, outcome: &Outcome, view: &View) -> Answer {

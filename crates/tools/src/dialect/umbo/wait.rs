@@ -7,7 +7,7 @@ use regex::bytes::Regex;
 use serde_json::{Value, json};
 use umbo_engine::{Condition, Met, Status};
 
-use super::{ended, running};
+use super::{ended, reason, running};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
@@ -26,16 +26,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         Status::Ended(outcome) => ended(call, &job, &outcome, &view),
         status => running(&job, &status, &view),
     };
-    let reason = match &met {
-        Met::Exit => "exit",
-        Met::Match { .. } => "match",
-        Met::Port(_) => "port",
-        Met::File(_) => "file",
-        Met::Quiet => "quiet",
-        Met::Deadline => "timeout",
-        Met::Ended => "ended",
-    };
-    answer.structured["reason"] = json!(reason);
+    answer.structured["reason"] = json!(reason(&met));
     if let Met::Match { offset, text } = met {
         answer.structured["offset"] = json!(offset);
         answer.structured["text"] = json!(String::from_utf8_lossy(&text));

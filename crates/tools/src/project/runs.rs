@@ -1,0 +1,40 @@
+//! How tasks ended when they last ran through umbo.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use umbo_engine::{Engine, Outcome, Scope, Status};
+use umbo_recipes::Task;
+
+use super::Folder;
+
+/// The last outcome of every task that ran.
+#[derive(Debug, Default)]
+pub struct Runs {
+    last: HashMap<(String, PathBuf), Outcome>,
+}
+
+impl Runs {
+    /// Told from the jobs that are kept.
+    pub fn of(engine: &Engine) -> umbo_engine::Result<Self> {
+        let mut last = HashMap::new();
+        // Oldest first: a later run takes the place of an earlier one.
+        for job in engine.jobs(Scope::All)? {
+            if let (Some(name), Status::Ended(outcome)) = (job.name, job.status) {
+                last.insert((name, PathBuf::from(job.cwd)), *outcome);
+            }
+        }
+        Ok(Self { last })
+    }
+
+    /// How a task ended when it last ran.
+    pub fn last(&self, folder: &Folder, task: &Task) -> Option<&Outcome> {
+        let directory: &Path = &folder.directory(task);
+        self.last.get(&(job_name(task), directory.to_owned()))
+    }
+}
+
+/// The name of the jobs of a task.
+pub fn job_name(task: &Task) -> String {
+    format!("{}:{}", task.runner, task.name)
+}
