@@ -1,7 +1,9 @@
-//! What the tests need besides cargo: the shells and task runners they try, and a client of the
-//! protocol. Installed once, found in no time.
+//! What the tests need besides cargo: the shells and task runners they try, and clients
+//! of the protocol. Installed once, found in no time.
 
 use std::env;
+use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -15,6 +17,15 @@ const PACKAGES: [&str; 2] = ["zsh", "fish"];
 const NUSHELL: &str = "nushell@0.115.1";
 /// The official client of the Model Context Protocol for Python.
 const PYTHON_CLIENT: &str = "mcp==2.3.0";
+/// The official clients for TypeScript, of both lines of releases, the Inspector, and the suite that
+/// tells whether a server conforms. Some of them need a newer Node.js than systems have.
+const NODE_CLIENTS: [&str; 4] = [
+    "@modelcontextprotocol/client@2.4.0",
+    "@modelcontextprotocol/sdk@1.32.2",
+    "@modelcontextprotocol/inspector@2.12.0",
+    "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+];
+const NODE: &str = "24.21.0";
 
 /// Where tools are put that are not the system's.
 pub(crate) fn directory() -> PathBuf {
@@ -23,7 +34,7 @@ pub(crate) fn directory() -> PathBuf {
 
 /// Installs what is missing, or says what to do.
 pub(crate) fn run() -> Done {
-    let problems: Vec<String> = [packages(), nushell(), runners(), python_client()]
+    let problems: Vec<String> = [packages(), nushell(), runners(), python_client(), node_clients()]
         .into_iter()
         .filter_map(Result::err)
         .map(|f| f.message().to_owned())
@@ -63,7 +74,7 @@ fn runners() -> Done {
     let script = root().join("crates/recipes/tests/install-tools.sh");
     let mut command = Command::new(&script);
     let by_hand = format!("run {} and see what it lacks", display(&command));
-    std::fs::create_dir_all(directory()).map_err(Failure::at(directory().display()))?;
+    fs::create_dir_all(directory()).map_err(Failure::at(directory().display()))?;
     execute(command.env(VARIABLE, directory()).stdout(Stdio::null()))
         .map_err(Failure::prefixed(&by_hand))
 }
@@ -79,7 +90,7 @@ fn nushell() -> Done {
     if !has_program("npm") {
         return Err(Failure::new(by_hand));
     }
-    std::fs::create_dir_all(directory()).map_err(Failure::at(directory().display()))?;
+    fs::create_dir_all(directory()).map_err(Failure::at(directory().display()))?;
     execute(&mut command).map_err(Failure::prefixed(&by_hand))?;
     match nu() {
         Some(path) => {
@@ -113,6 +124,37 @@ fn python_client() -> Done {
     execute(&mut environment).map_err(Failure::prefixed(&by_hand))?;
     execute(&mut install).map_err(Failure::prefixed(&by_hand))?;
     say(format!("installed {PYTHON_CLIENT} in {}", home.display()));
+    Ok(())
+}
+
+/// Puts the clients into `mcp`, with a Node.js of their own.
+fn node_clients() -> Done {
+    let home = directory().join("mcp");
+    let machine = match env::consts::ARCH {
+        "aarch64" => "arm64",
+        _ => "x64",
+    };
+    let node = format!("node-linux-{machine}@{NODE}");
+    let wanted: Vec<&str> = NODE_CLIENTS.into_iter().chain([node.as_str()]).collect();
+    let stamp = home.join("installed");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted.join("\n")) {
+        return Ok(());
+    }
+    let mut command = Command::new("npm");
+    command.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]);
+    command.arg(&home).args(&wanted).stdout(Stdio::null());
+    let by_hand = format!("install Node.js, then run: {}", display(&command));
+    if !has_program("npm") {
+        return Err(Failure::new(by_hand));
+    }
+    fs::create_dir_all(&home).map_err(Failure::at(home.display()))?;
+    execute(&mut command).map_err(Failure::prefixed(&by_hand))?;
+    // One name for it, whatever the machine.
+    let program = home.join(format!("node_modules/node-linux-{machine}/bin/node"));
+    let _ = fs::remove_file(home.join("node"));
+    symlink(&program, home.join("node")).map_err(Failure::at(home.display()))?;
+    fs::write(&stamp, wanted.join("\n")).map_err(Failure::at(stamp.display()))?;
+    say(format!("installed {} in {}", wanted.join(" "), home.display()));
     Ok(())
 }
 

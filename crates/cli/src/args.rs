@@ -2,8 +2,10 @@
 
 mod config;
 mod gate;
+mod http;
 mod install;
 mod limits;
+mod wait;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,8 +16,10 @@ use umbo_gate::Mode;
 
 pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
+pub(crate) use self::http::{Http, Log};
 pub(crate) use self::install::{Install, Uninstall};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
+pub(crate) use self::wait::Wait;
 use crate::budget::{Room, parse_budget};
 use crate::install::Client;
 use crate::install::clients::ANY;
@@ -104,7 +108,7 @@ pub(crate) enum Command {
     Config(Config),
     /// Say which secrets are masked, without showing them
     Secrets(Secrets),
-    /// Serve the tools to an agent over the Model Context Protocol, on standard input and output
+    /// Serve the tools to agents over the Model Context Protocol, on standard input or HTTP
     Mcp(Mcp),
     /// Call a tool once, as an agent would, and print its structured result
     Call(Call),
@@ -371,31 +375,6 @@ pub(crate) struct Input {
 }
 
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Wait {
-    /// Ids, unique prefixes, names, or @last
-    #[arg(value_name = "JOB", required = true)]
-    pub(crate) jobs: Vec<String>,
-    /// Until its output matches
-    #[arg(long = "match", value_name = "REGEX")]
-    pub(crate) pattern: Option<String>,
-    /// Look for that only from this byte on
-    #[arg(long, value_name = "OFFSET", default_value_t = 0)]
-    pub(crate) from: u64,
-    /// Until this TCP port accepts (8080, or 127.0.0.1:8080)
-    #[arg(long, value_name = "PORT")]
-    pub(crate) port: Option<String>,
-    /// Until this file exists
-    #[arg(long, value_name = "PATH")]
-    pub(crate) file: Option<PathBuf>,
-    /// Until it has written nothing for this long
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) quiet: Option<Duration>,
-    /// At most this long
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) timeout: Option<Duration>,
-}
-
-#[derive(Debug, ClapArgs)]
 pub(crate) struct Stop {
     /// Ids, unique prefixes, names, or @last
     #[arg(value_name = "JOB", required = true)]
@@ -483,6 +462,10 @@ pub(crate) struct Mcp {
         value_parser = install::any_client()
     )]
     pub(crate) print_config: Option<&'static Client>,
+    #[command(flatten)]
+    pub(crate) log: Log,
+    #[command(flatten)]
+    pub(crate) http: Http,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use umbo_engine::{Engine, Environment, Job, Listed, Scope, Warmth};
 use umbo_recipes::{Cache, Options};
@@ -12,15 +13,17 @@ use umbo_tools::project::Folder;
 use crate::args::Global;
 use crate::config::{Config, Settings, World};
 use crate::failure::Failure;
+use crate::http;
 use crate::output::Format;
 use crate::secrets;
 
 /// What every verb needs.
+#[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) engine: Engine,
     pub(crate) format: Format,
     /// What was configured, and by whom.
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     /// What holds.
     pub(crate) settings: Settings,
 }
@@ -57,7 +60,7 @@ impl Context {
             .listed(listed)
             .open()?;
         let format = if global.json { Format::Json } else { Format::Text };
-        Ok(Self { engine, format, config, settings })
+        Ok(Self { engine, format, config: Arc::new(config), settings })
     }
 
     /// Reads the configuration that holds for the caller.
@@ -71,7 +74,9 @@ impl Context {
 
     /// The caller's variables, as far as commands get them.
     pub(crate) fn variables(&self) -> Vec<(OsString, OsString)> {
-        let own: Vec<(OsString, OsString)> = env::vars_os().collect();
+        // What lets a client in is none of a command's business.
+        let own: Vec<(OsString, OsString)> =
+            env::vars_os().filter(|(name, _)| name != http::TOKEN).collect();
         self.settings.environment.apply(&own)
     }
 

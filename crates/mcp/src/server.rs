@@ -1,21 +1,27 @@
-//! One client's server: lists the tools and calls them.
+//! One connection's server: what the protocol asks for, handed to whoever knows.
+#![expect(deprecated, reason = "revisions before 2026-07-28 are told of ends by messages")]
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ProtocolVersion, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::{Value, json};
-use tokio::sync::mpsc;
-use umbo_tools::{Hints, Tick, Ticket, ToolResult, Toolset};
+
+use crate::answer::Catalogue;
+use crate::caller::Seat;
+use crate::hub::Hub;
+use crate::invocation;
+use crate::listener::{Ear, Listener};
+use crate::resources;
 
 /// The revisions that are spoken here.
 const REVISIONS: [ProtocolVersion; 4] = [
@@ -26,73 +32,65 @@ const REVISIONS: [ProtocolVersion; 4] = [
 ];
 
 pub(crate) struct Server {
-    tools: Arc<Toolset>,
-    listed: Vec<Tool>,
-    calls: Calls,
+    catalogue: Arc<Catalogue>,
+    hub: Arc<Hub>,
+    seat: Arc<Seat>,
+    /// Who is told on the connection, once it wants to be.
+    listener: OnceLock<Arc<Listener>>,
 }
 
 impl Server {
-    pub(crate) fn new(tools: Arc<Toolset>) -> Self {
-        let listed = tools.tools().iter().map(listed).collect();
-        Self { tools, listed, calls: Calls::default() }
+    pub(crate) fn new(catalogue: Arc<Catalogue>, hub: Arc<Hub>, seat: Arc<Seat>) -> Self {
+        Self { catalogue, hub, seat, listener: OnceLock::new() }
     }
 
-    /// The calls in progress.
-    pub(crate) fn calls(&self) -> Calls {
-        self.calls.clone()
-    }
-}
-
-/// Calls in progress, each with the ticket that cancels it.
-#[derive(Clone, Default)]
-pub(crate) struct Calls {
-    tickets: Arc<Mutex<HashMap<u64, Ticket>>>,
-    next: Arc<AtomicU64>,
-}
-
-impl Calls {
-    /// Takes part until the result is dropped.
-    fn enter(&self, ticket: Ticket) -> Entered {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.tickets().insert(number, ticket);
-        Entered { calls: self.clone(), number }
-    }
-
-    /// Stops what every call waits for, all at once.
-    pub(crate) fn cancel_all(&self) {
-        let tickets: Vec<Ticket> = self.tickets().values().cloned().collect();
-        let stops: Vec<_> =
-            tickets.into_iter().map(|ticket| thread::spawn(move || ticket.cancel())).collect();
-        for stop in stops {
-            let _ = stop.join();
-        }
-    }
-
-    fn tickets(&self) -> MutexGuard<'_, HashMap<u64, Ticket>> {
-        self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The listener of this connection; from the first time on it is told what it wants to know.
+    fn listener(&self, peer: &Peer<RoleServer>) -> Result<&Arc<Listener>, ErrorData> {
+        let tools = Arc::clone(&self.seat.caller()?.tools);
+        Ok(self.listener.get_or_init(|| {
+            let listener = Listener::new(Arc::clone(&tools));
+            self.hub.add(&listener, &tools);
+            tokio::spawn(Arc::clone(&listener).deliver(Ear::Peer(peer.clone())));
+            listener
+        }))
     }
 }
 
-struct Entered {
-    calls: Calls,
-    number: u64,
-}
-
-impl Drop for Entered {
+impl Drop for Server {
     fn drop(&mut self) {
-        self.calls.tickets().remove(&self.number);
+        if let Some(listener) = self.listener.get() {
+            listener.close();
+        }
     }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .enable_logging()
+            .enable_completions()
+            .enable_tasks();
+        ServerConfig::new(capabilities.build())
             .with_server_info(Implementation::new("umbo", env!("CARGO_PKG_VERSION")))
-            .with_instructions(self.tools.instructions())
+            .with_instructions(self.catalogue.instructions)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
         Cow::Owned(REVISIONS.to_vec())
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.seat.take()?;
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
     }
 
     async fn list_tools(
@@ -100,7 +98,13 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.listed.clone()))
+        Ok(ListToolsResult::with_all_items(self.catalogue.tools.clone())
+            .with_ttl_ms(resources::STATIC_TTL)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.catalogue.tool(name).cloned()
     }
 
     async fn call_tool(
@@ -108,95 +112,149 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if self.tools.tool(&request.name).is_none() {
-            let names: Vec<&str> = self.tools.tools().iter().map(|tool| tool.name).collect();
-            let message =
-                format!("there is no tool {:?}; there are: {}", request.name, names.join(" "));
+        if self.catalogue.tool(&request.name).is_none() {
+            let message = self.catalogue.no_such_tool(&request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let ticket = ticket(&context);
-        let entered = self.calls.enter(ticket.clone());
-        let tools = Arc::clone(&self.tools);
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let calling = ticket.clone();
-        let mut call = tokio::task::spawn_blocking(move || {
-            let _entered = entered;
-            tools.call(&request.name, arguments, &calling)
-        });
-        let result = tokio::select! {
-            result = &mut call => result,
-            () = context.ct.cancelled() => {
-                // The stop blocks too; the call's own thread then ends by itself.
-                tokio::task::spawn_blocking(move || ticket.cancel());
-                call.await
-            }
-        };
-        match result {
-            Ok(result) => Ok(CallToolResponse::Complete(answer(result))),
-            Err(error) => Err(ErrorData::internal_error(format!("the call broke: {error}"), None)),
+        invocation::call(self.seat.caller()?, request, context).await
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        if has_connection(&context) {
+            self.listener(&context.peer)?.want_list();
         }
+        let cursor = request.and_then(|request| request.cursor);
+        resources::list(Arc::clone(&self.seat.caller()?.tools), cursor).await
     }
-}
 
-/// A ticket for a call, whose holder is told how it stands if it gave a token for that.
-fn ticket(context: &RequestContext<RoleServer>) -> Ticket {
-    let Some(token) = context.meta.get_progress_token() else { return Ticket::default() };
-    let (sender, mut ticks) = mpsc::channel::<ProgressNotificationParam>(1);
-    let peer = context.peer.clone();
-    tokio::spawn(async move {
-        while let Some(tick) = ticks.recv().await {
-            if peer.notify_progress(tick).await.is_err() {
-                break;
-            }
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let tools = Arc::clone(&self.seat.caller()?.tools);
+        Ok(ReadResourceResponse::Complete(resources::read(tools, request.uri).await?))
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        resources::complete(Arc::clone(&self.seat.caller()?.tools), request).await
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        // There are none, and nothing said that there are.
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let tools = Arc::clone(&self.seat.caller()?.tools);
+        let job = resources::job_of(tools, request.uri.clone()).await?;
+        self.listener(&context.peer)?.subscribe(job, request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if let Some(listener) = self.listener.get() {
+            listener.unsubscribe(&request.uri);
         }
-    });
-    let tell = move |tick: &Tick| {
-        let seconds = std::time::Duration::from_micros(tick.elapsed).as_secs_f64();
-        let tail = tick.lines.join("\n");
-        let tail = if tail.is_empty() { tail } else { format!("\n{tail}") };
-        let message = format!("{seconds:.0} s, {} bytes{tail}", tick.bytes);
-        let tick = ProgressNotificationParam::new(token.clone(), seconds).with_message(message);
-        // A client that does not read misses ticks, not answers.
-        let _ = sender.try_send(tick);
-    };
-    Ticket::builder().progress(tell).build()
-}
-
-fn answer(result: ToolResult) -> CallToolResult {
-    let mut content = vec![ContentBlock::text(result.text)];
-    if !result.completed.is_empty() {
-        let told: Vec<&str> = result.completed.iter().map(|told| told.sentence.as_str()).collect();
-        content.push(ContentBlock::text(format!("[umbo: {}]", told.join("; "))));
+        Ok(())
     }
-    let mut answer = if result.is_error {
-        CallToolResult::error(content)
-    } else {
-        CallToolResult::success(content)
-    };
-    // Older revisions know only objects here.
-    answer.structured_content = Some(match result.structured {
-        object @ Value::Object(_) => object,
-        other => json!({"result": other}),
-    });
-    answer
-}
 
-fn listed(tool: &umbo_tools::Tool) -> Tool {
-    // Only hints that differ from what a client assumes: every byte of the list is paid for.
-    let told = Hints::from(tool.annotations);
-    let mut hints = ToolAnnotations::new();
-    hints.read_only_hint = told.read_only_hint;
-    hints.destructive_hint = told.destructive_hint;
-    hints.idempotent_hint = told.idempotent_hint;
-    hints.open_world_hint = told.open_world_hint;
-    let mut listed = Tool::new(tool.name, tool.description.clone(), object(&tool.input_schema))
-        .with_annotations(hints);
-    if let Some(schema) = &tool.output_schema {
-        listed = listed.with_raw_output_schema(Arc::new(object(schema)));
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.listener(&context.peer)?.want_messages(request.level);
+        Ok(())
     }
-    listed
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let tools = Arc::clone(&self.seat.caller().ok()?.tools);
+        let mut accepted = SubscriptionFilter::new();
+        accepted.resources_list_changed = requested.resources_list_changed;
+        // What leads nowhere is left out, and the client sees that it is.
+        accepted.resource_subscriptions = requested
+            .resource_subscriptions
+            .as_ref()
+            .map(|uris| uris.iter().filter(|uri| tools.job_of(uri).is_ok()).cloned().collect());
+        Some(accepted)
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.seat.caller()?.tasks.get_task(&request.task_id).map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.seat.caller()?.tasks.update_task(&request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.seat.caller()?.tasks.cancel_task(&request.task_id)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let tools = Arc::clone(&self.seat.caller()?.tools);
+        let listener = Listener::new(Arc::clone(&tools));
+        if context.accepted().resources_list_changed == Some(true) {
+            listener.want_list();
+        }
+        for uri in context.accepted().resource_subscriptions.iter().flatten() {
+            let job = resources::job_of(Arc::clone(&tools), uri.clone()).await?;
+            listener.subscribe(job, uri.clone());
+        }
+        self.hub.add(&listener, &tools);
+        tokio::select! {
+            () = listener.deliver(Ear::Sink(context.sink().clone())) => {}
+            () = context.cancelled() => {}
+        }
+        Ok(())
+    }
 }
 
-fn object(schema: &Value) -> JsonObject {
-    schema.as_object().cloned().unwrap_or_default()
+/// Whether there is a connection on which the client can be told something it did not ask for.
+fn has_connection(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|revision| revision < ProtocolVersion::V_2026_07_28)
 }

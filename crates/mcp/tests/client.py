@@ -1,4 +1,7 @@
-"""The official Python SDK drives `umbo mcp` over stdio. Usage: client.py UMBO NAP [MODE]
+"""The official Python SDK drives `umbo mcp`, on standard input or over HTTP.
+
+Usage: client.py stdio UMBO NAP [latency]
+       client.py http URL NAP, with the token in UMBO_MCP_TOKEN
 
 Prints one line for each thing that was seen to work, and fails loudly at the first that does not.
 """
@@ -10,21 +13,64 @@ import sys
 import time
 
 import anyio
-from mcp import Client, ClientSession, StdioServerParameters, stdio_client
+import httpx2
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ElicitResult
 
-UMBO, NAP = sys.argv[1], sys.argv[2]
-SERVER = StdioServerParameters(command=UMBO, args=["mcp"], env=dict(os.environ))
+TRANSPORT, TARGET, NAP = sys.argv[1:4]
+
+
+def server():
+    if TRANSPORT == "stdio":
+        return StdioServerParameters(command=TARGET, args=["mcp"], env=dict(os.environ))
+    headers = {"Authorization": f"Bearer {os.environ['UMBO_MCP_TOKEN']}"}
+    return streamable_http_client(TARGET, http_client=httpx2.AsyncClient(headers=headers, timeout=60))
 
 
 def said(line):
     print(line, flush=True)
 
 
-async def works(session, revision):
+class Person:
+    """Answers what it is asked, as it was told to."""
+
+    def __init__(self):
+        self.answers, self.asked = [], []
+
+    async def __call__(self, context, params):
+        self.asked.append(params)
+        action, content = self.answers.pop(0)
+        return ElicitResult(action=action, content=content)
+
+
+class Ears:
+    """What the server says unasked."""
+
+    def __init__(self):
+        self.heard, self.bell = [], anyio.Event()
+
+    async def __call__(self, message):
+        method = getattr(message, "method", None)
+        if method is not None:
+            self.heard.append(message)
+            self.bell.set()
+            self.bell = anyio.Event()
+
+    async def until(self, fits):
+        with anyio.fail_after(20):
+            while True:
+                for message in self.heard:
+                    if fits(message):
+                        return message
+                await self.bell.wait()
+
+
+async def works(session, label, person, ears):
     listed = await session.list_tools()
     names = [tool.name for tool in listed.tools]
     assert names == ["exec", "output", "input", "wait", "stop", "jobs", "recipe"], names
-    said(f"{revision}: lists {' '.join(names)}")
+    said(f"{label}: lists {' '.join(names)}")
 
     async def call(tool, **arguments):
         result = await session.call_tool(tool, arguments)
@@ -33,14 +79,14 @@ async def works(session, revision):
 
     answer = await call("exec", command="echo hi; exit 3")
     assert (answer["output"], answer["exit_code"]) == ("hi\n", 3), answer
-    said(f"{revision}: exec {json.dumps(answer)}")
+    said(f"{label}: exec {json.dumps(answer)}")
 
     # In the background, waited for, read in pages.
     line = "echo ready; read x; seq 1 20000"
     job = (await call("exec", command=line, background=True))["job"]
     met = await call("wait", job=job, match="ready")
     assert met["reason"] == "match", met
-    await call("input", job=job, text="go\n")
+    await resources(session, label, job, call, ears)
     met = await call("wait", job=job)
     assert (met["reason"], met["exit_code"]) == ("exit", 0), met
     text, offset, pages = "", 0, 0
@@ -49,8 +95,16 @@ async def works(session, revision):
         text, offset, pages = text + page["output"], page["next_offset"], pages + 1
         if page["at_end"]:
             break
-    assert text == "ready\n" + "".join(f"{n}\n" for n in range(1, 20001))
-    said(f"{revision}: output of {len(text)} bytes in {pages} pages")
+    whole = "ready\n" + "".join(f"{n}\n" for n in range(1, 20001))
+    assert text == whole
+    said(f"{label}: output of {len(text)} bytes in {pages} pages")
+    uri, text, pages = f"umbo://jobs/{job}/output?offset=0&limit=65536", "", 0
+    while uri is not None:
+        contents = (await session.read_resource(uri)).contents[0]
+        text, pages = text + contents.text, pages + 1
+        uri = contents.meta["umbo"].get("next")
+    assert text == whole, len(text)
+    said(f"{label}: the same as a resource in {pages} ranges")
 
     # Progress while it runs.
     ticks = []
@@ -62,28 +116,101 @@ async def works(session, revision):
     await session.call_tool("exec", {"command": line}, progress_callback=on_progress)
     assert ticks and any("step" in message for _, message in ticks), ticks
     assert all(a[0] < b[0] for a, b in zip(ticks, ticks[1:])), ticks
-    said(f"{revision}: {len(ticks)} ticks, the last {ticks[-1]}")
+    said(f"{label}: {len(ticks)} ticks, the last {ticks[-1]}")
 
     # A wrong argument is a tool's error, with its field.
     result = await session.call_tool("exec", {"comand": "x"})
     assert result.is_error and result.structured_content["error"]["field"] == "comand", result
 
+    await approvals(session, label, person)
+
     # Cancelled by the caller: the command goes with the call.
     with anyio.move_on_after(1):
-        await session.call_tool("exec", {"command": NAP, "name": "cancelled"})
-    met = await call("wait", job="cancelled", timeout=15)
+        await session.call_tool("exec", {"command": NAP, "name": f"cancelled-{label}"})
+    met = await call("wait", job=f"cancelled-{label}", timeout=15)
     assert (met["reason"], met["state"]) == ("exit", "stopped"), met
-    said(f"{revision}: cancelled {met['state']} {met.get('stopped_by')}")
+    said(f"{label}: cancelled {met['state']} {met.get('stopped_by')}")
 
     # Many at once.
     began = time.monotonic()
     answers = await asyncio.gather(*(call("exec", command=f"echo {n}") for n in range(64)))
     assert [answer["output"] for answer in answers] == [f"{n}\n" for n in range(64)]
-    said(f"{revision}: 64 at once in {time.monotonic() - began:.2f} s")
+    said(f"{label}: 64 at once in {time.monotonic() - began:.2f} s")
 
     # What stays and what goes when the client leaves.
-    await call("exec", command=NAP, background=True, name=f"stays-{revision}")
-    await call("exec", command=NAP, **{"yield": 0.1}, name=f"goes-{revision}")
+    await call("exec", command=NAP, background=True, name=f"stays-{label}")
+    await call("exec", command=NAP, **{"yield": 0.1}, name=f"goes-{label}")
+
+
+async def resources(session, label, job, call, ears):
+    """The output of a running job: listed, read, subscribed to."""
+    templates = (await session.list_resource_templates()).resource_templates
+    assert any("{?offset,limit,stream}" in template.uri_template for template in templates), templates
+    uri = f"umbo://jobs/{job}/output"
+    listed = [str(resource.uri) for resource in (await session.list_resources()).resources]
+    assert uri in listed, listed
+    read = (await session.read_resource(uri)).contents[0]
+    assert (read.text, read.meta["umbo"]["state"]) == ("ready\n", "started"), read
+    try:
+        await session.read_resource("umbo://jobs/nothing/output")
+        raise AssertionError("there is no such job")
+    except MCPError as error:
+        assert error.error.code in (-32002, -32602), error.error
+
+    is_update = lambda message: (
+        message.method == "notifications/resources/updated" and str(message.params.uri) == uri
+    )
+    if session.protocol_version < "2026-07-28":
+        await session.subscribe_resource(uri)
+        await call("input", job=job, text="go\n")
+        await ears.until(is_update)
+        await session.unsubscribe_resource(uri)
+        await session.set_logging_level("info")
+        line = f"while ! test -e go-{label}; do sleep 0.05; done; exit 4"
+        told = (await call("exec", command=line, background=True))["job"]
+        open(f"go-{label}", "w").close()
+        is_told = lambda message: (
+            message.method == "notifications/message"
+            and message.params.data["completed"]["job"] == told
+        )
+        message = await ears.until(is_told)
+        assert (message.params.level, message.params.logger) == ("warning", "umbo.jobs"), message
+        await ears.until(lambda message: message.method == "notifications/resources/list_changed")
+    else:
+        async with session.listen(resources_list_changed=True, resource_subscriptions=[uri]) as heard:
+            assert heard.honored.resource_subscriptions == [uri], heard.honored
+            await call("input", job=job, text="go\n")
+            await call("exec", command="echo another")
+            kinds = set()
+            with anyio.fail_after(20):
+                async for event in heard:
+                    kinds.add(type(event).__name__)
+                    if kinds == {"ResourceUpdated", "ResourcesListChanged"}:
+                        break
+    said(f"{label}: resources are listed, read and told of")
+
+
+async def approvals(session, label, person):
+    """A dangerous command runs when the person says so, and not when it does not."""
+    for decision in ["once", "deny", "cancel"]:
+        victim = f"victim-{decision}-{label}"
+        os.makedirs(victim)
+        content = {"decision": decision, "reason": "it is precious"}
+        person.answers = [("cancel", None) if decision == "cancel" else ("accept", content)]
+        result = await session.call_tool("exec", {"command": f"rm -rf {victim}"})
+        form = person.asked[-1]
+        assert f"rm -rf {victim}" in form.message and "dangerous" in form.message, form
+        assert os.path.isdir(victim) == (decision != "once"), decision
+        if decision == "once":
+            assert result.structured_content["exit_code"] == 0, result
+            continue
+        error = result.structured_content["error"]
+        if decision == "deny":
+            assert error["code"] == "denied" and "it is precious" in error["message"], error
+        else:
+            assert error["code"] == "approval_required" and error["answer_with"], error
+    assert len(person.asked) == 3, person.asked
+    said(f"{label}: asked, and did what it was told")
 
 
 async def latency(session):
@@ -109,18 +236,23 @@ async def latency(session):
 
 
 async def main():
-    if sys.argv[3:] == ["latency"]:
-        async with Client(SERVER) as client:
+    if sys.argv[4:] == ["latency"]:
+        async with Client(server()) as client:
             await latency(client)
         return
-    # With the handshake, as most clients today.
-    async with stdio_client(SERVER) as (read, write):
-        async with ClientSession(read, write) as session:
-            info = await session.initialize()
-            await works(session, info.protocol_version)
-    # Without it, as the newest revision has it.
-    async with Client(SERVER) as client:
-        await works(client, client.protocol_version)
+    # With the handshake, as most clients today; without it, as the newest revision has it.
+    for mode in ["legacy", "auto"]:
+        person, ears = Person(), Ears()
+        connection = Client(
+            server(), mode=mode, elicitation_callback=person, message_handler=ears, cache=None
+        )
+        async with connection as client:
+            await works(client, f"{TRANSPORT}-{client.protocol_version}", person, ears)
+        # Without anybody to ask.
+        async with Client(server(), mode=mode) as client:
+            result = await client.call_tool("exec", {"command": "rm -rf nothing"})
+            error = result.structured_content["error"]
+            assert result.is_error and error["code"] == "approval_required", error
     said("done")
 
 

@@ -28,6 +28,8 @@ pub struct Completed {
     pub event: Value,
     /// The same as a sentence.
     pub sentence: String,
+    /// Whether it ended with code 0.
+    pub is_success: bool,
 }
 
 /// What a tool's function returns when it did its work.

@@ -163,6 +163,10 @@ impl<'a> Call<'a> {
         patience: Duration,
     ) -> Result<Met, ToolError> {
         let deadline = Instant::now().checked_add(patience);
+        let _awaiting = conditions
+            .iter()
+            .any(|condition| matches!(condition, Condition::Exit))
+            .then(|| self.tools.news.awaiting(job.id()));
         let mut watch = self.watch(job);
         loop {
             let searched = job.log()?.length()?;

@@ -4,41 +4,79 @@
 //! Only jobs that were handed back running can end unknown to the caller; they are remembered
 //! here, and asked about when there are any. Who is told of an end by a result of its own (a wait,
 //! a stop) is not told again.
+//!
+//! Whoever stands between (a protocol server) may announce an end at once, to the program that the
+//! model runs in. That is a second channel, with its own once: the model still reads it in a result.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
-use umbo_engine::{JobId, Status, Summary};
+use umbo_engine::{Job, JobId, Status, Summary};
 
 use crate::answer::Completed;
 use crate::call::Call;
+use crate::ticket::Ticket;
 use crate::toolset::Toolset;
 
 /// What a caller does not know yet.
 #[derive(Debug)]
 pub(crate) struct News {
     running: Mutex<BTreeSet<JobId>>,
+    /// Jobs whose end is yet to be announced, if there is anybody who does.
+    unannounced: Mutex<BTreeSet<JobId>>,
+    /// Jobs whose end a call waits for, and by how many calls: its result tells of it.
+    awaited: Mutex<HashMap<JobId, usize>>,
     /// Whether the caller comes back under its name and has not yet been told what ended while it
     /// was away.
     is_back: AtomicBool,
     comes_back: bool,
 }
 
+/// More ends than this are not kept for somebody who may never come to announce them.
+const MOST_UNANNOUNCED: usize = 1000;
+
 impl News {
     pub(crate) fn new(comes_back: bool) -> Self {
-        Self { running: Mutex::default(), is_back: AtomicBool::new(comes_back), comes_back }
+        Self {
+            running: Mutex::default(),
+            unannounced: Mutex::default(),
+            awaited: Mutex::default(),
+            is_back: AtomicBool::new(comes_back),
+            comes_back,
+        }
     }
 
     /// The caller knows that this job runs.
     pub(crate) fn expect(&self, job: &JobId) {
         self.running().insert(job.clone());
+        let mut unannounced = self.unannounced();
+        unannounced.insert(job.clone());
+        if unannounced.len() > MOST_UNANNOUNCED {
+            unannounced.pop_first();
+        }
+    }
+
+    /// A call waits for the end of this job until the result is dropped.
+    pub(crate) fn awaiting(&self, job: &JobId) -> Awaiting<'_> {
+        *self.awaited().entry(job.clone()).or_default() += 1;
+        Awaiting { news: self, job: job.clone() }
+    }
+
+    /// The end of a job that ended unseen; `None` if it was announced, or has a result of its own.
+    fn announce(&self, job: &Job) -> Option<Summary> {
+        let summary = job.summary()?;
+        if !matches!(summary.status, Status::Ended(_)) || self.awaited().contains_key(job.id()) {
+            return None;
+        }
+        self.unannounced().remove(job.id()).then_some(summary)
     }
 
     /// The caller knows how this job ended.
     pub(crate) fn told(&self, job: &JobId) {
         self.running().remove(job);
+        self.unannounced().remove(job);
     }
 
     /// What ended since.
@@ -57,11 +95,7 @@ impl News {
                 ended.extend(job.summary());
             }
         }
-        let event = tools.dialect.event;
-        let told = |summary: &Summary| {
-            Some(Completed { event: event(call, summary)?, sentence: sentence(summary) })
-        };
-        ended.iter().filter_map(told).collect()
+        ended.iter().filter_map(|summary| told(call, summary)).collect()
     }
 
     /// What ended while a caller that came back was away.
@@ -84,9 +118,57 @@ impl News {
         }
     }
 
+    fn unannounced(&self) -> MutexGuard<'_, BTreeSet<JobId>> {
+        self.unannounced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn running(&self) -> MutexGuard<'_, BTreeSet<JobId>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn awaited(&self) -> MutexGuard<'_, HashMap<JobId, usize>> {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// That a call waits for the end of a job.
+#[derive(Debug)]
+pub(crate) struct Awaiting<'a> {
+    news: &'a News,
+    job: JobId,
+}
+
+impl Drop for Awaiting<'_> {
+    fn drop(&mut self) {
+        let mut awaited = self.news.awaited();
+        if let Some(count) = awaited.get_mut(&self.job) {
+            *count -= 1;
+            if *count == 0 {
+                awaited.remove(&self.job);
+            }
+        }
+    }
+}
+
+impl Toolset {
+    /// What there is to tell of a job of this caller's that has ended unseen, once. The next result
+    /// tells it too, for that is what a model reads.
+    pub fn announce(&self, job: &str) -> Option<Completed> {
+        let job = self.engine.job(job).ok()?;
+        let summary = self.news.announce(&job)?;
+        let ticket = Ticket::default();
+        let told = told(&Call::new(self, &ticket), &summary)?;
+        Some(self.masked_news(told))
+    }
+}
+
+fn told(call: &Call<'_>, summary: &Summary) -> Option<Completed> {
+    let event = (call.tools.dialect.event)(call, summary)?;
+    Some(Completed { event, sentence: sentence(summary), is_success: is_success(summary) })
+}
+
+fn is_success(summary: &Summary) -> bool {
+    matches!(&summary.status, Status::Ended(outcome) if outcome.exit_code() == Some(0))
 }
 
 /// What most dialects tell of a job that has ended.
@@ -123,7 +205,8 @@ fn sentence(summary: &Summary) -> String {
     format!("job {}{name} {how}, {} bytes of output: {command}", summary.job, summary.total_bytes)
 }
 
-fn first_line(command: &str) -> String {
+/// The first line of a command, as much of it as a list has room for.
+pub(crate) fn first_line(command: &str) -> String {
     let line = command.lines().next().unwrap_or_default();
     let cut = line.floor_char_boundary(120);
     if cut < command.len() { format!("{}…", &line[..cut]) } else { line.to_owned() }

@@ -6,10 +6,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use umbo_engine::{Attached, Engine, JobId, Request};
+use tracing::{field, info, info_span};
+use umbo_engine::{Attached, Condition, Engine, Job, JobId, Request};
 use umbo_gate::{Mode, Premises};
 use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
@@ -28,6 +29,9 @@ use crate::settings::ShellSettings;
 use crate::tasks::TaskStore;
 use crate::ticket::Ticket;
 use crate::tool::{Overlap, Tool};
+
+/// How long jobs may take to end with their toolset: as long as one that does not want to.
+const FAREWELL: Duration = Duration::from_secs(7);
 
 /// Why a toolset could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -331,9 +335,32 @@ impl Toolset {
 
     /// Calls a tool. Whatever goes wrong is in the result.
     pub fn call(&self, name: &str, arguments: Value, ticket: &Ticket) -> ToolResult {
+        let span = info_span!(
+            "call",
+            tool = name,
+            dialect = self.dialect.name,
+            owner = self.owner.as_deref(),
+            job = field::Empty,
+        );
+        let _entered = span.enter();
+        let start = Instant::now();
+        let result = self.answer(name, arguments, ticket);
+        if let Some(job) = result.structured["job"].as_str() {
+            span.record("job", job);
+        }
+        let code = result.structured["error"]["code"].as_str();
+        info!(milliseconds = start.elapsed().as_millis(), error = code, "answered");
+        result
+    }
+
+    fn answer(&self, name: &str, arguments: Value, ticket: &Ticket) -> ToolResult {
         let result = self.run(name, arguments, ticket);
         self.release_ended();
-        let completed = self.news.take(&Call::new(self, ticket));
+        let completed = match &result {
+            // The call comes again when somebody has answered, and perhaps nobody reads this.
+            Err(error) if error.code == "approval_required" => Vec::new(),
+            _ => self.news.take(&Call::new(self, ticket)),
+        };
         let (structured, text, is_error) = match result {
             Ok(Answer { mut structured, text }) => {
                 if self.dialect.tells_in_structure && !completed.is_empty() {
@@ -385,9 +412,17 @@ impl Toolset {
         }
     }
 
-    /// Stops the jobs that end with this toolset.
+    /// Stops the jobs that end with this toolset, and waits for that; not for ever.
     pub fn close(&self) {
-        self.held().clear();
+        let held = std::mem::take(&mut *self.held());
+        let jobs: Vec<Job> = held.iter().map(|attached| attached.job().clone()).collect();
+        // Whoever loses its caller stops by itself, all of them at once.
+        drop(held);
+        let deadline = Instant::now() + FAREWELL;
+        for job in jobs {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let _ = job.wait(&[Condition::Exit], Some(left));
+        }
     }
 
     pub(crate) fn hold(&self, attached: Attached) {
@@ -411,11 +446,17 @@ impl Toolset {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn masked_news(&self, told: Completed) -> Completed {
+    pub(crate) fn masked_news(&self, told: Completed) -> Completed {
         Completed {
             event: self.masked(told.event),
             sentence: self.masker.mask_text(&told.sentence),
+            ..told
         }
+    }
+
+    /// A text of the caller's, fit to leave.
+    pub fn mask(&self, text: &str) -> String {
+        self.masker.mask_text(text)
     }
 
     /// All strings of a value, masked: nothing leaves here that a view has not seen.

@@ -9,9 +9,11 @@ use super::tools;
 use crate::args::Call;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::log;
 use crate::output;
 
 pub(crate) fn run(context: &Context, args: &Call) -> Result<ExitCode, Failure> {
+    log::start(None)?;
     let arguments: Value = serde_json::from_str(&args.arguments)
         .map_err(|error| Failure::new(format!("JSON: {error}; write an object, as '{{}}'")))?;
     // Every call is a caller of its own; what one starts, the next one must find.

@@ -1,9 +1,11 @@
-//! `umbo mcp`: the tools, for an agent at the other end of standard input and output.
+//! `umbo mcp`: the tools, for an agent at the other end of standard input and output, or for many
+//! over HTTP.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use umbo_engine::JobId;
 use umbo_tools::Owner;
 
 use super::install::describe;
@@ -15,13 +17,29 @@ use crate::gate;
 use crate::install::site::{self, Scope};
 use crate::install::{self, Client};
 use crate::output;
+use crate::{http, log};
 
 pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     if let Some(client) = args.print_config {
         return print_config(context, args, client);
     }
-    let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
+    log::start(args.log.log_file.as_deref())?;
     let mode = args.mode.unwrap_or(context.settings.tools.mode);
+    if args.http.address.is_some() {
+        let (owned, dialect) = (context.clone(), args.dialect.clone());
+        let make = move |owner| {
+            // What is allowed for a run is allowed to one client, not to all of them.
+            let run = match &owner {
+                Owner::Named(name) => name.clone(),
+                _ => JobId::generate().to_string(),
+            };
+            let run = Some(format!("mcp {run}"));
+            tools::toolset_of(&owned, dialect.as_deref(), owner, Some(mode), run)
+        };
+        http::serve(context, &args.http, args.owner.clone(), make)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
     let toolset = tools::toolset(context, args.dialect.as_deref(), owner, Some(mode))?;
     umbo_mcp::serve_stdio(toolset).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)

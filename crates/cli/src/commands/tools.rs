@@ -44,10 +44,21 @@ pub(super) fn toolset(
     owner: Owner,
     mode: Option<Mode>,
 ) -> Result<Toolset, Failure> {
+    toolset_of(context, dialect, owner, mode, Context::run())
+}
+
+/// The tools of a dialect, for a caller that belongs to a run.
+pub(super) fn toolset_of(
+    context: &Context,
+    dialect: Option<&str>,
+    owner: Owner,
+    mode: Option<Mode>,
+    run: Option<String>,
+) -> Result<Toolset, Failure> {
     let settings = &context.settings;
     let confinement = settings.confinement.as_ref().map(|within| within.project.clone());
     Toolset::builder()
-        .gate(gate::keeper(context, mode)?)
+        .gate(gate::keeper(context, mode)?.run(run))
         .engine(context.engine.clone())
         .masker(secrets::masker()?)
         .dialect(dialect.unwrap_or(&settings.tools.dialect))

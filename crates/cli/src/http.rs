@@ -1,0 +1,132 @@
+//! `umbo mcp --http`: the token, where to listen, and who is told of it.
+
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use umbo_mcp::{Exposure, HttpOptions, HttpServer};
+use umbo_tools::{Owner, Toolset};
+
+use crate::args::Http;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{self, Format};
+
+/// The variable that can hold the token.
+pub(crate) const TOKEN: &str = "UMBO_MCP_TOKEN";
+/// The file that keeps the token where nobody gave one.
+const KEPT: &str = "mcp-token";
+
+/// Serves until it is interrupted.
+pub(crate) fn serve(
+    context: &Context,
+    args: &Http,
+    owner: Option<String>,
+    make: impl Fn(Owner) -> Result<Toolset, Failure> + Send + Sync + 'static,
+) -> Result<(), Failure> {
+    let Some(address) = args.address else { return Err(Failure::new("--http: no address")) };
+    let may_be_reached = args.allow_remote && args.behind_proxy;
+    if !address.ip().is_loopback() && !may_be_reached {
+        return Err(Failure::new(format!(
+            "--http {address}: other machines can reach it, and the token would travel in the \
+             clear; listen on 127.0.0.1, or put a proxy with TLS before it and say so: \
+             --allow-remote --behind-proxy"
+        )));
+    }
+    let (token, file) = token(args.token_file.as_deref())?;
+    let options = HttpOptions {
+        address,
+        exposure: if args.behind_proxy { Exposure::Proxied } else { Exposure::Loopback },
+        token,
+        hosts: args.allow_host.clone(),
+        origins: args.allow_origin.clone(),
+        patience: args.idle_timeout,
+        owner,
+    };
+    let make = move |owner| make(owner).map_err(|failure| failure.to_string());
+    let server = HttpServer::bind(&options, make).map_err(Failure::new)?;
+    let stopper = server.stopper();
+    let _ = ctrlc::set_handler(move || stopper.stop());
+    announce(context.format, &server.url(), file.as_deref());
+    server.serve();
+    Ok(())
+}
+
+/// Says where the server is, in one line that programs can read.
+fn announce(format: Format, url: &str, file: Option<&Path>) {
+    match (format, file) {
+        (Format::Json, file) => output::talk(json!({"url": url, "token_file": file})),
+        (Format::Text, Some(file)) => {
+            output::talk(format_args!("umbo: listening on {url} token-file {}", file.display()));
+        }
+        (Format::Text, None) => output::talk(format_args!("umbo: listening on {url}")),
+    }
+}
+
+/// The token, and the file it is in.
+fn token(given: Option<&Path>) -> Result<(String, Option<PathBuf>), Failure> {
+    if let Some(file) = given {
+        return Ok((read(file)?, Some(file.to_owned())));
+    }
+    if let Ok(token) = std::env::var(TOKEN) {
+        return Ok((token, None));
+    }
+    let directory = Context::configuration()?;
+    let file = directory.join(KEPT);
+    if !file.exists() {
+        let mut maker = fs::DirBuilder::new();
+        let made = maker.recursive(true).mode(0o700).create(&directory);
+        made.map_err(failed("make", &directory))?;
+        create(&file)?;
+    }
+    Ok((read(&file)?, Some(file)))
+}
+
+/// Reads a token that nobody else can read.
+fn read(file: &Path) -> Result<String, Failure> {
+    let mut opened = File::open(file).map_err(failed("read", file))?;
+    let mode = opened.metadata().map_err(failed("read", file))?.mode();
+    if mode & 0o077 != 0 {
+        return Err(Failure::new(format!(
+            "{}: others can read or change this token (mode {:o}); run: chmod 600 {0}",
+            file.display(),
+            mode & 0o777
+        )));
+    }
+    let mut token = String::new();
+    opened.read_to_string(&mut token).map_err(failed("read", file))?;
+    Ok(token.trim().to_owned())
+}
+
+/// Makes a token of 256 random bits. The file appears whole, and once: of two servers that start at
+/// the same moment, both use the one that is there.
+fn create(file: &Path) -> Result<(), Failure> {
+    let mut bits = [0_u8; 32];
+    rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty())
+        .map_err(io::Error::from)?;
+    let mut token = String::new();
+    for byte in bits {
+        let _ = write!(token, "{byte:02x}");
+    }
+    let draft = file.with_extension(std::process::id().to_string());
+    let _ = fs::remove_file(&draft);
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&draft)
+        .and_then(|mut opened| writeln!(opened, "{token}"))
+        .and_then(|()| match fs::hard_link(&draft, file) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            other => other,
+        });
+    let _ = fs::remove_file(&draft);
+    written.map_err(failed("write", file))
+}
+
+fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Failure {
+    move |error| Failure::new(format!("cannot {action} {}: {error}", path.display()))
+}

@@ -1,0 +1,187 @@
+//! Approvals by the person in front of the client.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::{Client, newest};
+use crate::gate::person;
+use crate::harness::Umbo;
+
+/// A directory, and the command that deletes it.
+fn victim(umbo: &Umbo, name: &str) -> (PathBuf, Value) {
+    let path = umbo.path().join(name);
+    fs::create_dir(&path).unwrap();
+    (path, json!({"command": format!("rm -rf {name}")}))
+}
+
+/// A client whose user can be asked, in a server that belongs to a run.
+fn client(umbo: &Umbo) -> Client {
+    let mut command = umbo.call(["mcp"]).env("UMBO_RUN", "a run").into_command();
+    let mut client = Client::of(&mut command);
+    client.initialize_with("2025-11-25", &json!({"elicitation": {}}));
+    client
+}
+
+/// Answers the next form.
+fn fill_in(client: &mut Client, result: &Value) -> Value {
+    let asked = client.hear("elicitation/create");
+    client.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}));
+    asked["params"].clone()
+}
+
+fn accept(decision: &str) -> Value {
+    json!({"action": "accept", "content": {"decision": decision, "reason": ""}})
+}
+
+#[test]
+fn the_form_says_what_would_run_and_what_can_be_answered() {
+    let umbo = Umbo::new();
+    let mut client = client(&umbo);
+    let (path, arguments) = victim(&umbo, "build");
+    let id = client.ask_tool("exec", &arguments);
+    let form = fill_in(&mut client, &accept("once"));
+    let message = form["message"].as_str().unwrap();
+    for part in ["rm -rf build", &umbo.path().display().to_string(), "risk: dangerous", "why: "] {
+        assert!(message.contains(part), "{part} in {message}");
+    }
+    let decision = &form["requestedSchema"]["properties"]["decision"];
+    let choices = decision["enum"].as_array().unwrap();
+    assert_eq!((choices.first(), choices.last()), (Some(&json!("once")), Some(&json!("deny"))));
+    assert_eq!(decision["enumNames"].as_array().unwrap().len(), choices.len());
+    assert_eq!(form["requestedSchema"]["required"], json!(["decision"]));
+    assert!(decision.get("default").is_none(), "nothing is allowed by pressing enter");
+    assert_eq!(client.answer(id)["result"]["structuredContent"]["exit_code"], 0);
+    assert!(!path.exists());
+    // Once is once.
+    fs::create_dir(&path).unwrap();
+    let id = client.ask_tool("exec", &arguments);
+    fill_in(&mut client, &json!({"action": "decline"}));
+    let error = client.answer(id)["result"]["structuredContent"]["error"].clone();
+    assert_eq!(error["code"], "denied");
+    assert!(path.exists());
+    client.close();
+}
+
+#[test]
+fn a_prefix_can_be_allowed_for_the_run() {
+    let umbo = Umbo::new();
+    let mut client = client(&umbo);
+    let line = "git push --force nowhere main";
+    let id = client.ask_tool("exec", &json!({"command": line}));
+    let form = fill_in(&mut client, &accept("run"));
+    let decision = &form["requestedSchema"]["properties"]["decision"];
+    assert_eq!(decision["enum"], json!(["once", "run", "deny"]), "{form}");
+    assert!(decision["enumNames"][1].as_str().unwrap().contains("git push"), "{decision}");
+    assert_eq!(client.answer(id)["result"]["isError"], false);
+    // What begins with the same words is not asked about again.
+    let again = client.call("exec", &json!({"command": "git push --force elsewhere main"}));
+    assert_eq!(again["state"], "exited");
+    assert!(client.heard.iter().all(|message| message["method"] != "elicitation/create"));
+    client.close();
+}
+
+#[test]
+fn who_closes_the_form_has_not_answered_and_who_cannot_be_asked_is_told_how() {
+    let umbo = Umbo::new();
+    let mut asked = client(&umbo);
+    let (path, arguments) = victim(&umbo, "build");
+    let id = asked.ask_tool("exec", &arguments);
+    fill_in(&mut asked, &json!({"action": "cancel"}));
+    let error = asked.answer(id)["result"]["structuredContent"]["error"].clone();
+    assert_eq!(error["code"], "approval_required");
+    asked.close();
+    let mut other = Client::new(&umbo);
+    let error = other.tool("exec", &arguments)["structuredContent"]["error"].clone();
+    assert_eq!(error["code"], "approval_required");
+    assert!(path.exists());
+    // A person answers elsewhere; the same call then runs, once.
+    let id = error["id"].as_str().unwrap();
+    let said = person(&umbo, umbo.path(), &["approve", id], "y\n");
+    assert!(said.status.success(), "{said:?}");
+    assert_eq!(other.call("exec", &arguments)["exit_code"], 0);
+    assert!(!path.exists());
+    let error = other.tool("exec", &arguments)["structuredContent"]["error"].clone();
+    assert_eq!(error["code"], "approval_required");
+    other.close();
+}
+
+#[test]
+fn a_call_that_is_cancelled_while_somebody_is_asked_runs_nothing() {
+    let umbo = Umbo::new();
+    let mut client = client(&umbo);
+    let (path, arguments) = victim(&umbo, "build");
+    let id = client.ask_tool("exec", &arguments);
+    let asked = client.hear("elicitation/create");
+    client.send(&json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id},
+    }));
+    client.call("exec", &json!({"command": "echo hi"}));
+    // Too late.
+    client.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": accept("once")}));
+    assert_eq!(client.call("exec", &json!({"command": "echo ho"}))["output"], "ho\n");
+    assert!(path.exists());
+    // And one whose client leaves.
+    client.ask_tool("exec", &arguments);
+    client.hear("elicitation/create");
+    client.close();
+    assert!(path.exists());
+}
+
+#[test]
+fn the_time_that_somebody_takes_is_not_the_commands() {
+    let umbo = Umbo::new();
+    let mut client = client(&umbo);
+    let (_, mut arguments) = victim(&umbo, "build");
+    arguments["timeout"] = json!(0.3);
+    arguments["yield"] = json!(0.3);
+    let id = client.ask_tool("exec", &arguments);
+    let asked = client.hear("elicitation/create");
+    client.call("exec", &json!({"command": "sleep 0.5"}));
+    client.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": accept("once")}));
+    let result = client.answer(id)["result"]["structuredContent"].clone();
+    assert_eq!((&result["state"], &result["exit_code"]), (&json!("exited"), &json!(0)), "{result}");
+    client.close();
+}
+
+#[test]
+fn in_the_newest_revision_the_call_comes_again_with_the_answer() {
+    let umbo = Umbo::new();
+    let mut client = Client::start(&umbo, &[]);
+    let meta = newest(&json!({"elicitation": {"form": {}}}));
+    let (path, arguments) = victim(&umbo, "build");
+    let mut params = json!({"name": "exec", "arguments": arguments, "_meta": meta});
+    let first = client.request("tools/call", &params)["result"].clone();
+    assert_eq!(first["resultType"], "input_required", "{first}");
+    let (key, request) = first["inputRequests"].as_object().unwrap().iter().next().unwrap();
+    assert_eq!(request["method"], "elicitation/create");
+    assert!(request["params"]["message"].as_str().unwrap().contains("rm -rf build"));
+    assert!(path.exists());
+    // An answer to another command is none.
+    let (other, arguments) = victim(&umbo, "other");
+    let mut elsewhere = json!({"name": "exec", "arguments": arguments, "_meta": meta});
+    elsewhere["requestState"] = first["requestState"].clone();
+    elsewhere["inputResponses"] = json!({key: accept("once")});
+    let second = client.request("tools/call", &elsewhere)["result"].clone();
+    assert_eq!(second["resultType"], "input_required", "{second}");
+    assert_ne!(second["requestState"], first["requestState"]);
+    assert!(other.exists());
+    // Nor is one that says nothing.
+    params["requestState"] = first["requestState"].clone();
+    params["inputResponses"] = json!({key: {"action": "accept", "content": {}}});
+    let again = client.request("tools/call", &params)["result"].clone();
+    assert_eq!(again["requestState"], first["requestState"], "{again}");
+    params["inputResponses"] = json!({key: accept("once")});
+    let result = client.request("tools/call", &params)["result"].clone();
+    assert_eq!(result["resultType"], "complete", "{result}");
+    assert_eq!(result["structuredContent"]["exit_code"], 0);
+    assert!(!path.exists());
+    // Single use: the same answer again is a new question.
+    fs::create_dir(&path).unwrap();
+    let replayed = client.request("tools/call", &params)["result"].clone();
+    assert_eq!(replayed["resultType"], "input_required", "{replayed}");
+    assert_ne!(replayed["requestState"], first["requestState"]);
+    assert!(path.exists());
+    client.close();
+}

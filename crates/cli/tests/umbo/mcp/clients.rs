@@ -1,0 +1,205 @@
+//! Clients that others wrote: the official SDKs, the Inspector, and the suite that tells whether a
+//! server conforms.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::web::{Server, TOKEN};
+use crate::harness::{UMBO, Umbo};
+
+/// What `cargo xtask setup` installed.
+fn tools() -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::env::var_os("UMBO_TEST_TOOLS")
+        .map_or_else(|| workspace.join("target/test-tools"), PathBuf::from)
+}
+
+fn installed(path: &str) -> PathBuf {
+    let path = tools().join(path);
+    assert!(path.exists(), "{} is not there; run `cargo xtask setup`", path.display());
+    path
+}
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcp/tests").join(name)
+}
+
+/// A program that finds the umbo of this test as umbo finds it.
+fn program(umbo: &Umbo, program: &Path) -> Command {
+    let model = umbo.call([""; 0]).into_command();
+    let mut command = Command::new(program);
+    for (name, value) in model.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.env("UMBO_TEST_TOOLS", tools()).env("UMBO_MCP_TOKEN", TOKEN).current_dir(umbo.path());
+    command
+}
+
+fn node(umbo: &Umbo) -> Command {
+    program(umbo, &installed("mcp/node"))
+}
+
+#[track_caller]
+fn finished(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}\n{said}\n{error}", output.status);
+    said
+}
+
+/// Runs a script on standard input and output and over HTTP; looks at what it left.
+fn drive(client: &dyn Fn(&Umbo) -> Command, prefix: &str) {
+    let umbo = Umbo::with_deadline(Duration::from_mins(2));
+    let mut command = client(&umbo);
+    let said = finished(&command.args(["stdio", UMBO]).arg(umbo.nap()).output().unwrap());
+    assert!(said.ends_with("done\n"), "{said}");
+    let server = Server::start(&umbo, &[]);
+    let mut command = client(&umbo);
+    let said = finished(&command.args(["http", &server.url]).arg(umbo.nap()).output().unwrap());
+    assert!(said.ends_with("done\n"), "{said}");
+    // A caller without a session goes with the server.
+    server.interrupt();
+    for transport in ["stdio", "http"] {
+        for revision in ["2025-11-25", "2026-07-28"] {
+            let label = format!("{prefix}{transport}-{revision}");
+            let goes = umbo.outcome(&umbo.listed_by_name(&format!("goes-{label}")));
+            assert_eq!(goes["state"], "stopped", "{label}");
+            let stays = umbo.listed_by_name(&format!("stays-{label}"));
+            assert_eq!(umbo.listed(&stays)["state"], "started", "{label}");
+        }
+    }
+}
+
+#[test]
+fn the_official_python_client_is_served_in_both_ways_of_the_protocol() {
+    let python = |umbo: &Umbo| {
+        let mut command = program(umbo, &installed("python/bin/python"));
+        command.args(["-W", "ignore"]).arg(script("client.py"));
+        command
+    };
+    drive(&python, "");
+}
+
+#[test]
+fn the_official_typescript_client_is_served_in_both_ways_of_the_protocol() {
+    let typescript = |umbo: &Umbo| {
+        let mut command = node(umbo);
+        command.arg(script("client.mjs"));
+        command
+    };
+    drive(&typescript, "ts-");
+}
+
+#[test]
+fn the_inspector_lists_and_calls() {
+    let umbo = Umbo::with_deadline(Duration::from_mins(1));
+    let server = Server::start(&umbo, &[]);
+    let inspector =
+        "mcp/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
+    let token = format!("Authorization: Bearer {TOKEN}");
+    let state = format!("UMBO_STATE_DIR={}", umbo.state().display());
+    let targets: [&[&str]; 2] = [&[UMBO, "mcp", "-e", &state], &[&server.url, "--header", &token]];
+    for target in targets {
+        let inspect = |words: &[&str]| -> Value {
+            let mut command = node(&umbo);
+            command.arg(installed(inspector)).arg("--cli").args(target).args(words);
+            serde_json::from_str(&finished(&command.output().unwrap())).unwrap()
+        };
+        // Strict: a schema that some model's provider refuses is an error.
+        let listed = inspect(&["--method", "tools/list", "--strict"]);
+        assert_eq!(listed["tools"][0]["name"], "exec");
+        let command = ["--tool-name", "exec", "--tool-arg", "command=echo hi"];
+        let result = inspect(&[&["--method", "tools/call"], &command[..]].concat());
+        assert_eq!(result["structuredContent"]["output"], "hi\n");
+        let job = umbo.jobs().last().unwrap()["job"].as_str().unwrap().to_owned();
+        let uri = format!("umbo://jobs/{job}/output");
+        let read = inspect(&["--method", "resources/read", "--uri", &uri]);
+        assert_eq!(read["contents"][0]["text"], "hi\n");
+    }
+}
+
+/// Scenarios of the suite that a server passes whatever its tools are called.
+const CONFORMS: [&str; 13] = [
+    "server-initialize",
+    "server-stateless",
+    "server-session-lifecycle",
+    "server-sse-multiple-streams",
+    "logging-set-level",
+    "ping",
+    "tools-list",
+    "resources-list",
+    "sep-2164-resource-not-found",
+    "dns-rebinding-protection",
+    "caching",
+    "http-header-validation",
+    "input-required-result-unsupported-methods",
+];
+
+/// Checks that ask for a tool which only a server made for this suite has, or for prompts.
+const NOT_TESTABLE: [&str; 5] = [
+    "sep-2549-prompts-list-caching-hints",
+    "sep-2575-server-rejects-undeclared-capability",
+    "sep-2575-missing-capability-http-400",
+    "sep-2575-http-server-no-independent-requests-on-stream",
+    "sep-2575-server-no-log-without-loglevel",
+];
+
+#[test]
+fn the_conformance_suite_finds_nothing_wrong() {
+    let umbo = Umbo::with_deadline(Duration::from_mins(2));
+    let server = Server::start(&umbo, &[]);
+    // The suite has no token to send.
+    let mut proxy = node(&umbo);
+    let proxy = proxy.arg(script("proxy.mjs")).arg(&server.url);
+    let mut proxy = super::web::Listening::start(proxy);
+    let suite = "mcp/node_modules/@modelcontextprotocol/conformance/dist/index.js";
+    let results = umbo.path().join("results");
+    let mut command = node(&umbo);
+    command.arg(installed(suite)).args(["server", "--suite", "all", "--url", &proxy.line()]);
+    let output = command.arg("-o").arg(&results).output().unwrap();
+    let checks = checks(&results);
+    let said = String::from_utf8_lossy(&output.stdout);
+    for scenario in CONFORMS {
+        let found =
+            checks.get(scenario).unwrap_or_else(|| panic!("{scenario} did not run\n{said}"));
+        let is_ours = |check: &&Value| !NOT_TESTABLE.contains(&check["id"].as_str().unwrap());
+        let failed: Vec<&Value> =
+            found.iter().filter(|check| is_failure(check)).filter(is_ours).collect();
+        assert!(failed.is_empty() && !found.is_empty(), "{scenario}: {failed:#?}");
+    }
+    // Whatever a scenario was about, every message was as the specification's schema has it.
+    let mut seen = 0;
+    for (scenario, found) in &checks {
+        for check in found.iter().filter(|check| check["id"] == "wire-schema-valid") {
+            assert!(!is_failure(check), "{scenario}: {check:#}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 40, "{seen} scenarios\n{said}");
+}
+
+fn is_failure(check: &Value) -> bool {
+    !matches!(check["status"].as_str(), Some("SUCCESS" | "INFO" | "SKIPPED"))
+}
+
+/// What each scenario found: `server-NAME-TIME/checks.json`.
+fn checks(results: &Path) -> BTreeMap<String, Vec<Value>> {
+    let directories = fs::read_dir(results).unwrap().map(|entry| entry.unwrap());
+    directories
+        .map(|directory| {
+            let name = directory.file_name().into_string().unwrap();
+            let scenario = name.strip_prefix("server-").unwrap();
+            let (scenario, _time) = scenario.split_at(scenario.find("-20").unwrap());
+            let text = fs::read(directory.path().join("checks.json")).unwrap();
+            (scenario.to_owned(), serde_json::from_slice(&text).unwrap())
+        })
+        .collect()
+}

@@ -1,0 +1,85 @@
+//! The catalogue and the answers of tools, as the protocol has them.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolResult, ContentBlock, JsonObject, ProtocolVersion, Resource, Tool, ToolAnnotations,
+};
+use serde_json::{Value, json};
+use umbo_tools::resource::MIME_TYPE;
+use umbo_tools::{Hints, ToolResult, Toolset};
+
+/// What does not depend on who calls.
+#[derive(Debug)]
+pub(crate) struct Catalogue {
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) instructions: &'static str,
+}
+
+impl Catalogue {
+    pub(crate) fn new(tools: &Toolset) -> Self {
+        let listed = tools.tools().iter().map(listed).collect();
+        Self { tools: listed, instructions: tools.instructions() }
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// What is said to who asks for a tool that does not exist.
+    pub(crate) fn no_such_tool(&self, name: &str) -> String {
+        let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_ref()).collect();
+        format!("there is no tool {name:?}; there are: {}", names.join(" "))
+    }
+}
+
+fn listed(tool: &umbo_tools::Tool) -> Tool {
+    // Only hints that differ from what a client assumes: every byte of the list is paid for.
+    let told = Hints::from(tool.annotations);
+    let mut hints = ToolAnnotations::new();
+    hints.read_only_hint = told.read_only_hint;
+    hints.destructive_hint = told.destructive_hint;
+    hints.idempotent_hint = told.idempotent_hint;
+    hints.open_world_hint = told.open_world_hint;
+    let mut listed = Tool::new(tool.name, tool.description.clone(), object(&tool.input_schema))
+        .with_annotations(hints);
+    if let Some(schema) = &tool.output_schema {
+        listed = listed.with_raw_output_schema(Arc::new(object(schema)));
+    }
+    listed
+}
+
+fn object(schema: &Value) -> JsonObject {
+    schema.as_object().cloned().unwrap_or_default()
+}
+
+/// A result, for a client that speaks `revision`.
+pub(crate) fn answer(result: ToolResult, revision: Option<&ProtocolVersion>) -> CallToolResult {
+    let mut content = vec![ContentBlock::text(result.text)];
+    if !result.completed.is_empty() {
+        let told: Vec<&str> = result.completed.iter().map(|told| told.sentence.as_str()).collect();
+        content.push(ContentBlock::text(format!("[umbo: {}]", told.join("; "))));
+    }
+    // Older clients do not know links, and may refuse what they do not know.
+    if revision.is_some_and(|revision| *revision >= ProtocolVersion::V_2025_06_18) {
+        content.extend(rest(&result.structured).map(ContentBlock::ResourceLink));
+    }
+    let mut answer = if result.is_error {
+        CallToolResult::error(content)
+    } else {
+        CallToolResult::success(content)
+    };
+    // Older revisions know only objects here.
+    answer.structured_content = Some(match result.structured {
+        object @ Value::Object(_) => object,
+        other => json!({"result": other}),
+    });
+    answer
+}
+
+/// Where to read an output of which a part was left out.
+fn rest(structured: &Value) -> Option<Resource> {
+    let job = structured["job"].as_str().filter(|_| structured["truncated"] == true)?;
+    let uri = format!("umbo://jobs/{job}/output");
+    Some(Resource::new(uri, job).with_mime_type(MIME_TYPE))
+}

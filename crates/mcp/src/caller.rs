@@ -1,0 +1,77 @@
+//! Who calls: a set of tools with its own jobs, and the calls of it that are in progress.
+
+use std::sync::{Arc, OnceLock};
+
+use rmcp::ErrorData;
+use rmcp::task_manager::TaskManager;
+use umbo_tools::Toolset;
+
+use crate::calls::Calls;
+use crate::http::callers::Callers;
+
+/// One caller. What it started in the foreground ends with it.
+pub(crate) struct Caller {
+    pub(crate) tools: Arc<Toolset>,
+    pub(crate) calls: Calls,
+    /// Calls that became tasks.
+    pub(crate) tasks: TaskManager,
+}
+
+impl Caller {
+    pub(crate) fn new(tools: Toolset) -> Arc<Self> {
+        let (calls, tasks) = (Calls::default(), TaskManager::new());
+        Arc::new(Self { tools: Arc::new(tools), calls, tasks })
+    }
+
+    /// It is gone: what it waits for is stopped, and so is what it left running in the foreground.
+    /// Blocks until that is done.
+    pub(crate) fn end(&self) {
+        self.calls.cancel_all();
+        self.tools.close();
+    }
+}
+
+/// Where a caller sits. At a pipe there is one. Over HTTP a caller that begins with a handshake gets
+/// one of its own; requests without one share theirs by name.
+pub(crate) struct Seat {
+    own: OnceLock<Arc<Caller>>,
+    shared: Option<(Arc<Callers>, Option<String>)>,
+}
+
+impl Seat {
+    /// For the one at the other end of a pipe.
+    pub(crate) fn taken(caller: Arc<Caller>) -> Arc<Self> {
+        Arc::new(Self { own: OnceLock::from(caller), shared: None })
+    }
+
+    /// For one that may take it with a handshake, and goes by a name if it gives one.
+    pub(crate) fn free(callers: Arc<Callers>, name: Option<String>) -> Arc<Self> {
+        Arc::new(Self { own: OnceLock::new(), shared: Some((callers, name)) })
+    }
+
+    /// The handshake.
+    pub(crate) fn take(&self) -> Result<(), ErrorData> {
+        if let (None, Some((callers, name))) = (self.own.get(), &self.shared) {
+            let _ = self.own.set(callers.fresh(name.as_deref()).map_err(unmade)?);
+        }
+        Ok(())
+    }
+
+    /// Who sits here.
+    pub(crate) fn caller(&self) -> Result<Arc<Caller>, ErrorData> {
+        match (self.own.get(), &self.shared) {
+            (Some(caller), _) => Ok(Arc::clone(caller)),
+            (None, Some((callers, name))) => callers.shared(name.as_deref()).map_err(unmade),
+            (None, None) => Err(ErrorData::internal_error("nobody sits here", None)),
+        }
+    }
+
+    /// Who took it, if somebody did.
+    pub(crate) fn owner(&self) -> Option<Arc<Caller>> {
+        self.own.get().cloned()
+    }
+}
+
+fn unmade(why: String) -> ErrorData {
+    ErrorData::internal_error(why, None)
+}

@@ -1,0 +1,66 @@
+//! Calls in progress: who waits for them can cancel them, all at once too.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use umbo_tools::Ticket;
+
+/// How long cancelled calls may take to end.
+const FAREWELL: Duration = Duration::from_secs(7);
+
+/// Calls in progress, each with the ticket that cancels it.
+#[derive(Clone, Default)]
+pub(crate) struct Calls {
+    inner: Arc<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    tickets: Mutex<HashMap<u64, Ticket>>,
+    next: AtomicU64,
+    left: Condvar,
+}
+
+impl Calls {
+    /// Takes part until the result is dropped.
+    pub(crate) fn enter(&self, ticket: Ticket) -> Entered {
+        let number = self.inner.next.fetch_add(1, Ordering::Relaxed);
+        self.tickets().insert(number, ticket);
+        Entered { calls: self.clone(), number }
+    }
+
+    /// Stops what every call waits for, all at once. Returns when all of it is gone.
+    pub(crate) fn cancel_all(&self) {
+        let tickets: Vec<Ticket> = self.tickets().values().cloned().collect();
+        thread::scope(|scope| {
+            for ticket in &tickets {
+                scope.spawn(|| ticket.cancel());
+            }
+        });
+        // One that was just about to start something stops it by itself.
+        let calls = self.tickets();
+        let all_left =
+            self.inner.left.wait_timeout_while(calls, FAREWELL, |calls| !calls.is_empty());
+        drop(all_left);
+    }
+
+    fn tickets(&self) -> MutexGuard<'_, HashMap<u64, Ticket>> {
+        self.inner.tickets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// That a call is in progress.
+pub(crate) struct Entered {
+    calls: Calls,
+    number: u64,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.calls.tickets().remove(&self.number);
+        self.calls.inner.left.notify_all();
+    }
+}

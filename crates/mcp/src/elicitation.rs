@@ -1,0 +1,132 @@
+//! Approvals by the person in front of the client: the question as a form, and what the answer means.
+
+use std::fmt::Write as _;
+
+use rmcp::model::{
+    ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema,
+};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use umbo_tools::{Approver, Covers, Lasts, Question, Reply, Toolset};
+
+/// As much of a command as a form shows.
+const LONGEST: usize = 4000;
+
+/// A question on its way from the thread of a call, which waits for the answer.
+pub(crate) struct Asked {
+    pub(crate) question: Question,
+    pub(crate) answer: oneshot::Sender<Option<Reply>>,
+}
+
+/// Where a call leaves its questions.
+pub(crate) struct Desk {
+    pub(crate) asked: mpsc::UnboundedSender<Asked>,
+    /// Who answers, for the record.
+    pub(crate) who: String,
+}
+
+impl Approver for Desk {
+    fn ask(&self, question: &Question) -> Option<(Reply, String)> {
+        let (answer, answered) = oneshot::channel();
+        self.asked.send(Asked { question: question.clone(), answer }).ok()?;
+        // Dropped unanswered when the client leaves or changes its mind.
+        let reply = answered.blocking_recv().ok()??;
+        Some((reply, self.who.clone()))
+    }
+}
+
+/// Whether a client can show a form.
+pub(crate) fn can_ask(capabilities: Option<&ClientCapabilities>) -> bool {
+    let Some(elicitation) = capabilities.and_then(|all| all.elicitation.as_ref()) else {
+        return false;
+    };
+    // Before there were two kinds, the one was the form.
+    elicitation.form.is_some() || elicitation.url.is_none()
+}
+
+/// The question as a form.
+pub(crate) fn form(question: &Question, tools: &Toolset) -> Option<ElicitRequest> {
+    let schema: ElicitationSchema = serde_json::from_value(schema(question)).ok()?;
+    Some(ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: message(question, tools),
+        requested_schema: schema,
+    }))
+}
+
+fn message(question: &Question, tools: &Toolset) -> String {
+    let mut command = tools.mask(&question.command);
+    if command.len() > LONGEST {
+        let cut = command.floor_char_boundary(LONGEST);
+        let rest = command.len() - cut;
+        command.truncate(cut);
+        let _ = write!(command, "… and {rest} bytes more: see `umbo approvals`");
+    }
+    let cwd = tools.mask(&question.cwd);
+    let why = tools.mask(&question.why);
+    format!("May this command run?\n\n{command}\n\nin {cwd}\nrisk: {}\nwhy: {why}", question.risk)
+}
+
+fn schema(question: &Question) -> Value {
+    let mut choices = vec!["once"];
+    let mut names = vec!["Yes, this time".to_owned()];
+    if question.run.is_some() && !question.prefixes.is_empty() {
+        let prefixes: Vec<String> = question.prefixes.iter().map(|words| words.join(" ")).collect();
+        choices.push("run");
+        names.push(format!("Yes, and all that begins with {} in this run", prefixes.join(", ")));
+    }
+    choices.push("deny");
+    names.push("No".to_owned());
+    json!({
+        "type": "object",
+        "properties": {
+            "decision": {
+                "type": "string",
+                "title": "Decision",
+                "enum": choices,
+                "enumNames": names,
+            },
+            "reason": {
+                "type": "string",
+                "title": "Reason",
+                "description": "If not, why; the agent reads it",
+            },
+        },
+        "required": ["decision"],
+    })
+}
+
+/// What somebody made of a form.
+pub(crate) enum Said {
+    /// An answer.
+    Reply(Reply),
+    /// They closed it: nobody answered.
+    Nothing,
+    /// Something that no form asks for.
+    Nonsense,
+}
+
+pub(crate) fn said(result: &ElicitResult) -> Said {
+    let field = |name: &str| {
+        let text = result.content.as_ref()?.get(name)?.as_str()?.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    let no = || {
+        Said::Reply(Reply::Deny {
+            reason: field("reason")
+                .unwrap_or_else(|| "the person in front of the client said no".to_owned()),
+        })
+    };
+    match (&result.action, field("decision").as_deref()) {
+        (ElicitationAction::Decline, _) | (ElicitationAction::Accept, Some("deny")) => no(),
+        (ElicitationAction::Accept, Some("once")) => {
+            Said::Reply(Reply::Approve { covers: Covers::Command, lasts: Lasts::Once })
+        }
+        (ElicitationAction::Accept, Some("run")) => {
+            Said::Reply(Reply::Approve { covers: Covers::Prefix, lasts: Lasts::Run })
+        }
+        (ElicitationAction::Cancel, _) => Said::Nothing,
+        _ => Said::Nonsense,
+    }
+}
