@@ -57,11 +57,7 @@ impl News {
                 ended.extend(job.summary());
             }
         }
-        let event = tools.dialect.event;
-        let told = |summary: &Summary| {
-            Some(Completed { event: event(call, summary)?, sentence: sentence(summary) })
-        };
-        ended.iter().filter_map(told).collect()
+        ended.iter().filter_map(|summary| told(call, summary)).collect()
     }
 
     /// What ended while a caller that came back was away.
@@ -89,6 +85,11 @@ impl News {
     }
 }
 
+fn told(call: &Call<'_>, summary: &Summary) -> Option<Completed> {
+    let event = (call.tools.dialect.event)(call, summary)?;
+    Some(Completed { sentence: (call.tools.dialect.sentence)(summary, &event), event })
+}
+
 /// What most dialects tell of a job that has ended.
 #[expect(clippy::unnecessary_wraps, reason = "the signature of all dialects' events")]
 pub(crate) fn event(_call: &Call<'_>, summary: &Summary) -> Option<Value> {
@@ -109,7 +110,8 @@ pub(crate) fn event(_call: &Call<'_>, summary: &Summary) -> Option<Value> {
     Some(value)
 }
 
-fn sentence(summary: &Summary) -> String {
+/// What most dialects say of it.
+pub(crate) fn sentence(summary: &Summary, _event: &Value) -> String {
     let how = match &summary.status {
         Status::Ended(outcome) => match (outcome.exit_code(), outcome.signal()) {
             (Some(code), _) => format!("{} with code {code}", outcome.end.name()),
