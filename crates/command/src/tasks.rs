@@ -243,8 +243,8 @@ fn classify_segment(segment: &str) -> Classification {
     if is_common_fs(first) {
         return is(Risk::Mutate, first, true);
     }
-    if let Some(prefix) = READ_ONLY_PREFIXES.iter().find(begins) {
-        return is(Risk::ReadOnly, prefix, false);
+    if READ_ONLY_PREFIXES.iter().any(|prefix| begins(&prefix)) {
+        return is(Risk::ReadOnly, first, false);
     }
     if let Some(program) = READ_ONLY.iter().find(|program| *program == first) {
         return is(Risk::ReadOnly, program, false);
@@ -300,6 +300,7 @@ mod tests {
     #[test]
     fn what_matched_is_the_program_or_the_prefix() {
         assert_eq!(classify("ls -la").matched, "ls");
+        assert_eq!(classify("git status -s").matched, "git");
         assert_eq!(classify("A=1 rm -rf x").matched, "rm -rf");
         assert!(classify("mkdir x").is_common_fs);
         assert!(classify("ls && mkdir x").is_common_fs);

@@ -1,6 +1,6 @@
 //! The two clocks: one for records, one for deadlines.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::event::Timespec;
 
@@ -11,6 +11,13 @@ pub(crate) fn now_us() -> u64 {
         .ok()
         .and_then(|since| u64::try_from(since.as_micros()).ok())
         .unwrap_or(0)
+}
+
+/// The moment `patience` from now; far away if there is no such moment.
+pub(crate) fn deadline(patience: Duration) -> Instant {
+    const LONGEST: Duration = Duration::from_hours(100 * 365 * 24);
+    let now = Instant::now();
+    now.checked_add(patience.min(LONGEST)).unwrap_or(now)
 }
 
 /// How long `poll` may sleep until a deadline.

@@ -334,6 +334,7 @@ impl Engine {
             created_at: clock::now_us(),
             name: request.name.clone(),
             owner: request.owner.clone(),
+            labels: request.labels.clone(),
             session: request.session.as_ref().map(|session| session.name.clone()),
             terminal: request.terminal,
             env: request

@@ -50,6 +50,13 @@ pub enum EventKind {
         /// The offset.
         offset: u64,
     },
+    /// Something was typed into it. Not what: it may have been a password.
+    Input {
+        /// How many bytes.
+        bytes: u64,
+        /// Whether it was also told that no more comes.
+        end: bool,
+    },
     /// The disk is full: the job waits until there is room.
     Stalled,
     /// Descendants outlived its command.
@@ -76,6 +83,7 @@ impl EventKind {
             Self::Created => "created",
             Self::Started => "started",
             Self::Output { .. } => "output",
+            Self::Input { .. } => "input",
             Self::Stalled => "stalled",
             Self::Leaked { .. } => "leaked",
             Self::Exited { .. } => "exited",
@@ -175,6 +183,14 @@ impl Journal {
             written if written == slots.len() => Ok(()),
             _ => Err(rustix::io::Errno::NOSPC.into()),
         }
+    }
+
+    /// Appends an event that happened now; its number.
+    pub(crate) fn append_numbered(&self, job: &JobId, kind: EventKind) -> io::Result<u64> {
+        self.append(job, &[kind])?;
+        // Appending leaves the descriptor, which nobody else writes through, behind its own bytes.
+        let end = seek(&self.file, SeekFrom::Current(0))?;
+        Ok((end / SLOT as u64).saturating_sub(1))
     }
 
     /// The number of the newest event.
@@ -303,7 +319,8 @@ mod tests {
     #[test]
     fn the_longest_event_fits_its_slot() {
         let job = JobId::generate();
-        for kind in [longest(), EventKind::Output { offset: u64::MAX }] {
+        let typed = EventKind::Input { bytes: u64::MAX, end: false };
+        for kind in [longest(), EventKind::Output { offset: u64::MAX }, typed] {
             let stored = Stored { at: 9_999_999_999_999_999, job: &job, kind: &kind };
             let json = serde_json::to_vec(&stored).unwrap();
             assert!(json.len() < SLOT, "{} bytes", json.len());

@@ -1,5 +1,6 @@
 //! One job, seen from outside: read it, write to it, wait for it, stop it.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -72,6 +73,8 @@ pub struct Summary {
     pub name: Option<String>,
     /// Who asked for it.
     pub owner: Option<String>,
+    /// What its caller wrote on it.
+    pub labels: BTreeMap<String, String>,
     /// The session it belongs to.
     pub session: Option<String>,
     /// Whether it has a terminal, and of which size at its start.
@@ -149,7 +152,17 @@ impl Job {
             _ => directory.file(OUTPUT).metadata().map_or(0, |meta| meta.len()),
         };
         Some(match record {
-            Some(Record { command, cwd, name, owner, session, terminal, created_at, .. }) => {
+            Some(Record {
+                command,
+                cwd,
+                name,
+                owner,
+                labels,
+                session,
+                terminal,
+                created_at,
+                ..
+            }) => {
                 let job = self.id.clone();
                 Summary {
                     job,
@@ -158,6 +171,7 @@ impl Job {
                     cwd,
                     name,
                     owner,
+                    labels,
                     session,
                     terminal,
                     created_at,
@@ -172,6 +186,7 @@ impl Job {
                 cwd: String::new(),
                 name: None,
                 owner: None,
+                labels: BTreeMap::new(),
                 session: None,
                 terminal: None,
                 created_at: self.id.made_at_ms() * 1000,

@@ -20,6 +20,7 @@
 //! ```
 
 mod attached;
+mod bookmark;
 mod clock;
 mod engine;
 mod error;

@@ -1,6 +1,7 @@
 //! What a caller asks for. Plain data: policies are enums, and the environment comes from the
 //! caller, for a library reads none.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -35,6 +36,8 @@ pub struct Request {
     pub name: Option<String>,
     /// Who asked, for lists and completions of that caller only.
     pub owner: Option<String>,
+    /// What the caller wants to find again in lists of jobs. Umbo itself does not look at it.
+    pub labels: BTreeMap<String, String>,
     /// A persistent shell session whose directory, variables and functions it shares.
     pub session: Option<Session>,
     /// Whether the user's aliases and functions are there as in an interactive shell.
@@ -59,6 +62,7 @@ impl Request {
             admission: Admission::Queue,
             name: None,
             owner: None,
+            labels: BTreeMap::new(),
             session: None,
             profile: Profile::None,
             idempotency_key: None,

@@ -5,6 +5,7 @@
 //!     request      line 1: what was asked, and by which supervisor; line 2: that it started
 //!     output index gap    the log
 //!     outcome      how it ended
+//!     read-<name>  how far a reader has read the log
 //!     lock         held while the supervisor lives
 //!     sock         where the supervisor listens; gone once the journal has the job's last event
 //! spares/<name>/   what a supervisor that waits for a job has prepared
@@ -16,6 +17,7 @@
 //! prune.lock       held by whoever makes room
 //! ```
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -164,6 +166,8 @@ pub(crate) struct Record {
     pub(crate) name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) owner: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) labels: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -36,7 +36,7 @@ impl Subscription {
 
     /// The next item; `None` if there is none within `patience`.
     pub fn next(&mut self, patience: Duration) -> Result<Option<Item>> {
-        let deadline = Instant::now() + patience;
+        let deadline = clock::deadline(patience);
         loop {
             if let Some(item) = self.fetched.next() {
                 self.cursor = item.seq();
@@ -100,14 +100,29 @@ impl Engine {
         after: u64,
         patience: Duration,
     ) -> Result<Option<Event>> {
-        let deadline = Instant::now() + patience;
+        self.wait_event(after, patience, |event| {
+            if event.kind.name() == kind { Wanted::Yes } else { Wanted::No }
+        })
+    }
+
+    fn wait_event(
+        &self,
+        after: u64,
+        patience: Duration,
+        wanted: impl Fn(&Event) -> Wanted,
+    ) -> Result<Option<Event>> {
+        let deadline = clock::deadline(patience);
         let mut subscription = self.subscribe(after)?;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match subscription.next(left)? {
                 None => return Ok(None),
-                Some(Item::Event(event)) if event.kind.name() == kind => return Ok(Some(event)),
-                Some(_) => {}
+                Some(Item::Gap { .. }) => {}
+                Some(Item::Event(event)) => match wanted(&event) {
+                    Wanted::Yes => return Ok(Some(event)),
+                    Wanted::No => {}
+                    Wanted::Never => return Ok(None),
+                },
             }
         }
     }
@@ -183,6 +198,40 @@ impl Engine {
             }
         }
     }
+}
+
+impl Job {
+    /// The first event of a kind that happened to this job after the event numbered `after`,
+    /// waited for; `None` too if its end comes first, for nothing happens to it after that.
+    pub fn wait_event_after(
+        &self,
+        kind: &str,
+        after: u64,
+        patience: Duration,
+    ) -> Result<Option<Event>> {
+        self.engine().wait_event(after, patience, |event| match &event.kind {
+            _ if event.job != *self.id() => Wanted::No,
+            other if other.name() == kind => Wanted::Yes,
+            EventKind::Exited { .. } if kind != EventKind::Removed.name() => Wanted::Never,
+            EventKind::Removed => Wanted::Never,
+            _ => Wanted::No,
+        })
+    }
+
+    /// Writes down in the journal that something was typed into it; the number of that event.
+    pub fn record_input(&self, bytes: u64, end: bool) -> Result<u64> {
+        let failed = Error::file("write", self.engine().state().events());
+        let journal = self.engine().journal()?;
+        journal.append_numbered(self.id(), EventKind::Input { bytes, end }).map_err(failed)
+    }
+}
+
+/// Whether an event is the one that is waited for.
+enum Wanted {
+    Yes,
+    No,
+    /// Nor will there be another.
+    Never,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

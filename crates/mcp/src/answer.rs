@@ -13,7 +13,7 @@ use umbo_tools::{Hints, ToolResult, Toolset};
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     pub(crate) tools: Vec<Tool>,
-    pub(crate) instructions: &'static str,
+    pub(crate) instructions: String,
 }
 
 impl Catalogue {

@@ -76,7 +76,7 @@ impl ServerHandler for Server {
             .enable_tasks();
         ServerConfig::new(capabilities.build())
             .with_server_info(Implementation::new("umbo", env!("CARGO_PKG_VERSION")))
-            .with_instructions(self.catalogue.instructions)
+            .with_instructions(self.catalogue.instructions.as_str())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {

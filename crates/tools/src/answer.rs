@@ -73,17 +73,26 @@ impl ToolError {
         }
     }
 
+    /// The same error, in the words of a caller that has other names for its fields.
+    pub(crate) fn in_words_of(mut self, fields: &[(&str, &str)]) -> Self {
+        let own = |(engines, _): &&(&str, &str)| self.field.as_deref() == Some(*engines);
+        if let Some((engines, callers)) = fields.iter().find(own) {
+            if let Some(rest) = self.message.strip_prefix(engines) {
+                self.message = format!("{callers}{rest}");
+            }
+            self.field = Some((*callers).to_owned());
+        }
+        self
+    }
+
     /// The same error in a shape of its dialect.
     pub(crate) fn shaped(mut self, structured: Value) -> Self {
         self.structured = Some(structured);
         self
     }
 
-    /// The error as data.
+    /// The error as most dialects tell it to programs.
     pub(crate) fn to_value(&self) -> Value {
-        if let Some(structured) = &self.structured {
-            return structured.clone();
-        }
         let mut error = json!({"code": self.code, "message": self.message});
         if let Some(field) = &self.field {
             error["field"] = json!(field);

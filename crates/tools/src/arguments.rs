@@ -67,7 +67,7 @@ impl Arguments {
 pub(crate) fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let number = value.as_f64().filter(|number| *number >= 0.0)?;
-        Some(Duration::try_from_secs_f64(number).ok()?.as_secs())
+        Some(Duration::try_from_secs_f64(number).map_or(u64::MAX, |whole| whole.as_secs()))
     })
 }
 

@@ -15,6 +15,8 @@ use crate::source::JobLog;
 use crate::ticket::Ticket;
 use crate::toolset::Toolset;
 
+/// The label that names the dialect a job was started in.
+pub(crate) const DIALECT: &str = "dialect";
 /// How often a wait looks up: whether it was cancelled, and what there is to tell.
 const BEAT: Duration = Duration::from_millis(200);
 /// How long silence lasts before a waiting caller is told that it lasts.
@@ -57,11 +59,17 @@ impl<'a> Call<'a> {
         Ok(self.tools.gate.admit(request, self.recipe, &tools, host)?)
     }
 
-    /// Types into a job, if the gate has nothing against the text.
-    pub(crate) fn input(&self, job: &Job, text: &str, keys: &[u8]) -> Result<(), ToolError> {
+    /// Asks the gate about a text that is to be typed.
+    pub(crate) fn admit_input(&self, job: &Job, text: &str) -> Result<(), ToolError> {
         if !text.trim().is_empty() {
             self.tools.gate.admit_input(job, text, self.ticket.approver())?;
         }
+        Ok(())
+    }
+
+    /// Types into a job, if the gate has nothing against the text.
+    pub(crate) fn input(&self, job: &Job, text: &str, keys: &[u8]) -> Result<(), ToolError> {
+        self.admit_input(job, text)?;
         Ok(job.input(&[text.as_bytes(), keys].concat())?)
     }
 
@@ -76,6 +84,7 @@ impl<'a> Call<'a> {
         request.env =
             Environment { base: self.tools.environment.clone(), ..Environment::default() };
         request.owner.clone_from(&self.tools.owner);
+        request.labels.insert(DIALECT.to_owned(), self.tools.dialect.name.to_owned());
         request
     }
 
@@ -85,8 +94,16 @@ impl<'a> Call<'a> {
         found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
     }
 
+    /// A shell that the caller names: one of the known, a path, or a program to be looked for.
+    pub(crate) fn shell_named(&self, name: &str) -> Result<Shell, ToolError> {
+        match (Shell::parse(name), self.tools.program(name)) {
+            (Err(_), Some(path)) => Ok(Shell::Path(path)),
+            (parsed, _) => Ok(parsed?),
+        }
+    }
+
     fn shell(&self) -> Shell {
-        if self.tools.dialect.prefers_bash && self.tools.has_program("bash") {
+        if self.tools.dialect.prefers_bash && self.tools.program("bash").is_some() {
             Shell::Bash
         } else {
             Shell::Sh
@@ -247,15 +264,6 @@ impl<'a> Call<'a> {
         Ok(reader.view(&ViewOptions { budget, minimize, ..ViewOptions::default() })?)
     }
 
-    /// What a job wrote since this was last asked, and how much of it there is altogether.
-    pub(crate) fn unread(&self, job: &Job, budget: Budget) -> Result<View, ToolError> {
-        let from = self.tools.cursors().get(job.id()).copied().unwrap_or(0);
-        let view = self.view(job, from, None, budget)?;
-        let end = view.parts.last().map_or(from, |part| part.offset().end);
-        self.tools.cursors().insert(job.id().clone(), end);
-        Ok(view)
-    }
-
     /// The text of one stream of a job, or of both.
     pub(crate) fn text(
         &self,
@@ -264,12 +272,6 @@ impl<'a> Call<'a> {
         budget: Budget,
     ) -> Result<String, ToolError> {
         Ok(text(&self.view(job, 0, stream, budget)?))
-    }
-
-    /// The caller's job with a name that this dialect gave it.
-    pub(crate) fn named(&self, name: &str) -> Option<Job> {
-        let job = self.tools.engine.job(name).ok()?;
-        job.summary().is_some_and(|summary| summary.name.as_deref() == Some(name)).then_some(job)
     }
 
     /// The caller knows how this job ended.

@@ -9,6 +9,12 @@ pub struct Guidance {
     pub text: String,
 }
 
+impl std::fmt::Display for Guidance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "## {}\n{}", self.title, self.text)
+    }
+}
+
 impl Guidance {
     pub(crate) fn new(title: &'static str, text: impl Into<String>) -> Self {
         Self { title, text: text.into() }

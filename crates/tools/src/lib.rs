@@ -21,6 +21,41 @@
 //! # }
 //! ```
 //!
+//! An agent that follows another contract names it. What its model is told comes with it, and what
+//! cannot be called is not mentioned; events that a contract has are waited for in the same way.
+//!
+//! ```no_run
+//! # use std::time::Duration;
+//! # use serde_json::json;
+//! # use umbo_engine::Engine;
+//! # use umbo_tools::{Owner, Ticket, Toolset};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # umbo_engine::init();
+//! let tools = Toolset::builder()
+//!     .engine(Engine::builder("/tmp/umbo-state").open()?)
+//!     .dialect("lash")
+//!     .owner(Owner::Named("my-agent".into()))
+//!     .environment(std::env::vars_os())
+//!     .without("cancel_process")
+//!     .build()?;
+//! for tool in tools.tools() {
+//!     println!("{} {}", tool.name, tool.input_schema);
+//! }
+//! for guidance in tools.guidance() {
+//!     println!("{guidance}");
+//! }
+//! // The id of the model's call becomes that of the process; a retry is the same process.
+//! let ticket = Ticket::builder().id("call-shell-1").build();
+//! tools.call("start_command", json!({"cmd": "python3 -q"}), &ticket);
+//! let typed = json!({"process_id": "call-shell-1", "chars": "6 * 7\n"});
+//! tools.call("write_stdin", typed, &Ticket::default());
+//! if let Some(events) = tools.process_events("call-shell-1") {
+//!     events.wait_event_after("signal.stdin", 0, Duration::from_secs(1))?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Calls block; who has a runtime calls them on a thread that may. Every text that leaves has been
 //! through a view: sanitised, masked, bounded.
 
@@ -34,6 +69,8 @@ mod gatekeeper;
 mod guidance;
 mod moment;
 mod news;
+mod own;
+mod process_events;
 pub mod project;
 pub mod report;
 pub mod resource;
@@ -44,6 +81,7 @@ pub mod tasks;
 mod ticket;
 mod tool;
 mod toolset;
+mod turn;
 
 pub use answer::{Completed, ToolResult};
 pub use clerk::settle;
@@ -52,11 +90,12 @@ pub use events::{JobEvent, JobEventKind, JobEvents};
 pub use gatekeeper::{Gatekeeper, NotAdmitted, Passage, Records};
 pub use guidance::Guidance;
 pub use moment::show_time;
+pub use process_events::{ProcessEvent, ProcessEvents};
 pub use schema::{Problem, check};
-pub use settings::ShellSettings;
+pub use settings::{OmpSettings, ShellSettings};
 pub use source::JobLog;
 pub use ticket::{Ticket, TicketBuilder};
-pub use tool::{Annotations, Hints, Overlap, Tool};
+pub use tool::{Annotations, Binding, Hints, Overlap, Tool};
 pub use toolset::{BuildError, Builder, Owner, Toolset};
 pub use umbo_gate::{Approver, Covers, Lasts, Question, Reply};
 pub use umbo_view::Tick;

@@ -162,13 +162,14 @@ impl Toolset {
     }
 }
 
-fn told(call: &Call<'_>, summary: &Summary) -> Option<Completed> {
-    let event = (call.tools.dialect.event)(call, summary)?;
-    Some(Completed { event, sentence: sentence(summary), is_success: is_success(summary) })
-}
-
 fn is_success(summary: &Summary) -> bool {
     matches!(&summary.status, Status::Ended(outcome) if outcome.exit_code() == Some(0))
+}
+
+fn told(call: &Call<'_>, summary: &Summary) -> Option<Completed> {
+    let event = (call.tools.dialect.event)(call, summary)?;
+    let sentence = (call.tools.dialect.sentence)(summary, &event);
+    Some(Completed { event, sentence, is_success: is_success(summary) })
 }
 
 /// What most dialects tell of a job that has ended.
@@ -191,7 +192,8 @@ pub(crate) fn event(_call: &Call<'_>, summary: &Summary) -> Option<Value> {
     Some(value)
 }
 
-fn sentence(summary: &Summary) -> String {
+/// What most dialects say of it.
+pub(crate) fn sentence(summary: &Summary, _event: &Value) -> String {
     let how = match &summary.status {
         Status::Ended(outcome) => match (outcome.exit_code(), outcome.signal()) {
             (Some(code), _) => format!("{} with code {code}", outcome.end.name()),

@@ -12,6 +12,9 @@ use serde::Serialize;
 
 use crate::call::{fresh_name, now};
 
+pub use umbo_command::Risk;
+pub use umbo_command::tasks::{Classification, classify};
+
 /// The domain of every [`TaskChange`].
 pub const TASK_DOMAIN: &str = "bg_tasks";
 
@@ -136,8 +139,9 @@ impl TaskStore {
         self.lock().observers.push(Arc::new(observer));
     }
 
-    /// Adds a task that has just started. `cancel` ends its process.
-    pub fn add(&self, snapshot: TaskSnapshot, cancel: impl FnOnce() + Send + 'static) {
+    /// Adds a task that has just started, and so runs. `cancel` ends its process.
+    pub fn add(&self, mut snapshot: TaskSnapshot, cancel: impl FnOnce() + Send + 'static) {
+        snapshot.status = TaskStatus::Running;
         let task = Task { snapshot: snapshot.clone(), cancel: Some(Box::new(cancel)), end: 0 };
         self.lock().tasks.insert(snapshot.id.clone(), task);
         self.tell("started", snapshot);
@@ -146,8 +150,7 @@ impl TaskStore {
     /// A task has ended. Unknown ids and tasks that had ended already are left as they are.
     pub fn complete(&self, id: &str, status: TaskStatus, exit_code: i32, output: String) {
         let mut inner = self.lock();
-        inner.ends += 1;
-        let end = inner.ends;
+        let end = inner.ends + 1;
         let Some(task) = inner.tasks.get_mut(id) else { return };
         if task.snapshot.status != TaskStatus::Running || status == TaskStatus::Running {
             return;
@@ -159,19 +162,25 @@ impl TaskStore {
         task.snapshot.output = output;
         task.snapshot.completed_at = now();
         let snapshot = task.snapshot.clone();
+        inner.ends = end;
         drop(inner);
         self.tell(status.as_str(), snapshot);
     }
 
     /// Cancels a running task. `None` if it is unknown or has ended, for which there is nothing to
-    /// do. Its end comes by [`TaskStore::complete`].
+    /// do. Its end comes by [`TaskStore::complete`]; until then, stopping it again changes nothing.
     pub fn stop(&self, id: &str) -> Option<TaskSnapshot> {
         let mut inner = self.lock();
         let task = inner.tasks.get_mut(id)?;
-        let cancel = task.cancel.take()?;
+        if task.snapshot.status != TaskStatus::Running {
+            return None;
+        }
+        let cancel = task.cancel.take();
         let snapshot = task.snapshot.clone();
         drop(inner);
-        cancel();
+        if let Some(cancel) = cancel {
+            cancel();
+        }
         Some(snapshot)
     }
 
@@ -303,7 +312,8 @@ mod tests {
             counting.fetch_add(1, Ordering::Relaxed);
         });
         assert_eq!(store.stop(&id).unwrap().status, TaskStatus::Running);
-        assert!(store.stop(&id).is_none() && store.stop("bnone").is_none());
+        assert_eq!(store.stop(&id).unwrap().status, TaskStatus::Running, "it still runs");
+        assert!(store.stop("bnone").is_none());
         store.complete(&id, TaskStatus::Killed, -1, String::new());
         store.complete(&id, TaskStatus::Completed, 0, String::new());
         assert_eq!(store.get(&id).unwrap().status, TaskStatus::Killed);

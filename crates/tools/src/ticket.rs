@@ -27,6 +27,8 @@ struct Inner {
     job: Mutex<Option<Job>>,
     listener: Option<Box<Listener>>,
     approver: Option<Box<dyn Approver + Send + Sync>>,
+    /// What the caller calls this call.
+    id: Option<String>,
 }
 
 /// How a ticket is to be.
@@ -47,6 +49,14 @@ impl TicketBuilder {
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + Send + Sync + 'static) -> Self {
         self.inner.approver = Some(Box::new(approver));
+        self
+    }
+
+    /// The id that the caller gave to this call: where a contract says so, what is started is named
+    /// by it, and a call that comes again under its id starts nothing new.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.inner.id = Some(id.into()).filter(|id| !id.is_empty());
         self
     }
 
@@ -99,6 +109,10 @@ impl Ticket {
 
     pub(crate) fn approver(&self) -> Option<&dyn Approver> {
         self.inner.approver.as_deref().map(|approver| approver as &dyn Approver)
+    }
+
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.inner.id.as_deref()
     }
 
     pub(crate) fn wants_progress(&self) -> bool {

@@ -23,11 +23,39 @@ pub struct Tool {
     pub output_schema: Option<Value>,
     /// Hints for clients; those that are as a client assumes anyway are not written out.
     pub annotations: Annotations,
+    /// Calls as a caller writes them in the language of its contract.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<String>,
+    /// What the language of its contract calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binding: Option<Binding>,
     /// Whether calls of one caller may overlap.
     #[serde(skip)]
     pub overlap: Overlap,
     #[serde(skip)]
     pub(crate) run: Run,
+}
+
+/// The name of a tool in a language that has modules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Binding {
+    /// The modules it is in, outermost first.
+    pub path: Vec<String>,
+    /// Its name there.
+    pub name: String,
+    /// Words under which it is found too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+}
+
+impl std::fmt::Display for Binding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for module in &self.path {
+            write!(f, "{module}.")?;
+        }
+        f.write_str(&self.name)
+    }
 }
 
 /// What a client may assume about a tool. Only what differs from what it assumes anyway is written
@@ -107,6 +135,9 @@ struct Contract {
     input: Value,
     output: Option<Value>,
     #[serde(default)]
+    examples: Vec<String>,
+    binding: Option<Binding>,
+    #[serde(default)]
     overlap: Overlap,
 }
 
@@ -120,6 +151,8 @@ impl Definition {
             input_schema: contract.input,
             output_schema: contract.output,
             annotations: contract.annotations,
+            examples: contract.examples,
+            binding: contract.binding,
             overlap: contract.overlap,
             run: self.run,
         })

@@ -1,10 +1,8 @@
 //! The tools of one dialect, ready to be called for one caller.
 
-use std::collections::HashMap;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,12 +21,17 @@ use crate::dialect::{self, Dialect};
 use crate::gatekeeper::Gatekeeper;
 use crate::guidance::Guidance;
 use crate::news::News;
+use crate::process_events::ProcessEvents;
 use crate::project::Folder;
 use crate::schema;
-use crate::settings::ShellSettings;
+use crate::settings::{OmpSettings, ShellSettings};
 use crate::tasks::TaskStore;
 use crate::ticket::Ticket;
 use crate::tool::{Overlap, Tool};
+use crate::turn::Turns;
+
+/// Most clients give up on a call after 60 s.
+const LONGEST_WAIT: Duration = Duration::from_secs(40);
 
 /// How long jobs may take to end with their toolset: as long as one that does not want to.
 const FAREWELL: Duration = Duration::from_secs(7);
@@ -76,7 +79,11 @@ pub struct Builder {
     timeout: Option<Duration>,
     confinement: Option<PathBuf>,
     shell: ShellSettings,
+    omp: OmpSettings,
+    longest_wait: Option<Duration>,
+    only: Option<Vec<String>>,
     hidden: Vec<String>,
+    others: Vec<String>,
     gate: Option<Gatekeeper>,
 }
 
@@ -172,6 +179,21 @@ impl Builder {
         self
     }
 
+    /// What the settings of the dialect `omp` say.
+    #[must_use]
+    pub fn omp_settings(mut self, settings: OmpSettings) -> Self {
+        self.omp = settings;
+        self
+    }
+
+    /// How long a call may take at most, where its contract has an answer for a command that still
+    /// runs; 40 s unless given.
+    #[must_use]
+    pub fn longest_wait(mut self, wait: Duration) -> Self {
+        self.longest_wait = Some(wait);
+        self
+    }
+
     /// Who decides whether a command may run. Unless given, a gatekeeper in mode `guard` whose key
     /// and rules are in the directory `gate` of the engine's state.
     #[must_use]
@@ -187,12 +209,32 @@ impl Builder {
         self
     }
 
+    /// Leaves out all tools but these. Without any name, none is left out.
+    #[must_use]
+    pub fn only(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let names: Vec<String> = tools.into_iter().map(Into::into).collect();
+        self.only = (!names.is_empty()).then_some(names);
+        self
+    }
+
+    /// Names of tools that the caller has from elsewhere: where one does better what a command
+    /// does, a dialect may point to it.
+    #[must_use]
+    pub fn beside(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.others.extend(tools.into_iter().map(Into::into));
+        self
+    }
+
     /// Builds the toolset.
     pub fn build(self) -> Result<Toolset, BuildError> {
         let name = self.dialect.unwrap_or_else(|| "umbo".to_owned());
         let dialect = dialect::find(&name).ok_or(BuildError::UnknownDialect { name })?;
         let mut tools = dialect.load()?;
-        tools.retain(|tool| !self.hidden.iter().any(|hidden| hidden == tool.name));
+        (dialect.tailor)(&mut tools, &self.omp);
+        tools.retain(|tool| {
+            let is_named = |names: &Vec<String>| names.iter().any(|name| name == tool.name);
+            self.only.as_ref().is_none_or(is_named) && !is_named(&self.hidden)
+        });
         let engine = self.engine.ok_or(BuildError::NoEngine)?;
         let masker = match self.masker {
             Some(masker) => masker,
@@ -227,11 +269,13 @@ impl Builder {
             timeout: self.timeout,
             confinement: self.confinement,
             shell: self.shell,
-            signals: AtomicU64::new(0),
+            omp: self.omp,
+            longest_wait: self.longest_wait.unwrap_or(LONGEST_WAIT),
+            others: self.others,
             tasks: TaskStore::new(),
             held: Mutex::default(),
-            cursors: Mutex::default(),
-            turn: Mutex::default(),
+            turns: Turns::default(),
+            busy: Mutex::default(),
         };
         dialect::arrange(&mut toolset);
         Ok(toolset)
@@ -255,18 +299,21 @@ pub struct Toolset {
     /// The project that commands must stay in.
     confinement: Option<PathBuf>,
     pub(crate) shell: ShellSettings,
+    pub(crate) omp: OmpSettings,
+    /// How long a call may take where its contract leaves that open.
+    pub(crate) longest_wait: Duration,
+    /// Tools that the caller has from elsewhere.
+    others: Vec<String>,
     /// What was found in the projects of this caller.
     recipes: Cache,
-    /// How often input was sent.
-    signals: AtomicU64,
     tasks: TaskStore,
     pub(crate) news: News,
     /// Jobs that end with this toolset.
     held: Mutex<Vec<Attached>>,
-    /// How far each job has been read, for dialects that tell only what is new.
-    cursors: Mutex<HashMap<JobId, u64>>,
-    /// Held by tools whose calls must not overlap.
-    turn: Mutex<()>,
+    /// Taken by tools whose calls must not overlap.
+    turns: Turns,
+    /// How many commands are waited for, for dialects that bound it.
+    pub(crate) busy: Mutex<usize>,
 }
 
 impl Toolset {
@@ -280,9 +327,16 @@ impl Toolset {
         self.dialect.name
     }
 
-    /// What a model is told about the tools together.
-    pub fn instructions(&self) -> &'static str {
-        self.dialect.instructions.trim()
+    /// What a model is told about the tools together, guidance included.
+    pub fn instructions(&self) -> String {
+        let mut sections = vec![self.dialect.instructions.trim().to_owned()];
+        let bound = self.tools.iter().filter_map(|tool| {
+            tool.binding.as_ref().map(|binding| format!("`{binding}` is {}", tool.name))
+        });
+        sections.push(bound.collect::<Vec<_>>().join(", "));
+        sections.extend(self.guidance().into_iter().map(|guidance| guidance.to_string()));
+        sections.retain(|section| !section.is_empty());
+        sections.join("\n\n")
     }
 
     /// The background tasks of the dialect `tasks`, for who observes them.
@@ -290,14 +344,15 @@ impl Toolset {
         &self.tasks
     }
 
+    /// The events of a process that was started to stay, by the id that its start answered with.
+    pub fn process_events(&self, process_id: &str) -> Option<ProcessEvents> {
+        let ticket = Ticket::default();
+        Call::new(self, &ticket).named(process_id).map(ProcessEvents::new)
+    }
+
     /// What it adds to an agent's system prompt.
     pub fn guidance(&self) -> Vec<Guidance> {
         (self.dialect.guidance)(self)
-    }
-
-    /// The number of an input that is being sent; later ones have higher numbers.
-    pub(crate) fn next_signal(&self) -> u64 {
-        self.signals.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// The tools, in a fixed order.
@@ -331,6 +386,12 @@ impl Toolset {
     /// A tool by its name.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// The names of all tools that the caller has, as far as is known here.
+    pub(crate) fn known_tools(&self) -> Vec<&str> {
+        let own = self.tools.iter().map(|tool| tool.name);
+        own.chain(self.others.iter().map(String::as_str)).collect()
     }
 
     /// Calls a tool. Whatever goes wrong is in the result.
@@ -369,7 +430,11 @@ impl Toolset {
                 }
                 (structured, text, false)
             }
-            Err(error) => (error.to_value(), error.message.clone(), true),
+            Err(error) => {
+                let error = error.in_words_of(self.dialect.fields);
+                let shape = || (self.dialect.shape)(&error);
+                (error.structured.clone().unwrap_or_else(shape), error.message, true)
+            }
         };
         ToolResult {
             structured: self.masked(structured),
@@ -382,7 +447,7 @@ impl Toolset {
     fn run(&self, name: &str, arguments: Value, ticket: &Ticket) -> Result<Answer, ToolError> {
         let Some(tool) = self.tool(name) else {
             let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
-            let message = format!("there is no tool {name:?}; there are: {}", names.join(" "));
+            let message = format!("Unknown tool: {name}; there are: {}", names.join(" "));
             return Err(ToolError::new("unknown_tool", message));
         };
         if !(self.dialect.is_enabled)(&self.shell) {
@@ -391,16 +456,19 @@ impl Toolset {
                  or UMBO_TOOLS_SHELL_ENABLED=true",
                 self.dialect.name
             );
-            let shape = json!({"error": "shell_disabled", "message": message});
-            return Err(ToolError::new("shell_disabled", message).shaped(shape));
+            return Err(ToolError::new("shell_disabled", message));
         }
         let arguments = if arguments.is_null() { json!({}) } else { arguments };
         if let Err(problem) = schema::check(&tool.input_schema, &arguments) {
             return Err((self.dialect.refusal)(tool, &arguments, &problem));
         }
         let arguments = Arguments::new(arguments, &self.masker);
-        let _turn = (tool.overlap == Overlap::Serial)
-            .then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
+        let cancelled = || ToolError::new("cancelled", "tool call cancelled");
+        let _turn = match tool.overlap {
+            Overlap::Serial => Some(self.turns.take(ticket).ok_or_else(cancelled)?),
+            Overlap::Parallel if ticket.is_cancelled() => return Err(cancelled()),
+            Overlap::Parallel => None,
+        };
         (tool.run)(&Call::new(self, ticket), &arguments)
     }
 
@@ -427,11 +495,6 @@ impl Toolset {
 
     pub(crate) fn hold(&self, attached: Attached) {
         self.held().push(attached);
-    }
-
-    /// How far a job was read, and a way to say that it was read further.
-    pub(crate) fn cursors(&self) -> MutexGuard<'_, HashMap<JobId, u64>> {
-        self.cursors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets held jobs that are over.
@@ -483,10 +546,10 @@ impl Toolset {
         }
     }
 
-    /// Where programs are looked for.
-    pub(crate) fn has_program(&self, name: &str) -> bool {
-        let path = self.environment.iter().find(|(variable, _)| variable == "PATH");
-        path.is_some_and(|(_, path)| env::split_paths(path).any(|dir| dir.join(name).is_file()))
+    /// A program, looked for where the caller's commands would.
+    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
+        let (_, path) = self.environment.iter().find(|(variable, _)| variable == "PATH")?;
+        env::split_paths(path).map(|directory| directory.join(name)).find(|path| path.is_file())
     }
 }
 

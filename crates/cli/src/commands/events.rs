@@ -32,6 +32,9 @@ fn print(format: Format, item: &Item) -> Result<(), Failure> {
         (Format::Text, Item::Event(event)) => {
             let detail = match &event.kind {
                 umbo_engine::EventKind::Output { offset } => format!(" up to {offset}"),
+                umbo_engine::EventKind::Input { bytes, end } => {
+                    format!(" {bytes} bytes{}", if *end { ", no more" } else { "" })
+                }
                 umbo_engine::EventKind::Leaked { count } => format!(" {count}"),
                 umbo_engine::EventKind::Exited { state, code } => match code {
                     Some(code) => format!(" {state} {code}"),

@@ -127,6 +127,10 @@ impl Settings {
                     shell: text(layers, "tools.shell.shell").unwrap_or_default().to_owned(),
                     shell_path: text(layers, "tools.shell.shell_path").map(PathBuf::from),
                     project_root: project.map(Path::to_owned),
+                    max_completed_jobs: count(layers, "tools.shell.max_completed_jobs"),
+                    completed_job_ttl_secs: number(layers, "tools.shell.completed_job_ttl_secs")
+                        .unwrap_or(u64::MAX),
+                    max_concurrent_processes: count(layers, "tools.shell.max_concurrent_processes"),
                 },
             },
             output: Budget {

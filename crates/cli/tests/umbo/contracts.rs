@@ -1,24 +1,31 @@
 //! The contracts of the dialects, as data: `crates/tools/contracts/DIALECT/TOOL.yaml` has calls and
 //! what they must answer, so that a reader can hold them against the document they come from.
 //!
-//! A case is a list of steps over one toolset, in a project of its `files` with the task runners that
-//! `programs` names. A step calls a tool (`call`, `with`) and states its
-//! structured result exactly (`is`) or in part (`has`), its text (`text`) and whether it `fails`.
-//! `keep` remembers parts of the result, which later steps write as `$name`. In expectations a
-//! string `re:…` is a pattern that must match, `any` is anything, and `$nap` a command that sleeps longer than a test.
+//! A file states its tool (`tool`: schemas without their descriptions, overlap, binding) and has
+//! cases. A case is a list of steps over one toolset, which `set` says more about, in a project of its
+//! `files` with the task runners that `programs` names. A step calls a tool (`call`, `with`) and states its structured result exactly (`is`) or in part (`has`), its text
+//! (`text`), whether it `fails`, and which events of other jobs ride on it (`told`). `keep` remembers
+//! parts of the result, which later steps write as `$name`. Other steps wait until a job `ends` or
+//! `prints` something, let it pass `$held` or `$later` (`release`; `meanwhile` a call waits), or make a
+//! new toolset of the same caller (`reopen`). In expectations a string `re:…` is a pattern that must match,
+//! `ge:…` a number that must be reached, and `any` is anything; `$nap` is a command that sleeps longer
+//! than a test.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::time::Duration;
 
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use umbo_tools::{ShellSettings, Ticket, Toolset};
+use umbo_engine::{Condition, Engine, Job, Met};
+use umbo_tools::{OmpSettings, Overlap, Owner, ShellSettings, Ticket, Tool, Toolset};
 
-use crate::harness::Umbo;
+use crate::harness::{PATIENCE, Umbo};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,7 +33,21 @@ struct Contract {
     /// Where it is written.
     #[serde(rename = "source")]
     _source: String,
+    tool: Option<Stated>,
     cases: Vec<Case>,
+}
+
+/// A tool as its document has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stated {
+    input: Value,
+    output: Option<Value>,
+    #[serde(default)]
+    overlap: Overlap,
+    binding: Option<Value>,
+    #[serde(default)]
+    examples: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -37,22 +58,65 @@ struct Case {
     files: Option<BTreeMap<String, String>>,
     /// The task runners there are beside make; all that this machine has, unless given.
     programs: Option<Vec<String>>,
+    #[serde(default)]
+    set: Set,
     steps: Vec<Step>,
+}
+
+/// What a case wants to be otherwise.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct Set {
+    enabled: Option<bool>,
+    shell: Option<String>,
+    shell_path: Option<String>,
+    default_timeout_secs: Option<u64>,
+    restrict_to_project: Option<bool>,
+    max_completed_jobs: Option<usize>,
+    completed_job_ttl_secs: Option<u64>,
+    max_concurrent_processes: Option<usize>,
+    async_enabled: Option<bool>,
+    auto_background: Option<bool>,
+    poll_wait_ms: Option<u64>,
+    interceptor: Option<bool>,
+    has_ui: Option<bool>,
+    longest_wait_ms: Option<u64>,
+    minimize: bool,
+    env: BTreeMap<String, String>,
+    without: Vec<String>,
+    beside: Vec<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
-    call: String,
-    #[serde(default)]
+    call: Option<String>,
     with: Option<Value>,
+    /// What the caller calls this call.
+    id: Option<String>,
     is: Option<Value>,
     has: Option<Value>,
     text: Option<String>,
     #[serde(default)]
     fails: bool,
+    told: Option<Vec<Value>>,
     #[serde(default)]
     keep: BTreeMap<String, String>,
+    ends: Option<String>,
+    prints: Option<Prints>,
+    release: Option<String>,
+    /// Lets it pass as soon as the call waits.
+    #[serde(default)]
+    meanwhile: bool,
+    #[serde(default)]
+    reopen: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Prints {
+    job: String,
+    text: String,
 }
 
 #[test]
@@ -96,106 +160,108 @@ fn the_recipes_of_umbo_are_as_promised() {
 }
 
 #[test]
-fn a_task_is_in_the_store_from_its_start_to_its_end() {
+fn every_tool_has_a_contract_and_every_schema_is_checked_whole() {
     let umbo = Umbo::new();
-    let tools = Toolset::builder()
-        .engine(umbo.engine())
-        .dialect("tasks")
-        .directory(umbo.path())
-        .environment(std::env::vars_os())
-        .build()
-        .unwrap();
-    let (sender, changes) = std::sync::mpsc::channel();
-    let sender = std::sync::Mutex::new(sender);
-    tools.tasks().observe(move |change| {
-        let _ = sender.lock().unwrap().send((change.op, change.task.output.clone()));
-    });
-    let with = json!({"command": "echo hi", "run_in_background": true});
-    let result = tools.call("Bash", with, &Ticket::default());
-    let id = result.structured["task_id"].as_str().unwrap();
-    assert_eq!(changes.recv().unwrap(), ("started", String::new()));
-    assert_eq!(changes.recv().unwrap(), ("completed", "hi\n".to_owned()));
-    assert!(tools.tasks().has_pending());
-    assert_eq!(tools.tasks().drain_completed()[0].id, id);
-    assert_eq!(changes.recv().unwrap().0, "removed");
-    let with = json!({"command": umbo.nap(), "run_in_background": true});
-    let result = tools.call("Bash", with, &Ticket::default());
-    let id = result.structured["task_id"].as_str().unwrap();
-    assert_eq!(changes.recv().unwrap().0, "started");
-    assert!(tools.tasks().stop(id).is_some());
-    assert_eq!(changes.recv().unwrap().0, "killed");
+    for dialect in umbo_tools::dialects().into_iter().filter(|name| *name != "umbo") {
+        let tools = Toolset::builder().engine(umbo.engine()).dialect(dialect).build().unwrap();
+        let tools: BTreeSet<&str> = tools.tools().iter().map(|tool| tool.name).collect();
+        let files = files(dialect);
+        let files: BTreeSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        assert!(tools.is_subset(&files), "{dialect}: {tools:?}, {files:?}");
+    }
+    for dialect in umbo_tools::dialects() {
+        let tools = Toolset::builder().engine(umbo.engine()).dialect(dialect).build().unwrap();
+        for tool in tools.tools() {
+            for schema in
+                [Some(&tool.input_schema), tool.output_schema.as_ref()].into_iter().flatten()
+            {
+                // Clients know only objects here.
+                assert_eq!(schema["type"], "object", "{dialect} {}", tool.name);
+                keywords(schema, &format!("{dialect} {}", tool.name));
+            }
+        }
+    }
 }
 
-#[test]
-fn meerkat_is_off_until_it_is_turned_on() {
-    let umbo = Umbo::new();
-    let words = ["call", "--dialect", "meerkat", "shell", r#"{"command": "echo hi"}"#];
-    assert_eq!(umbo.call(words).status(1).json()["error"], "shell_disabled");
-    let on = umbo.call(words).env("UMBO_TOOLS_SHELL_ENABLED", "true").json();
-    assert_eq!(on["exit_code"], 0);
-    umbo.call(words).env("UMBO_TOOLS_SHELL_ENABLED", "maybe").refused();
+/// Every word of a schema is one that the checker knows.
+fn keywords(schema: &Value, place: &str) {
+    const KNOWN: &str = "type enum properties required additionalProperties items minItems \
+                         minLength minimum maximum minProperties description default";
+    for (word, value) in schema.as_object().unwrap() {
+        assert!(KNOWN.split(' ').any(|known| known == word), "{place}: {word}");
+        match word.as_str() {
+            "properties" => {
+                value.as_object().unwrap().values().for_each(|below| keywords(below, place));
+            }
+            "items" => keywords(value, place),
+            "additionalProperties" if value.is_object() => keywords(value, place),
+            _ => {}
+        }
+    }
 }
 
-#[test]
-fn the_end_of_a_meerkat_job_is_an_event() {
-    let umbo = Umbo::new();
-    let tools = Toolset::builder()
-        .engine(umbo.engine())
-        .dialect("meerkat")
-        .directory(umbo.path())
-        .environment(std::env::vars_os())
-        .shell_settings(ShellSettings {
-            enabled: true,
-            shell: "sh".into(),
-            ..ShellSettings::default()
+/// The contracts of a dialect, by the names of their tools.
+fn files(dialect: &str) -> Vec<(String, Contract)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/contracts").join(dialect);
+    let mut files: Vec<_> = fs::read_dir(&directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            let contract = serde_saphyr::from_str(&text)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            (path.file_stem().unwrap().to_str().unwrap().to_owned(), contract)
         })
-        .build()
-        .unwrap();
-    let ticket = Ticket::default();
-    let call = |tool: &str, with: Value| tools.call(tool, with, &ticket);
-    let line = "until test -e go; do sleep 0.02; done; echo hi";
-    let started = call("shell", json!({"command": line, "background": true}));
-    let id = started.structured["job_id"].as_str().unwrap().to_owned();
-    fs::write(umbo.path().join("go"), "").unwrap();
-    umbo.outcome(&id[4..]);
-    let result = call("shell_jobs", json!({}));
-    let event = &result.completed[0].event;
-    assert_eq!(event["event_type"], "shell_job_completed");
-    assert_eq!((&event["data"]["job_id"], &event["data"]["command"]), (&json!(id), &json!(line)));
-    assert_eq!(event["data"]["result"]["status"], "completed");
-    assert_eq!(event["data"]["result"]["stdout"], "hi\n");
-    assert!(call("shell_jobs", json!({})).completed.is_empty());
-}
-
-#[test]
-fn guidance_mentions_a_tool_only_if_it_can_be_called() {
-    let umbo = Umbo::new();
-    let build = || Toolset::builder().engine(umbo.engine()).dialect("lash");
-    let whole = build().build().unwrap().guidance();
-    assert_eq!(whole.len(), 2);
-    assert_eq!((whole[0].title, whole[1].title), ("Command Execution", "Git Safety"));
-    assert!(whole[0].text.contains("`shell.write`"));
-    let part = build().without("write_stdin").build().unwrap();
-    assert!(!part.guidance()[0].text.contains("`shell.write`"));
-    assert!(part.tool("write_stdin").is_none());
+        .collect();
+    files.sort_by(|left, right| left.0.cmp(&right.0));
+    assert!(!files.is_empty());
+    files
 }
 
 #[track_caller]
 fn hold(dialect: &str) {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/contracts").join(dialect);
-    let mut files: Vec<_> =
-        fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    assert!(!files.is_empty());
-    for file in files {
-        let text = fs::read_to_string(&file).unwrap();
-        let contract: Contract = serde_saphyr::from_str(&text)
-            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    for (name, contract) in files(dialect) {
+        if let Some(stated) = &contract.tool {
+            let umbo = Umbo::new();
+            let tools = Toolset::builder().engine(umbo.engine()).dialect(dialect).build().unwrap();
+            state(stated, tools.tool(&name).unwrap());
+        }
         for case in &contract.cases {
-            let name = format!("{} {}", file.file_name().unwrap().display(), case.name);
-            run(dialect, &name, case);
+            run(dialect, &format!("{dialect}/{name} {}", case.name), case);
         }
     }
+}
+
+/// Holds a tool against what its document says.
+fn state(stated: &Stated, tool: &Tool) {
+    let said = |schema: &Value| {
+        let mut schema = schema.clone();
+        undescribe(&mut schema);
+        schema
+    };
+    assert_eq!(said(&tool.input_schema), stated.input, "{}", tool.name);
+    assert_eq!(tool.output_schema.as_ref().map(said), stated.output, "{}", tool.name);
+    assert_eq!(tool.overlap, stated.overlap, "{}", tool.name);
+    let binding = tool.binding.as_ref().map(|binding| serde_json::to_value(binding).unwrap());
+    assert_eq!(binding, stated.binding, "{}", tool.name);
+    assert_eq!(tool.examples, stated.examples, "{}", tool.name);
+}
+
+fn undescribe(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            map.retain(|name, value| name != "description" || !value.is_string());
+            map.values_mut().for_each(undescribe);
+        }
+        Value::Array(items) => items.iter_mut().for_each(undescribe),
+        _ => {}
+    }
+}
+
+/// Where the commands of a case run.
+struct Place {
+    directory: PathBuf,
+    search_path: OsString,
 }
 
 /// A project of the case's files, if it has any.
@@ -232,55 +298,156 @@ fn search_path(umbo: &Umbo, case: &Case) -> OsString {
     programs.into()
 }
 
-fn run(dialect: &str, name: &str, case: &Case) {
-    let umbo = Umbo::new();
-    let directory = project(&umbo, case);
-    let path = ("PATH".into(), search_path(&umbo, case));
-    let others = std::env::vars_os().filter(|(name, _)| name != "PATH");
-    let tools = Toolset::builder()
+fn toolset(umbo: &Umbo, dialect: &str, place: &Place, set: &Set) -> Toolset {
+    let (shell, omp) = (ShellSettings::default(), OmpSettings::default());
+    let mut builder = Toolset::builder()
         .engine(umbo.engine())
         .dialect(dialect)
-        .directory(&directory)
-        .environment(others.chain([path]))
+        .directory(&place.directory)
+        .owner(Owner::Named("tester".into()))
+        .environment(
+            std::env::vars_os()
+                .filter(|(name, _)| name != "PATH")
+                .chain([("PATH".into(), place.search_path.clone())])
+                .filter(|(name, _)| name.to_str().is_none_or(|name| !set.env.contains_key(name)))
+                .chain(set.env.iter().map(|(name, value)| (name.into(), value.into()))),
+        )
         .shell_settings(ShellSettings {
-            enabled: true,
-            // Lines that every shell reads the same; the fallback has a test of its own.
-            shell: "sh".into(),
-            ..ShellSettings::default()
+            enabled: set.enabled.unwrap_or(true),
+            // Lines that every shell reads the same; the fallback has a case of its own.
+            shell: set.shell.clone().unwrap_or_else(|| "sh".into()),
+            shell_path: set.shell_path.as_ref().map(Into::into),
+            default_timeout_secs: set.default_timeout_secs.unwrap_or(shell.default_timeout_secs),
+            restrict_to_project: set.restrict_to_project.unwrap_or(shell.restrict_to_project),
+            project_root: None,
+            max_completed_jobs: set.max_completed_jobs.unwrap_or(shell.max_completed_jobs),
+            completed_job_ttl_secs: set
+                .completed_job_ttl_secs
+                .unwrap_or(shell.completed_job_ttl_secs),
+            max_concurrent_processes: set
+                .max_concurrent_processes
+                .unwrap_or(shell.max_concurrent_processes),
         })
-        .build()
-        .unwrap();
+        .omp_settings(OmpSettings {
+            async_enabled: set.async_enabled.unwrap_or(omp.async_enabled),
+            auto_background: set.auto_background.unwrap_or(omp.auto_background),
+            auto_background_threshold: omp.auto_background_threshold,
+            poll_wait: set.poll_wait_ms.map_or(omp.poll_wait, Duration::from_millis),
+            interceptor: set.interceptor.unwrap_or(omp.interceptor),
+            has_ui: set.has_ui.unwrap_or(omp.has_ui),
+        })
+        .minimize(set.minimize)
+        .beside(set.beside.clone());
+    if let Some(wait) = set.longest_wait_ms {
+        builder = builder.longest_wait(Duration::from_millis(wait));
+    }
+    for tool in &set.without {
+        builder = builder.without(tool);
+    }
+    builder.build().unwrap()
+}
+
+fn run(dialect: &str, name: &str, case: &Case) {
+    let umbo = Umbo::new();
+    let engine = umbo.engine();
+    let (held, later) = (umbo.fifo("held"), umbo.fifo("later"));
+    let place = Place { directory: project(&umbo, case), search_path: search_path(&umbo, case) };
+    let mut tools = toolset(&umbo, dialect, &place, &case.set);
     let mut kept = BTreeMap::from([
         ("nap".to_owned(), umbo.nap()),
-        ("dir".to_owned(), directory.display().to_string()),
+        ("dir".to_owned(), place.directory.display().to_string()),
+        ("held".to_owned(), format!("read go < {}", held.display())),
+        ("later".to_owned(), format!("read go < {}", later.display())),
     ]);
     for (number, step) in case.steps.iter().enumerate() {
-        let at = format!("{dialect}/{name}, step {}", number + 1);
-        let mut with = step.with.clone().unwrap_or_default();
-        fill(&mut with, &kept);
-        let result = tools.call(&step.call, with, &Ticket::default());
-        let told = format!("{at}: {}\n{}", result.structured, result.text);
-        assert_eq!(result.is_error, step.fails, "{told}");
-        for (expected, whole) in [(&step.is, true), (&step.has, false)] {
-            let Some(mut expected) = expected.clone() else { continue };
-            fill(&mut expected, &kept);
-            if let Err(place) = fits(&expected, &result.structured, whole, "") {
-                panic!("{told}\nat {place}: expected {expected}");
-            }
+        let at = format!("{name}, step {}", number + 1);
+        if step.reopen {
+            tools.detach();
+            tools = toolset(&umbo, dialect, &place, &case.set);
         }
-        if let Some(text) = &step.text {
-            let mut expected = Value::String(text.clone());
-            fill(&mut expected, &kept);
-            let actual = Value::String(result.text.clone());
-            assert!(fits(&expected, &actual, true, "").is_ok(), "{told}\nexpected {expected}");
+        if let Some(gate) = &step.release {
+            // Waits until somebody stands at it.
+            fs::write(umbo.path().join(gate), "\n").unwrap();
         }
-        for (name, pointer) in &step.keep {
-            let value = result.structured.pointer(pointer).unwrap_or_else(|| panic!("{told}"));
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            kept.insert(name.clone(), text);
+        if let Some(job) = &step.ends {
+            let job = find(&engine, &filled(job, &kept), &at);
+            assert_eq!(job.wait(&[Condition::Exit], Some(PATIENCE)).unwrap(), Met::Exit, "{at}");
+        }
+        if let Some(Prints { job, text }) = &step.prints {
+            let job = find(&engine, &filled(job, &kept), &at);
+            let pattern = regex::bytes::Regex::new(&regex::escape(text)).unwrap();
+            let met = job.wait(&[Condition::Match { pattern, from: 0 }], Some(PATIENCE)).unwrap();
+            assert!(matches!(met, Met::Match { .. }), "{at}: {met:?}");
+        }
+        if let Some(tool) = &step.call {
+            call(&tools, tool, step, &held, &mut kept, &at);
         }
     }
     tools.close();
+}
+
+fn call(
+    tools: &Toolset,
+    tool: &str,
+    step: &Step,
+    gate: &Path,
+    kept: &mut BTreeMap<String, String>,
+    at: &str,
+) {
+    let mut with = step.with.clone().unwrap_or_default();
+    fill(&mut with, kept);
+    let mut ticket = Ticket::builder().id(step.id.clone().unwrap_or_default());
+    if step.meanwhile {
+        let (gate, once) = (gate.to_owned(), Once::new());
+        ticket = ticket.progress(move |_| once.call_once(|| fs::write(&gate, "\n").unwrap()));
+    }
+    let ticket = ticket.build();
+    let result = tools.call(tool, with, &ticket);
+    let events: Vec<&Value> = result.completed.iter().map(|told| &told.event).collect();
+    let told = format!("{at}: {}\n{}\ntold: {events:?}", result.structured, result.text);
+    assert_eq!(result.is_error, step.fails, "{told}");
+    let schema = tools.tool(tool).and_then(|tool| tool.output_schema.as_ref());
+    if let Some(schema) = schema.filter(|_| !result.is_error)
+        && let Err(problem) = umbo_tools::check(schema, &result.structured)
+    {
+        panic!("{told}\nis not what its schema says: {problem}");
+    }
+    for (expected, whole) in [(&step.is, true), (&step.has, false)] {
+        let Some(mut expected) = expected.clone() else { continue };
+        fill(&mut expected, kept);
+        if let Err(place) = fits(&expected, &result.structured, whole, "") {
+            panic!("{told}\nat {place}: expected {expected}");
+        }
+    }
+    if let Some(text) = &step.text {
+        let expected = Value::String(filled(text, kept));
+        let actual = Value::String(result.text.clone());
+        assert!(fits(&expected, &actual, true, "").is_ok(), "{told}\nexpected {expected}");
+    }
+    if let Some(expected) = &step.told {
+        let mut expected = json!(expected);
+        fill(&mut expected, kept);
+        if let Err(place) = fits(&expected, &json!(events), false, "") {
+            panic!("{told}\nat {place}: expected to be told {expected}");
+        }
+    }
+    for (name, pointer) in &step.keep {
+        let value = result.structured.pointer(pointer).unwrap_or_else(|| panic!("{told}"));
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        kept.insert(name.clone(), text);
+    }
+}
+
+/// The job that a dialect's id means.
+fn find(engine: &Engine, id: &str, at: &str) -> Job {
+    let names = [id.to_owned(), id.trim_start_matches("job_").to_owned(), format!("codex-{id}")];
+    let mut found = names.iter().filter_map(|name| engine.job(name).ok());
+    found.next().unwrap_or_else(|| panic!("{at}: no job {id}"))
+}
+
+fn filled(text: &str, kept: &BTreeMap<String, String>) -> String {
+    kept.iter()
+        .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("${name}"), value))
 }
 
 /// Writes what was kept in the place of its names; a whole string that is a number becomes one.
@@ -288,9 +455,7 @@ fn fill(value: &mut Value, kept: &BTreeMap<String, String>) {
     match value {
         Value::String(text) if text.contains('$') => {
             let was_name = kept.contains_key(text.trim_start_matches('$'));
-            for (name, replacement) in kept {
-                *text = text.replace(&format!("${name}"), replacement);
-            }
+            *text = filled(text, kept);
             if was_name && let Ok(number) = text.parse::<i64>() {
                 *value = number.into();
             }
@@ -307,6 +472,10 @@ fn fits(expected: &Value, actual: &Value, whole: bool, place: &str) -> Result<()
         (Value::String(pattern), Value::String(text)) if pattern.starts_with("re:") => {
             let pattern = Regex::new(&format!("(?s)^(?:{})$", &pattern[3..])).unwrap();
             if pattern.is_match(text) { Ok(()) } else { Err(place.to_owned()) }
+        }
+        (Value::String(least), Value::Number(number)) if least.starts_with("ge:") => {
+            let least: f64 = least[3..].parse().unwrap();
+            if number.as_f64() >= Some(least) { Ok(()) } else { Err(place.to_owned()) }
         }
         (Value::Object(expected), Value::Object(actual)) => {
             if whole && let Some(name) = actual.keys().find(|name| !expected.contains_key(*name)) {

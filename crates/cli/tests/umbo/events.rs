@@ -175,3 +175,26 @@ fn a_subscription_gets_what_other_processes_do() {
     }
     assert_eq!(kinds, ["created", "started", "exited"]);
 }
+
+#[test]
+fn what_happens_to_one_job_is_waited_for_until_its_end() {
+    let umbo = Umbo::new();
+    let (engine, other) = (umbo.engine(), umbo.start("read x"));
+    let job = engine.job(&umbo.start("read x")).unwrap();
+    let other = engine.job(&other).unwrap();
+    let wait = |after| job.wait_event_after("input", after, PATIENCE).unwrap();
+    assert!(job.wait_event_after("input", 0, Duration::ZERO).unwrap().is_none());
+    other.record_input(1, false).unwrap();
+    let first = job.record_input(4, false).unwrap();
+    let last = job.record_input(0, true).unwrap();
+    assert!(first < last, "numbers grow");
+    let event = wait(0).unwrap();
+    assert_eq!((event.seq, event.kind), (first, EventKind::Input { bytes: 4, end: false }));
+    let event = wait(first).unwrap();
+    assert_eq!((event.seq, event.kind), (last, EventKind::Input { bytes: 0, end: true }));
+    job.end_input().unwrap();
+    // However long one would wait: there is nothing to come.
+    assert!(job.wait_event_after("input", last, Duration::MAX).unwrap().is_none());
+    assert_eq!(job.wait_event_after("exited", last, PATIENCE).unwrap().unwrap().job, *job.id());
+    assert!(umbo.call(["events"]).answer().text().contains("input 0 bytes, no more"));
+}

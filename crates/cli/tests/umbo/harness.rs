@@ -118,6 +118,14 @@ impl Umbo {
         self.directory.path()
     }
 
+    /// A pipe with a name, beside the state: who opens one end waits for who opens the other.
+    pub(crate) fn fifo(&self, name: &str) -> PathBuf {
+        let path = self.path().join(name);
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        path
+    }
+
     /// The state directory.
     pub(crate) fn state(&self) -> &Path {
         &self.state

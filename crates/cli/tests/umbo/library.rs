@@ -426,3 +426,31 @@ fn a_signal_to_the_callers_group_does_not_reach_its_jobs() {
     signal(umbo.supervisor(job["job"].as_str().unwrap()), Signal::HUP);
     assert_eq!(umbo.jobs()[0]["state"], "started", "a closed terminal is not the job's business");
 }
+
+#[test]
+fn labels_are_found_again_in_lists() {
+    let umbo = Umbo::new();
+    let mut request = Request::shell("true", umbo.path());
+    request.labels.insert("colour".into(), "red".into());
+    let (job, _) = umbo.engine().run(&request).unwrap();
+    let other = umbo.engine();
+    assert_eq!(other.job(job.id().as_str()).unwrap().summary().unwrap().labels["colour"], "red");
+    assert_eq!(other.jobs(Scope::All).unwrap()[0].labels.len(), 1);
+}
+
+#[test]
+fn a_reader_goes_on_where_it_stopped_whichever_process_it_is() {
+    let umbo = Umbo::new();
+    let (job, _) = umbo.engine().run(&Request::shell("printf 0123456789", umbo.path())).unwrap();
+    let read = |reader: &str, until: u64| {
+        let job = umbo.engine().job(job.id().as_str()).unwrap();
+        job.read_on(reader, |from| Ok::<_, Error>((from, until))).unwrap()
+    };
+    assert_eq!((read("me", 4), read("me", 10), read("me", 10)), (0, 4, 10));
+    assert_eq!(read("a/b ü", 3), 0, "another reader begins at the beginning");
+    let failed = job.read_on("me", |_| Err::<((), u64), _>(Error::Refused("no".into())));
+    assert!(failed.is_err());
+    assert_eq!(read("me", 10), 10, "who failed to read has not read");
+    fs::write(umbo.job(job.id().as_str()).join("read-me"), "rubbish").unwrap();
+    assert_eq!((read("me", 10), read("me", 10)), (0, 10), "a damaged bookmark is none");
+}

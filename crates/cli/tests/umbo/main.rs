@@ -8,11 +8,13 @@
     reason = "tests fail by panicking, and the harness tells what it knows"
 )]
 
+mod arguments;
 mod attach;
 mod bad_input;
 mod call;
 mod config;
 mod contracts;
+mod dialects;
 mod doctor;
 mod events;
 mod exec;

@@ -33,7 +33,7 @@ pub(crate) fn try_exclusive(file: impl AsFd) -> io::Result<bool> {
     }
 }
 
-/// Waits for the exclusive lock. Only for sections that last microseconds.
+/// Waits for the exclusive lock. Only for sections that end by themselves, and soon.
 pub(crate) fn exclusive(file: impl AsFd) -> io::Result<()> {
     let lock = whole_file(libc::F_WRLCK);
     loop {

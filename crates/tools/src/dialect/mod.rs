@@ -16,7 +16,7 @@ use crate::answer::ToolError;
 use crate::call::Call;
 use crate::guidance::Guidance;
 use crate::schema::Problem;
-use crate::settings::ShellSettings;
+use crate::settings::{OmpSettings, ShellSettings};
 use crate::tool::{Definition, Tool};
 use crate::toolset::{BuildError, Toolset};
 
@@ -33,12 +33,20 @@ pub(crate) struct Dialect {
     pub(crate) tells_in_structure: bool,
     /// What it says to arguments that do not fit.
     pub(crate) refusal: fn(&Tool, &Value, &Problem) -> ToolError,
+    /// What it calls fields that the engine calls otherwise.
+    pub(crate) fields: &'static [(&'static str, &'static str)],
+    /// How it tells an error that no tool of it has a shape for.
+    pub(crate) shape: fn(&ToolError) -> Value,
     /// What it adds to a system prompt.
     pub(crate) guidance: fn(&Toolset) -> Vec<Guidance>,
+    /// Takes from its tools what its settings leave out.
+    pub(crate) tailor: fn(&mut Vec<Tool>, &OmpSettings),
     /// Whether its tools may be called at all.
     pub(crate) is_enabled: fn(&ShellSettings) -> bool,
     /// What it tells when a job has ended unseen; `None` if it is none of its own.
     pub(crate) event: fn(&Call<'_>, &Summary) -> Option<Value>,
+    /// The same in words.
+    pub(crate) sentence: fn(&Summary, &Value) -> String,
 }
 
 const DIALECTS: [&Dialect; 8] = [
@@ -78,6 +86,9 @@ pub(crate) fn arrange(toolset: &mut Toolset) {
 pub(crate) fn refuse(_tool: &Tool, _arguments: &Value, problem: &Problem) -> ToolError {
     problem.clone().into()
 }
+
+/// What most dialects leave out.
+pub(crate) fn as_it_is(_tools: &mut Vec<Tool>, _settings: &OmpSettings) {}
 
 /// What most dialects add to a system prompt.
 pub(crate) fn no_guidance(_tools: &Toolset) -> Vec<Guidance> {

@@ -9,12 +9,10 @@ use umbo_view::Stream;
 use super::exit_code;
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
-use crate::call::{Call, Ran, fresh_name, millis};
+use crate::call::{Call, Ran, fresh_name, millis, text};
 
 const TIMEOUT_MS: f64 = 120_000.0;
 const LONGEST_MS: f64 = 600_000.0;
-/// How long an answer may take; most clients give up on a call after 60 s.
-const YIELD: Duration = Duration::from_secs(40);
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let line = arguments.text("command").unwrap_or_default();
@@ -32,16 +30,23 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let timeout = millis(arguments.number("timeout").unwrap_or(TIMEOUT_MS).min(LONGEST_MS));
     request.limits.wall = Some(timeout);
     request.on_disconnect = OnDisconnect::Stop;
-    match call.run(&request, YIELD)? {
+    let wait = call.tools.longest_wait;
+    match call.run(&request, wait)? {
         Ran::Ended(job, outcome) => ended(call, &job, &outcome, timeout),
+        Ran::Running(_) if call.ticket.is_cancelled() => {
+            Err(ToolError::new("cancelled", "Command was aborted"))
+        }
         Ran::Running(job) => {
-            let output = call.text(&job, None, call.budget(None))?;
-            let text = format!(
-                "Command still running after {} s, continues in background with ID: {id}\n{output}",
-                YIELD.as_secs()
+            // What is told here is not new to BashOutput.
+            let (stdout, stderr) = call.unread_streams(&job, call.budget(None))?;
+            let (stdout, stderr) = (text(&stdout), text(&stderr));
+            let heading = format!(
+                "Command still running after {}, continues in background with ID: {id}",
+                spoken(wait)
             );
+            let text = format!("{heading}\n{}", joined(&stdout, &stderr));
             let value = json!({
-                "stdout": output, "stderr": "", "interrupted": false, "backgroundTaskId": id,
+                "stdout": stdout, "stderr": stderr, "interrupted": false, "backgroundTaskId": id,
             });
             Ok(Answer::new(value, text.trim_end()))
         }
@@ -59,11 +64,7 @@ fn ended(
     let stderr = call.text(job, Some(Stream::Stderr), budget)?;
     let interrupted = !matches!(outcome.end, End::Exited { .. } | End::Signaled { .. });
     let mut value = json!({"stdout": stdout, "stderr": stderr, "interrupted": interrupted});
-    let output = [stdout.trim_end(), stderr.trim_end()]
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n");
+    let output = joined(&stdout, &stderr);
     let heading = match &outcome.end {
         End::TimedOut { .. } => format!("Command timed out after {}", spoken(timeout)),
         End::FailedToStart { why } => format!("Command could not be started: {why}"),
@@ -79,6 +80,12 @@ fn ended(
     };
     let text = format!("{heading}\n{output}");
     Err(ToolError::new("command_failed", text.trim_end()).shaped(value))
+}
+
+/// Both streams as one text.
+fn joined(stdout: &str, stderr: &str) -> String {
+    let streams = [stdout.trim_end(), stderr.trim_end()];
+    streams.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// A span of time as `2m 0s` or `1.5s`.

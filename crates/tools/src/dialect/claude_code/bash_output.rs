@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use umbo_engine::Status;
-use umbo_view::Regex;
+use umbo_view::{Regex, View};
 
 use super::{exit_code, shell, status};
 use crate::answer::{Answer, ToolError};
@@ -20,13 +20,14 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let job = shell(call, id)?;
     // Asked first: what is written after the answer is then still to come.
     let state = job.status()?;
-    let mut output = text(&call.unread(&job, call.budget(None))?);
-    if let Some(filter) = filter {
-        output = output
-            .split_inclusive('\n')
-            .filter(|line| filter.is_match(line.trim_end_matches('\n')))
-            .collect();
-    }
+    let (stdout, stderr) = call.unread_streams(&job, call.budget(None))?;
+    let filtered = |view: &View| -> String {
+        let Some(filter) = &filter else { return text(view) };
+        let text = text(view);
+        let lines = text.split_inclusive('\n');
+        lines.filter(|line| filter.is_match(line.trim_end_matches('\n'))).collect()
+    };
+    let (stdout, stderr) = (filtered(&stdout), filtered(&stderr));
     let code = match &state {
         Status::Ended(outcome) => {
             call.told(&job);
@@ -38,8 +39,10 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     if let Some(code) = code {
         sections.push(format!("<exit_code>{code}</exit_code>"));
     }
-    if !output.is_empty() {
-        sections.push(format!("<stdout>\n{}\n</stdout>", output.trim_end_matches('\n')));
+    for (name, text) in [("stdout", &stdout), ("stderr", &stderr)] {
+        if !text.is_empty() {
+            sections.push(format!("<{name}>\n{}\n</{name}>", text.trim_end_matches('\n')));
+        }
     }
     let command = job.summary().map(|summary| summary.command).unwrap_or_default();
     let value = json!({
@@ -47,8 +50,8 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         "command": command,
         "status": status(&state),
         "exitCode": code,
-        "stdout": output,
-        "stderr": "",
+        "stdout": stdout,
+        "stderr": stderr,
     });
     Ok(Answer::new(value, sections.join("\n\n")))
 }

@@ -6,7 +6,7 @@ mod kill_shell;
 
 use umbo_engine::{End, Job, Outcome, Status};
 
-use super::{Dialect, no_guidance, refuse};
+use super::{Dialect, as_it_is, no_guidance, refuse};
 use crate::answer::ToolError;
 use crate::call::Call;
 use crate::tool::Definition;
@@ -37,9 +37,13 @@ pub(super) const DIALECT: Dialect = Dialect {
     prefers_bash: true,
     tells_in_structure: false,
     refusal: refuse,
+    fields: &[],
+    shape: ToolError::to_value,
     guidance: no_guidance,
+    tailor: as_it_is,
     is_enabled: |_| true,
     event: crate::news::event,
+    sentence: crate::news::sentence,
 };
 
 /// The background shell that an id means.

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use umbo_engine::{Command, JobId, Login, OnDisconnect, Shell, Size, Stdin};
+use umbo_engine::{Command, Login, OnDisconnect, Size, Stdin};
 
-use super::{answer, clamped, name};
+use super::{answer, clamped, name, random};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::{Call, Ran};
@@ -18,7 +18,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let mut request = call.request(arguments.text("cmd").unwrap_or_default(), workdir);
     if let Command::Shell { shell, login, .. } = &mut request.command {
         if let Some(name) = arguments.text("shell").filter(|name| !name.is_empty()) {
-            *shell = Shell::parse(name)?;
+            *shell = call.shell_named(name)?;
         }
         if arguments.flag("login") {
             *login = Login::Yes;
@@ -36,18 +36,10 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     answer(call, &job, session, started, arguments.count("max_output_tokens"))
 }
 
-/// A number that no session of this state directory has.
+/// A number that no session of this caller has.
 fn session(call: &Call<'_>) -> u64 {
     loop {
-        let id = JobId::generate();
-        // Base 32 digits of the random end of an id; spread over what fits in five decimal digits.
-        let number = id
-            .as_str()
-            .bytes()
-            .rev()
-            .take(6)
-            .fold(0_u64, |number, byte| number.wrapping_mul(31).wrapping_add(u64::from(byte)));
-        let number = 1000 + number % 99_000;
+        let number = 1_000 + random() % 99_000;
         if call.named(&name(number)).is_none() {
             return number;
         }

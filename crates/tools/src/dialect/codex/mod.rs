@@ -6,11 +6,11 @@ mod write_stdin;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use umbo_engine::{Job, Status};
+use umbo_engine::{Job, JobId, Status};
 
-use super::{Dialect, no_guidance, refuse};
+use super::{Dialect, as_it_is, no_guidance, refuse};
 use crate::answer::{Answer, ToolError, compact};
-use crate::call::{Call, fresh_name, text};
+use crate::call::{Call, text};
 use crate::tool::Definition;
 
 pub(super) const DIALECT: Dialect = Dialect {
@@ -33,9 +33,13 @@ pub(super) const DIALECT: Dialect = Dialect {
     prefers_bash: true,
     tells_in_structure: false,
     refusal: refuse,
+    fields: &[("command", "cmd"), ("cwd", "workdir")],
+    shape: ToolError::to_value,
     guidance: no_guidance,
+    tailor: as_it_is,
     is_enabled: |_| true,
     event: crate::news::event,
+    sentence: crate::news::sentence,
 };
 
 /// How many tokens an answer has unless it is told.
@@ -66,7 +70,7 @@ fn answer(
         }
         Status::Created | Status::Started { .. } => None,
     };
-    let chunk = fresh_name("", 6);
+    let chunk = format!("{:06x}", random() & 0xff_ffff);
     let ending = match code {
         Some(code) => format!("Process exited with code {code}"),
         None => format!("Process running with session ID {session}"),
@@ -85,6 +89,13 @@ fn answer(
         "output": output,
     });
     Ok(Answer::new(compact(value), text))
+}
+
+/// A number that nobody can foresee, from the random end of an id.
+fn random() -> u64 {
+    let digits = JobId::generate();
+    let digits = digits.as_str().bytes().rev().take(8);
+    digits.fold(0, |number: u64, byte| number.wrapping_mul(37).wrapping_add(u64::from(byte)))
 }
 
 /// A span of time within bounds, in milliseconds.

@@ -2,7 +2,7 @@
 
 use umbo_engine::Ladder;
 
-use super::{handle, process};
+use super::{allows_nonzero, handle, process};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
@@ -11,7 +11,8 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let (id, job) = process(call, arguments)?;
     job.stop(Ladder::default())?;
     call.told(&job);
-    let value = handle(&id, &job.status()?);
-    let text = format!("{id}: {}", value["status"]);
+    let labels = job.summary().map(|summary| summary.labels).unwrap_or_default();
+    let value = handle(&id, &job.status()?, allows_nonzero(&labels));
+    let text = format!("{id}: {}", value["status"].as_str().unwrap_or_default());
     Ok(Answer::new(value, text))
 }

@@ -1,6 +1,7 @@
 //! `write_stdin`: typing into a process.
 
 use serde_json::json;
+use umbo_engine::{Error, Status};
 
 use super::process;
 use crate::answer::{Answer, ToolError};
@@ -10,13 +11,23 @@ use crate::call::Call;
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let (id, job) = process(call, arguments)?;
     let chars = arguments.text("chars").unwrap_or_default();
-    if !chars.is_empty() {
-        call.input(&job, chars, &[])?;
+    let close = arguments.flag("close_stdin");
+    call.admit_input(&job, chars)?;
+    if let Status::Ended(_) = job.status()? {
+        return Err(Error::Ended(job.id().to_string()).into());
     }
-    if arguments.flag("close_stdin") {
+    // Written down first: what is typed may end the process, and after that nothing happens to it.
+    let sequence = job.record_input(chars.len() as u64, close)?;
+    if !chars.is_empty() {
+        job.input(chars.as_bytes())?;
+    }
+    if close {
+        // At a terminal, the first end of input after half a line only sends the line.
+        if !chars.is_empty() && !chars.ends_with('\n') {
+            job.end_input()?;
+        }
         job.end_input()?;
     }
-    let sequence = call.tools.next_signal();
     let value = json!({"process_id": id, "status": "signalled", "sequence": sequence});
     Ok(Answer::new(value, format!("{id}: signalled")))
 }

@@ -1,5 +1,6 @@
 //! The dialect `meerkat`: a shell that is off until somebody turns it on, and jobs behind it.
 
+mod blocked;
 mod shell;
 mod shell_job_cancel;
 mod shell_job_status;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use umbo_engine::{End, Job, LostReason, Status, Summary};
 use umbo_view::Stream;
 
-use super::{Dialect, no_guidance};
+use super::{Dialect, as_it_is, no_guidance};
 use crate::answer::ToolError;
 use crate::call::Call;
 use crate::schema::Problem;
@@ -46,48 +47,61 @@ pub(super) const DIALECT: Dialect = Dialect {
     ],
     prefers_bash: false,
     tells_in_structure: false,
-    refusal,
+    refusal: |_tool: &Tool, _arguments: &Value, problem: &Problem| {
+        ToolError::new("invalid_arguments", problem.to_string())
+    },
+    fields: &[],
+    shape,
     guidance: no_guidance,
+    tailor: as_it_is,
     is_enabled: |settings| settings.enabled,
     event,
+    sentence: message,
 };
 
-/// The mark of this dialect's background jobs, in front of their timeout.
-const MARK: &str = "shell-job-";
+/// The label of a background job, which has its timeout in seconds.
+const TIMEOUT: &str = "timeout_secs";
 
-/// An error as every tool of this dialect tells it.
-fn error(code: &'static str, message: impl Into<String>) -> ToolError {
-    let message = message.into();
-    let shape = json!({"error": code, "message": message});
-    ToolError::new(code, message).shaped(shape)
-}
-
-fn refusal(_tool: &Tool, _arguments: &Value, problem: &Problem) -> ToolError {
-    error("invalid_arguments", problem.to_string())
-}
-
-/// The error of the engine in this dialect's shape.
-fn failed(cause: &umbo_engine::Error) -> ToolError {
-    match cause {
-        umbo_engine::Error::NoShell { name, .. } => error(
-            "shell_not_installed",
-            format!("Shell not installed: {name}. Install from https://nushell.sh"),
-        ),
-        other => error("io_error", format!("IO error: {other}")),
+/// An error as every tool of this dialect tells it: a code, a sentence, and what the gate adds.
+fn shape(error: &ToolError) -> Value {
+    let mut shape = json!({"error": error.code, "message": error.message});
+    for (name, value) in &error.details {
+        shape[name] = value.clone();
     }
+    shape
+}
+
+/// The error of a job that could not be run, in the words of this dialect.
+fn failed(problem: ToolError) -> ToolError {
+    match problem.code {
+        // The gate's words are its own.
+        "denied" | "approval_required" | "expired" => problem,
+        _ => io_error(&problem.message),
+    }
+}
+
+fn io_error(what: &str) -> ToolError {
+    ToolError::new("io_error", format!("IO error: {what}"))
+}
+
+/// The background jobs there are: those that run, and those that ended and are still remembered.
+fn jobs(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
+    let settings = &call.tools.shell;
+    call.own(settings.completed_job_ttl_secs, settings.max_completed_jobs, is_background)
 }
 
 /// The background job that an id means.
 fn job(call: &Call<'_>, id: &str) -> Result<(Job, Summary), ToolError> {
-    let unknown = || error("job_not_found", format!("Job not found: {id}"));
-    let ulid = id.strip_prefix("job_").filter(|ulid| ulid.len() == 26).ok_or_else(unknown)?;
+    let unknown = || ToolError::new("job_not_found", format!("Job not found: {id}"));
+    let ulid = id.strip_prefix("job_").ok_or_else(unknown)?;
+    let summary = jobs(call)?.into_iter().find(|summary| summary.job.as_str() == ulid);
+    let summary = summary.ok_or_else(unknown)?;
     let job = call.tools.engine.job(ulid).map_err(|_| unknown())?;
-    let summary = job.summary().filter(is_background).ok_or_else(unknown)?;
     Ok((job, summary))
 }
 
 fn is_background(summary: &Summary) -> bool {
-    summary.name.as_deref().is_some_and(|name| name.starts_with(MARK))
+    summary.labels.contains_key(TIMEOUT)
 }
 
 /// The status object, tagged as the contract says.
@@ -132,15 +146,21 @@ fn running(at: u64) -> Value {
     json!({"status": "running", "started_at_unix": at / 1_000_000})
 }
 
-/// What a caller is told when a background job has ended.
+/// What a caller is told when a background job has ended, however it did.
 fn event(call: &Call<'_>, summary: &Summary) -> Option<Value> {
-    let (job, _) = job(call, &format!("job_{}", summary.job)).ok()?;
-    Some(json!({
-        "event_type": "shell_job_completed",
-        "data": {
-            "job_id": format!("job_{}", summary.job),
-            "command": summary.command,
-            "result": status(call, &job, summary).ok()?,
-        },
-    }))
+    if !is_background(summary) {
+        return None;
+    }
+    let job = call.tools.engine.job(summary.job.as_str()).ok()?;
+    let data = json!({
+        "job_id": format!("job_{}", summary.job),
+        "command": summary.command,
+        "result": status(call, &job, summary).ok()?,
+    });
+    Some(json!({"event_type": "shell_job_completed", "data": data}))
+}
+
+/// The message that an agent's loop makes of the event.
+fn message(_summary: &Summary, event: &Value) -> String {
+    json!({"type": "background_job_completed", "data": event["data"]}).to_string()
 }

@@ -1,56 +1,69 @@
 //! `shell`: a command in the project.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use serde_json::json;
-use umbo_engine::{Attendance, Command, End, Login, OnDisconnect, Request, Shell, Stdin};
+use umbo_command::Shell as Language;
+use umbo_engine::{Attendance, Command, End, Login, OnDisconnect, Request, Shell, Status, Stdin};
 use umbo_view::Stream;
 
-use super::{MARK, error, failed};
+use super::{TIMEOUT, blocked, failed, io_error};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::{Arguments, whole};
 use crate::call::{Call, Ran};
 
-/// Obvious mistakes. Not a boundary: the gate is one.
-const BLOCKED: [&str; 4] = ["rm -rf /", "rm -rf ~", "> /dev/sd", "dd if="];
 /// What the climb to SIGKILL and its proof may take beyond the timeout.
 const SLACK: Duration = Duration::from_secs(20);
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let line = arguments.text("command").unwrap_or_default();
-    if let Some(pattern) = BLOCKED.into_iter().find(|pattern| line.contains(pattern)) {
-        let message = format!("Command blocked: contains '{pattern}'");
-        return Err(error("blocked_command", message));
-    }
     let seconds = match arguments.get("timeout_secs") {
         None => call.tools.shell.default_timeout_secs,
         Some(given) => whole(given).ok_or_else(|| {
             let message = format!("timeout_secs: {given} was given; accepted: seconds from 0 up");
-            error("invalid_arguments", message)
+            ToolError::new("invalid_arguments", message)
         })?,
     };
-    let request = request(call, arguments, line, seconds)?;
-    if arguments.flag("background") {
-        return background(call, request, line, seconds);
+    let directory = directory(call, arguments.text("working_dir"))?;
+    let shell = shell(call)?;
+    let home = call.variable("HOME").map(PathBuf::from);
+    let language = language(call, &shell);
+    if let Some(pattern) = blocked::pattern(line, language, &directory, home.as_deref())? {
+        let message = format!("Command blocked: contains '{pattern}'");
+        return Err(ToolError::new("blocked_command", message));
     }
+    let mut request = call.request(line, None);
+    request.cwd = directory;
+    request.command = Command::Shell { text: line.to_owned(), shell, login: Login::No };
+    // The full environment, as it is.
+    request.env.attendance = Attendance::Attended;
+    request.stdin = Stdin::None;
+    request.limits.wall = Some(Duration::from_secs(seconds));
+    request.on_disconnect = OnDisconnect::Stop;
+    if arguments.flag("background") {
+        background(call, request, line, seconds)
+    } else {
+        foreground(call, &request, seconds)
+    }
+}
+
+fn foreground(call: &Call<'_>, request: &Request, seconds: u64) -> Result<Answer, ToolError> {
+    let _place = Place::take(call)?;
     let patience = Duration::from_secs(seconds).saturating_add(SLACK);
-    let ran = call.run(&request, patience).map_err(|problem| shaped(&problem))?;
-    let Ran::Ended(job, outcome) = ran else {
-        return Err(error("io_error", "IO error: the call was cancelled"));
+    let Ran::Ended(job, outcome) = call.run(request, patience).map_err(failed)? else {
+        return Err(io_error("the call was cancelled"));
     };
     if let End::FailedToStart { why } = &outcome.end {
-        return Err(error("io_error", format!("IO error: {why}")));
+        return Err(io_error(why));
     }
-    let budget = call.budget(None);
-    let stdout = call.text(&job, Some(Stream::Stdout), budget)?;
-    let stderr = call.text(&job, Some(Stream::Stderr), budget)?;
+    let output = |stream| call.text(&job, Some(stream), call.budget(None));
     let timed_out = matches!(outcome.end, End::TimedOut { .. });
-    let code = if timed_out { None } else { outcome.exit_code() };
     let value = json!({
-        "exit_code": code,
-        "stdout": stdout,
-        "stderr": stderr,
+        "exit_code": if timed_out { None } else { outcome.exit_code() },
+        "stdout": output(Stream::Stdout)?,
+        "stderr": output(Stream::Stderr)?,
         "timed_out": timed_out,
         "duration_secs": outcome.duration().as_secs_f64(),
     });
@@ -64,9 +77,12 @@ fn background(
     line: &str,
     seconds: u64,
 ) -> Result<Answer, ToolError> {
-    request.name = Some(format!("{MARK}{seconds}"));
+    request.labels.insert(TIMEOUT.to_owned(), seconds.to_string());
     request.on_disconnect = OnDisconnect::Detach;
-    let job = call.start(&request).map_err(|problem| shaped(&problem))?;
+    let place = Place::take(call)?;
+    let job = call.start(&request).map_err(failed)?;
+    // From here on it is counted as the job it is.
+    drop(place);
     let value = json!({
         "job_id": format!("job_{}", job.id()),
         "status": "running",
@@ -76,28 +92,65 @@ fn background(
     Ok(Answer::new(value, text))
 }
 
-fn request(
-    call: &Call<'_>,
-    arguments: &Arguments,
-    line: &str,
-    seconds: u64,
-) -> Result<Request, ToolError> {
-    let mut request = call.request(line, None);
-    request.cwd = directory(call, arguments.text("working_dir"))?;
+/// One of the commands that may run at once.
+struct Place<'a> {
+    call: &'a Call<'a>,
+}
+
+impl<'a> Place<'a> {
+    fn take(call: &'a Call<'a>) -> Result<Self, ToolError> {
+        let most = call.tools.shell.max_concurrent_processes;
+        let mut busy = call.tools.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let jobs = super::jobs(call)?;
+        let runs = |status: &Status| !matches!(status, Status::Ended(_));
+        let running = jobs.iter().filter(|job| runs(&job.status)).count();
+        if *busy + running >= most {
+            let message = format!("{most} processes run already; wait for one, or cancel one");
+            return Err(ToolError::new("too_many_processes", message));
+        }
+        *busy += 1;
+        Ok(Self { call })
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        *self.call.tools.busy.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+    }
+}
+
+/// The shell that the settings name, which must be there.
+fn shell(call: &Call<'_>) -> Result<Shell, ToolError> {
     let settings = &call.tools.shell;
-    let shell = match (&settings.shell_path, settings.shell.as_str()) {
-        (Some(path), _) => Shell::Path(path.clone()),
-        // The contract falls back to sh where there is no Nushell.
-        (None, "nu") => Shell::NuOrSh,
-        (None, name) => Shell::parse(name).map_err(|cause| failed(&cause))?,
+    let missing = |name: &str| {
+        let message = format!("Shell not installed: {name}. Install from https://nushell.sh");
+        ToolError::new("shell_not_installed", message)
     };
-    request.command = Command::Shell { text: line.to_owned(), shell, login: Login::No };
-    // The full environment, as it is.
-    request.env.attendance = Attendance::Attended;
-    request.stdin = Stdin::None;
-    request.limits.wall = Some(Duration::from_secs(seconds));
-    request.on_disconnect = OnDisconnect::Stop;
-    Ok(request)
+    if let Some(path) = &settings.shell_path {
+        let is_there = path.is_file();
+        let shell = Shell::Path(path.clone());
+        return if is_there { Ok(shell) } else { Err(missing(&path.display().to_string())) };
+    }
+    match settings.shell.as_str() {
+        // The contract falls back to sh where there is no Nushell.
+        "nu" => Ok(Shell::NuOrSh),
+        "sh" => Ok(Shell::Sh),
+        name if name.contains('/') && Path::new(name).is_file() => Ok(Shell::Path(name.into())),
+        name => match call.tools.program(name) {
+            Some(_) => call.shell_named(name),
+            None => Err(missing(name)),
+        },
+    }
+}
+
+/// The language that the line is written in.
+fn language(call: &Call<'_>, shell: &Shell) -> Language {
+    let name = match shell {
+        Shell::NuOrSh if call.tools.program("nu").is_some() => "nu".into(),
+        Shell::Path(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        other => other.name(),
+    };
+    Language::named(&name).unwrap_or(Language::Posix)
 }
 
 /// The directory, which must be inside of the project if the settings say so. Links are resolved
@@ -105,8 +158,9 @@ fn request(
 fn directory(call: &Call<'_>, given: Option<&str>) -> Result<PathBuf, ToolError> {
     let settings = &call.tools.shell;
     let root = settings.project_root.clone().unwrap_or_else(|| call.directory(None));
-    let missing =
-        |path: &str| error("working_dir_not_found", format!("Working directory not found: {path}"));
+    let missing = |path: &str| {
+        ToolError::new("working_dir_not_found", format!("Working directory not found: {path}"))
+    };
     let root = root.canonicalize().map_err(|_| missing(&root.display().to_string()))?;
     let Some(given) = given else { return Ok(root) };
     let wanted = root.join(given);
@@ -118,33 +172,22 @@ fn directory(call: &Call<'_>, given: Option<&str>) -> Result<PathBuf, ToolError>
     };
     if settings.restrict_to_project && !judged.starts_with(&root) {
         let message = format!("Working directory '{given}' is outside project root");
-        return Err(error("working_dir_escape", message));
+        return Err(ToolError::new("working_dir_escape", message));
     }
     resolved.ok().filter(|path| path.is_dir()).ok_or_else(|| missing(given))
 }
 
 /// A path without `.` and `..`, by its name alone.
-fn plain(path: &std::path::Path) -> PathBuf {
+fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
-            std::path::Component::ParentDir => {
+            Component::ParentDir => {
                 plain.pop();
             }
-            std::path::Component::CurDir => {}
+            Component::CurDir => {}
             other => plain.push(other),
         }
     }
     plain
-}
-
-fn shaped(problem: &ToolError) -> ToolError {
-    match problem.code {
-        "no_shell" => {
-            let message = "Shell not installed: nu. Install from https://nushell.sh";
-            error("shell_not_installed", message)
-        }
-        "too_many_jobs" => error("too_many_processes", problem.message.clone()),
-        _ => error("io_error", format!("IO error: {}", problem.message)),
-    }
 }

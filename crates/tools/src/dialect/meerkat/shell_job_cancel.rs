@@ -3,7 +3,7 @@
 use serde_json::json;
 use umbo_engine::{Ladder, Status};
 
-use super::{error, failed, job};
+use super::{io_error, job};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
@@ -12,10 +12,10 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let id = arguments.text("job_id").unwrap_or_default();
     let (job, summary) = job(call, id)?;
     if matches!(summary.status, Status::Ended(_)) {
-        return Err(error("job_not_running", "Job is not running"));
+        return Err(ToolError::new("job_not_running", "Job is not running"));
     }
-    job.stop(Ladder::default()).map_err(|cause| failed(&cause))?;
-    call.told(&job);
+    // Its end is an event all the same.
+    job.stop(Ladder::default()).map_err(|cause| io_error(&cause.to_string()))?;
     let value = json!({"job_id": id, "status": "cancelled"});
     let text = value.to_string();
     Ok(Answer::new(value, text))

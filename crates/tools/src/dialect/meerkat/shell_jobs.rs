@@ -1,16 +1,16 @@
 //! `shell_jobs`: the background jobs.
 
 use serde_json::{Value, json};
-use umbo_engine::{End, Scope, Status};
+use umbo_engine::{End, Status};
 
-use super::is_background;
+use super::jobs;
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
-use crate::call::{Call, Whose};
+use crate::call::Call;
 
 pub(super) fn run(call: &Call<'_>, _arguments: &Arguments) -> Result<Answer, ToolError> {
-    let jobs = call.jobs(Whose::Mine, Scope::Recent)?;
-    let listed = jobs.iter().filter(|summary| is_background(summary)).map(|summary| {
+    let jobs = jobs(call)?;
+    let listed = jobs.iter().map(|summary| {
         let status = match &summary.status {
             Status::Created | Status::Started { .. } => "running",
             Status::Ended(outcome) => match &outcome.end {

@@ -1,87 +1,139 @@
 //! `bash`: a command, for at most a minute in the foreground.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use umbo_engine::{Job, OnDisconnect, Outcome, Request, Status, Stdin};
+use umbo_command::Shell as Language;
+use umbo_engine::{Job, OnDisconnect, Outcome, Request, Size, Status, Stdin};
+use umbo_view::View;
 
-use super::{MARK, answer, cd, ending, error, label};
+use super::urls::{Writing, expand};
+use super::{MARK, TIMEOUT, answer, cd, ending, error, label, view};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
-use crate::call::{Call, Ran, fresh_name};
+use crate::call::{Call, Ran, fresh_name, text};
+use crate::own::wait_for;
 
-const TIMEOUT: f64 = 300.0;
+const DEFAULT: f64 = 300.0;
 const BOUNDS: (f64, f64) = (1.0, 3600.0);
-/// When a command in the foreground becomes one in the background.
-const AUTO_BACKGROUND: Duration = Duration::from_mins(1);
 /// A timeout that is waited for to its end, for there is no time to be spent in the background.
 const SHORT: Duration = Duration::from_secs(2);
 /// What the climb to SIGKILL and its proof may take beyond a timeout.
 const CLIMB: Duration = Duration::from_secs(20);
+/// How many tokens of output a background job is announced with.
+const PREVIEW: u64 = 1_000;
+
+/// What an answer says beside the output.
+struct Told {
+    details: Value,
+    notice: Option<String>,
+}
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let requested = arguments.number("timeout").unwrap_or(TIMEOUT);
-    let seconds = requested.clamp(BOUNDS.0, BOUNDS.1);
     let mut request = request(call, arguments)?;
+    let requested = arguments.number("timeout").unwrap_or(DEFAULT);
+    let seconds = requested.clamp(BOUNDS.0, BOUNDS.1);
     let timeout = Duration::from_secs_f64(seconds);
     request.limits.wall = Some(timeout);
-    let id = fresh_name(MARK, 6);
-    request.name = Some(id.clone());
-    let mut details = json!({"timeoutSeconds": seconds});
-    let mut notice = None;
+    request.labels.insert(TIMEOUT.to_owned(), seconds.to_string());
+    let mut told = Told { details: json!({"timeoutSeconds": seconds}), notice: None };
     if (seconds - requested).abs() > f64::EPSILON {
-        details["requestedTimeoutSeconds"] = json!(requested);
-        notice = Some(format!(
+        told.details["requestedTimeoutSeconds"] = json!(requested);
+        told.notice = Some(format!(
             "Timeout clamped to {seconds}s (requested {requested}s; allowed 1-3600s)"
         ));
     }
+    let id = fresh_name(MARK, 6);
+    request.name = Some(id.clone());
     if arguments.flag("async") {
+        wait_for(&mut request, Duration::ZERO);
         let job = call.start(&request)?;
-        return background(call, &job, &id, details, notice.as_deref());
+        return background(call, &job, &id, told);
     }
     request.on_disconnect = OnDisconnect::Stop;
-    let short = timeout <= SHORT;
-    let patience = AUTO_BACKGROUND.min(timeout.saturating_sub(Duration::from_secs(1)));
-    let patience = if short { timeout + CLIMB } else { patience };
-    match call.run(&request, patience)? {
-        Ran::Ended(job, outcome) => {
-            ended(call, arguments, &job, &outcome, details, notice.as_deref())
-        }
+    let wait = patience(call, &request, timeout);
+    wait_for(&mut request, wait);
+    match call.run(&request, wait)? {
+        Ran::Ended(job, outcome) => ended(call, arguments, &job, &outcome, told),
         Ran::Running(job) => match job.status()? {
             Status::Ended(outcome) => {
                 call.told(&job);
-                ended(call, arguments, &job, &outcome, details, notice.as_deref())
+                ended(call, arguments, &job, &outcome, told)
             }
-            _ => background(call, &job, &id, details, notice.as_deref()),
+            _ if call.ticket.is_cancelled() => Err(error("Command aborted")),
+            _ => background(call, &job, &id, told),
         },
     }
 }
 
+/// How long a command stays in the foreground.
+fn patience(call: &Call<'_>, request: &Request, timeout: Duration) -> Duration {
+    let settings = &call.tools.omp;
+    let to_its_end = timeout + CLIMB;
+    if !settings.auto_background || request.terminal.is_some() || timeout <= SHORT {
+        return to_its_end;
+    }
+    let threshold = settings.auto_background_threshold.min(call.tools.longest_wait);
+    threshold.min(timeout.saturating_sub(Duration::from_secs(1)))
+}
+
 fn request(call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError> {
-    let mut command = arguments.text("command").unwrap_or_default();
-    let mut directory = arguments.text("cwd").map(str::to_owned);
+    let original = arguments.text("command").unwrap_or_default();
+    let variables = arguments.pairs("env");
+    if let Some((name, _)) = variables.iter().find(|(name, _)| !is_name(name)) {
+        return Err(error(format!("Invalid bash env name: {name}")));
+    }
+    let (mut command, mut directory) = (original, arguments.text("cwd").map(str::to_owned));
     if directory.is_none()
-        && let Some((path, rest)) = cd::split(command)
+        && let Some((path, rest)) = cd::split(original)
     {
         directory = Some(path);
         command = rest;
     }
-    let resolved = call.directory(directory.as_deref());
-    if !resolved.exists() {
-        return Err(error(format!("Working directory does not exist: {}", resolved.display())));
+    if call.tools.omp.interceptor {
+        intercepted(call, original, command)?;
     }
-    if !resolved.is_dir() {
-        return Err(error(format!("Working directory is not a directory: {}", resolved.display())));
-    }
-    let mut request = call.request(command, directory.as_deref());
-    for (name, value) in arguments.pairs("env") {
-        if !is_name(&name) {
-            return Err(error(format!("Invalid bash env name: {name}")));
-        }
-        request.env.set.push((name.into(), value.into()));
+    let command = expand(call, command, Writing::Quoted)?;
+    let directory = match directory {
+        Some(directory) => Some(expand(call, &directory, Writing::Bare)?),
+        None => None,
+    };
+    let mut request = call.request(&command, None);
+    request.cwd = existing(call, directory.as_deref())?;
+    for (name, value) in variables {
+        request.env.set.push((name.into(), expand(call, &value, Writing::Quoted)?.into()));
     }
     request.stdin = Stdin::None;
+    let may_ask = call.tools.omp.has_ui && call.variable("PI_NO_PTY").is_none_or(|no| no != "1");
+    if arguments.flag("pty") && may_ask {
+        request.terminal = Some(Size::default());
+    }
     Ok(request)
+}
+
+/// Refuses what another tool of the caller does better, as it was given and without its `cd`.
+fn intercepted(call: &Call<'_>, original: &str, command: &str) -> Result<(), ToolError> {
+    let tools = call.tools.known_tools();
+    for text in [original, command] {
+        let reading = umbo_command::read(text, Language::Bash);
+        if let Some(blocked) = umbo_gate::intercept(original, &reading, &tools) {
+            return Err(error(blocked));
+        }
+    }
+    Ok(())
+}
+
+fn existing(call: &Call<'_>, directory: Option<&str>) -> Result<PathBuf, ToolError> {
+    let directory = call.directory(directory);
+    if !directory.exists() {
+        return Err(error(format!("Working directory does not exist: {}", directory.display())));
+    }
+    if !directory.is_dir() {
+        let text = format!("Working directory is not a directory: {}", directory.display());
+        return Err(error(text));
+    }
+    Ok(directory)
 }
 
 fn is_name(name: &str) -> bool {
@@ -95,34 +147,45 @@ fn ended(
     arguments: &Arguments,
     job: &Job,
     outcome: &Outcome,
-    mut details: Value,
-    notice: Option<&str>,
+    mut told: Told,
 ) -> Result<Answer, ToolError> {
-    let (text, failed) = match ending(call, job, outcome)? {
+    let view = view(call, job)?;
+    let mut output = filtered(arguments, text(&view));
+    if view.counts.folded_lines > 0 {
+        output = format!("{}\n[raw output: artifact://{}]", output.trim_end(), job.id());
+    }
+    let (mut text, failed) = match ending(call, job, outcome, &output) {
         Ok(text) => (text, false),
         Err(text) => (text, true),
     };
-    let mut text = if failed { text } else { filtered(arguments, text) };
-    if let Some(notice) = notice {
+    if let Some(notice) = told.notice {
         text = format!("{text}\n\n{notice}");
     }
-    if failed {
-        return Err(error(text));
-    }
-    let view = call.view(job, 0, None, call.budget(None))?;
     if view.truncated {
-        let counts = view.counts;
-        details["meta"] = json!({"truncation": {
-            "truncatedBy": "bytes",
-            "totalLines": counts.total_lines,
-            "totalBytes": counts.total_bytes,
-            "outputLines": counts.shown_lines,
-            "outputBytes": counts.shown_bytes,
-            "artifactId": job.id().as_str(),
-        }});
+        told.details["meta"] = json!({"truncation": truncation(job, &view)});
         text = format!("{text}\n\nFull: artifact://{}", job.id());
     }
-    Ok(answer(text, &details))
+    if failed { Err(error(text)) } else { Ok(answer(text, &told.details)) }
+}
+
+/// What is missing at the beginning, and where it is.
+fn truncation(job: &Job, view: &View) -> Value {
+    let counts = view.counts;
+    let mut truncation = json!({
+        "direction": "tail",
+        "truncatedBy": "bytes",
+        "totalLines": counts.total_lines,
+        "totalBytes": counts.total_bytes,
+        "outputLines": counts.shown_lines,
+        "outputBytes": counts.shown_bytes,
+        "artifactId": job.id().as_str(),
+    });
+    // Lines too many to be counted have no numbers.
+    if let Some(last) = counts.total_lines {
+        let first = last.saturating_sub(counts.shown_lines) + 1;
+        truncation["shownRange"] = json!({"start": first, "end": last});
+    }
+    truncation
 }
 
 /// The first lines of a text, then the last of these.
@@ -136,25 +199,18 @@ fn filtered(arguments: &Arguments, text: String) -> String {
     lines[lines.len().saturating_sub(tail.unwrap_or(usize::MAX))..].join("\n")
 }
 
-fn background(
-    call: &Call<'_>,
-    job: &Job,
-    id: &str,
-    mut details: Value,
-    notice: Option<&str>,
-) -> Result<Answer, ToolError> {
+fn background(call: &Call<'_>, job: &Job, id: &str, told: Told) -> Result<Answer, ToolError> {
     let command = job.summary().map(|summary| summary.command).unwrap_or_default();
+    let mut details = told.details;
     details["async"] = json!({"state": "running", "jobId": id, "type": "bash"});
-    let mut parts = Vec::new();
-    let preview = call.text(job, None, call.budget(Some(1_000)))?;
-    if !preview.is_empty() {
-        parts.push(preview.trim_end().to_owned());
-    }
-    parts.extend(notice.map(str::to_owned));
+    let preview = call.text(job, None, call.budget(Some(PREVIEW)))?;
+    let mut parts = vec![preview.trim_end().to_owned()];
+    parts.extend(told.notice);
     parts.push(format!(
         "Background job {id} started: {}\n\
          Use `job` with `poll: [\"{id}\"]` to wait for it, or `list: true` to look.",
         label(&command)
     ));
+    parts.retain(|part| !part.is_empty());
     Ok(answer(parts.join("\n\n"), &details))
 }

@@ -1,18 +1,18 @@
 //! `job`: waits for background jobs, cancels them, lists them.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use umbo_engine::{Job, Ladder, Scope, Status, Summary};
+use umbo_engine::{Job, Ladder, Status, Summary};
+use umbo_view::Tick;
 
-use super::{answer, ending, error, is_job, label, status};
+use super::{answer, error, jobs, snapshot};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
-use crate::call::{Call, Whose, now};
+use crate::call::Call;
 
-/// How long a poll waits for the first job to end.
-const POLL: Duration = Duration::from_secs(30);
-/// How often it looks up.
+/// How often a poll tells how the jobs stand.
 const BEAT: Duration = Duration::from_millis(500);
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
@@ -22,19 +22,17 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         if poll.is_some() || cancel.is_some() {
             return Err(error("`list` cannot be combined with `poll` or `cancel`."));
         }
-        return build(call, &mine(call)?, None);
+        return build(call, &known(call, None)?, None);
     }
     let cancelled = cancel.as_deref().map(|ids| cancel_all(call, ids)).transpose()?;
     let watched: Vec<Job> = match (&poll, &cancelled) {
-        (Some(ids), _) => ids.iter().filter_map(|id| call.named(id)).collect(),
-        (None, None) => running(call)?,
+        (Some(ids), _) => known(call, Some(ids))?,
+        (None, None) => known(call, None)?.into_iter().filter(|job| !is_over(job)).collect(),
         (None, Some(_)) => Vec::new(),
     };
     if watched.is_empty() {
         if let Some(cancelled) = cancelled {
-            let ids = cancel.unwrap_or_default();
-            let jobs: Vec<Job> = ids.iter().filter_map(|id| call.named(id)).collect();
-            return build(call, &jobs, Some(&cancelled));
+            return build(call, &known(call, cancel.as_deref())?, Some(&cancelled));
         }
         let text = match poll {
             Some(ids) => format!("No matching jobs found for IDs: {}", ids.join(", ")),
@@ -46,54 +44,82 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     build(call, &watched, cancelled.as_deref())
 }
 
-fn mine(call: &Call<'_>) -> Result<Vec<Job>, ToolError> {
-    let jobs = call.jobs(Whose::Mine, Scope::Recent)?;
-    let names = jobs.iter().filter(|summary| is_job(summary));
-    Ok(names.filter_map(|summary| call.tools.engine.job(summary.job.as_str()).ok()).collect())
-}
-
-fn running(call: &Call<'_>) -> Result<Vec<Job>, ToolError> {
-    let mut jobs = mine(call)?;
-    jobs.retain(|job| !is_over(job));
-    Ok(jobs)
+/// The jobs there are with these ids, in that order and each once; all of them without.
+fn known(call: &Call<'_>, ids: Option<&[String]>) -> Result<Vec<Job>, ToolError> {
+    let all = jobs(call)?;
+    let job = |summary: &Summary| call.tools.engine.job(summary.job.as_str()).ok();
+    let Some(ids) = ids else { return Ok(all.iter().filter_map(job).collect()) };
+    let mut found: Vec<&Summary> = Vec::new();
+    for id in ids {
+        let named = all.iter().find(|summary| summary.name.as_ref() == Some(id));
+        found.extend(named.filter(|named| found.iter().all(|other| other.job != named.job)));
+    }
+    Ok(found.into_iter().filter_map(job).collect())
 }
 
 fn is_over(job: &Job) -> bool {
     !matches!(job.status(), Ok(Status::Created | Status::Started { .. }))
 }
 
-/// Cancels; what became of each id.
+/// Cancels, all at once; what became of each id.
 fn cancel_all(call: &Call<'_>, ids: &[String]) -> Result<Vec<(String, &'static str)>, ToolError> {
-    let mut outcomes = Vec::new();
-    for id in ids {
-        let outcome = match call.named(id) {
-            None => "not_found",
-            Some(job) if is_over(&job) => "already_completed",
-            Some(job) => {
-                job.stop(Ladder::default())?;
-                "cancelled"
-            }
+    let all = jobs(call)?;
+    let cancel = |id: &String| -> Result<&'static str, ToolError> {
+        let Some(named) = all.iter().find(|summary| summary.name.as_ref() == Some(id)) else {
+            return Ok("not_found");
         };
-        outcomes.push((id.clone(), outcome));
-    }
-    Ok(outcomes)
+        let job = call.tools.engine.job(named.job.as_str())?;
+        if is_over(&job) {
+            return Ok("already_completed");
+        }
+        job.stop(Ladder::default())?;
+        Ok("cancelled")
+    };
+    thread::scope(|scope| {
+        let stops: Vec<_> = ids.iter().map(|id| (id, scope.spawn(|| cancel(id)))).collect();
+        let joined = stops.into_iter().map(|(id, stop)| match stop.join() {
+            Ok(outcome) => Ok((id.clone(), outcome?)),
+            Err(_) => Err(error(format!("{id} could not be cancelled"))),
+        });
+        joined.collect()
+    })
 }
 
 /// Waits until the first of those that run has ended. If all have, there is nothing to wait for.
 fn wait(call: &Call<'_>, jobs: &[Job]) -> Result<(), ToolError> {
-    let deadline = Instant::now() + POLL;
+    let start = Instant::now();
+    let patience = call.tools.omp.poll_wait.min(call.tools.longest_wait);
     let mut seen = call.tools.engine.newest_event()?;
-    let before = jobs.iter().filter(|job| is_over(job)).count();
+    let over = || jobs.iter().filter(|job| is_over(job)).count();
+    let before = over();
     while before < jobs.len() && !call.ticket.is_cancelled() {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() || jobs.iter().filter(|job| is_over(job)).count() > before {
+        let left = patience.saturating_sub(start.elapsed());
+        if left.is_zero() || over() > before {
             break;
         }
+        tell(call, jobs, start);
         if let Some(event) = call.tools.engine.wait_event_after("exited", seen, left.min(BEAT))? {
             seen = event.seq;
         }
     }
     Ok(())
+}
+
+/// Tells whoever waits how the jobs stand.
+fn tell(call: &Call<'_>, jobs: &[Job], start: Instant) {
+    if !call.ticket.wants_progress() {
+        return;
+    }
+    let summaries: Vec<Summary> = jobs.iter().filter_map(Job::summary).collect();
+    let line = |summary: &Summary| {
+        let id = summary.name.as_deref().unwrap_or_default();
+        format!("{id} {}", super::status(&summary.status))
+    };
+    call.ticket.tell(&Tick {
+        lines: summaries.iter().map(line).collect(),
+        bytes: summaries.iter().map(|summary| summary.total_bytes).sum(),
+        elapsed: u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX).max(1),
+    });
 }
 
 fn build(
@@ -119,6 +145,7 @@ fn build(
         if text("status") == "running" {
             running.push(format!("- {line}"));
         } else {
+            // Who reads it here is not told again.
             call.told(job);
             let said = format!("{}{}", text("resultText"), text("errorText"));
             completed.push(format!("### {line}\n{said}"));
@@ -136,26 +163,4 @@ fn build(
     }
     details["jobs"] = Value::Array(snapshots);
     Ok(answer(sections.join("\n\n"), &details))
-}
-
-fn snapshot(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, ToolError> {
-    let started = summary.started_at().unwrap_or(summary.created_at);
-    let end = match &summary.status {
-        Status::Ended(outcome) => outcome.ended_at,
-        Status::Created | Status::Started { .. } => now(),
-    };
-    let mut value = json!({
-        "id": summary.name,
-        "type": "bash",
-        "status": status(&summary.status),
-        "label": label(&summary.command),
-        "durationMs": end.saturating_sub(started) / 1000,
-    });
-    if let Status::Ended(outcome) = &summary.status {
-        match ending(call, job, outcome)? {
-            Ok(text) => value["resultText"] = json!(text),
-            Err(text) => value["errorText"] = json!(text),
-        }
-    }
-    Ok(value)
 }

@@ -4,14 +4,19 @@ mod bash;
 mod cd;
 mod job;
 pub(super) mod recipe;
+mod urls;
 
 use serde_json::{Value, json};
 use umbo_engine::{End, Job, Outcome, Status, Summary};
+use umbo_view::{Budget, Reader, Shape, View, ViewOptions};
 
 use super::{Dialect, no_guidance};
 use crate::answer::{Answer, ToolError};
-use crate::call::Call;
+use crate::call::{Call, now, text};
+use crate::own::outlasted;
 use crate::schema::Problem;
+use crate::settings::OmpSettings;
+use crate::source::JobLog;
 use crate::tool::{Definition, Tool};
 
 pub(super) const DIALECT: Dialect = Dialect {
@@ -39,14 +44,48 @@ pub(super) const DIALECT: Dialect = Dialect {
     ],
     prefers_bash: true,
     tells_in_structure: false,
-    refusal: |_tool: &Tool, _arguments: &Value, problem: &Problem| error(problem.to_string()),
+    refusal,
+    fields: &[],
+    shape: |error: &ToolError| thrown(&error.message),
     guidance: no_guidance,
+    tailor,
     is_enabled: |_| true,
-    event: crate::news::event,
+    event,
+    sentence: crate::news::sentence,
 };
 
 /// The mark of this dialect's jobs.
 const MARK: &str = "bg_";
+/// The label of a job that has its timeout, in seconds.
+const TIMEOUT: &str = "timeout";
+/// How much text a result has at most. Lines and tokens are not counted in this contract.
+const BYTES: u64 = 50 * 1024;
+/// Jobs that ended are known for so many seconds.
+const RETENTION: u64 = 300;
+
+/// Leaves out what the settings turn off.
+fn tailor(tools: &mut Vec<Tool>, settings: &OmpSettings) {
+    if !settings.async_enabled {
+        for tool in tools.iter_mut().filter(|tool| tool.name == "bash") {
+            if let Some(fields) = tool.input_schema["properties"].as_object_mut() {
+                fields.remove("async");
+            }
+        }
+        if !settings.auto_background {
+            tools.retain(|tool| tool.name != "job");
+        }
+    }
+}
+
+fn refusal(tool: &Tool, _arguments: &Value, problem: &Problem) -> ToolError {
+    if tool.name == "bash"
+        && problem.field == "async"
+        && tool.input_schema["properties"]["async"].is_null()
+    {
+        return error("Async bash execution is disabled. Set async.enabled to use it.");
+    }
+    error(problem.to_string())
+}
 
 /// One block of text, and details.
 fn result(text: &str, details: &Value) -> Value {
@@ -59,39 +98,49 @@ fn answer(text: String, details: &Value) -> Answer {
 
 /// An error, which is thrown there and has no details.
 fn error(text: impl Into<String>) -> ToolError {
-    let text = text.into();
-    let mut shape = result(&text, &json!({}));
-    shape["isError"] = json!(true);
-    ToolError::new("tool_error", text).shaped(shape)
+    ToolError::new("tool_error", text)
 }
 
-fn is_job(summary: &Summary) -> bool {
-    summary.name.as_deref().is_some_and(|name| name.starts_with(MARK))
+fn thrown(text: &str) -> Value {
+    let mut shape = result(text, &json!({}));
+    shape["isError"] = json!(true);
+    shape
+}
+
+/// The jobs there are, oldest first: what goes on without its call, or did not long ago.
+fn jobs(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
+    call.own(RETENTION, usize::MAX, outlasted)
+}
+
+/// The end of what a job wrote, in the room that a result has.
+fn view(call: &Call<'_>, job: &Job) -> Result<View, ToolError> {
+    let bytes = BYTES.min(call.budget(None).bytes);
+    let budget = Budget { bytes, tokens: u64::MAX, lines: u64::MAX, ..call.budget(None) };
+    let reader = Reader::new(JobLog::open(job)?).mask(&call.tools.masker);
+    let (shape, minimize) = (Shape::Tail, call.tools.minimize);
+    Ok(reader.view(&ViewOptions { budget, shape, minimize, ..ViewOptions::default() })?)
 }
 
 /// What a command that ended has to say: its text, or the text it fails with.
-fn ending(
-    call: &Call<'_>,
-    job: &Job,
-    outcome: &Outcome,
-) -> Result<Result<String, String>, ToolError> {
-    let mut output = call.text(job, None, call.budget(None))?;
-    if output.is_empty() {
-        output.push_str("(no output)");
-    }
+fn ending(call: &Call<'_>, job: &Job, outcome: &Outcome, output: &str) -> Result<String, String> {
     let output = output.trim_end();
+    let output = if output.is_empty() { "(no output)" } else { output };
     let failure = match &outcome.end {
-        End::Exited { code: 0 } => return Ok(Ok(output.to_owned())),
+        End::Exited { code: 0 } => return Ok(output.to_owned()),
         End::Exited { code } => format!("Command exited with code {code}"),
         End::Signaled { signal, .. } => format!("Command exited with code {}", 128 + signal),
         End::TimedOut { after_ms, .. } => {
-            format!("Command timed out after {} seconds", after_ms / 1000)
+            let summary = job.summary();
+            let given = summary.as_ref().and_then(|summary| summary.labels.get(TIMEOUT));
+            let seconds = given.cloned().unwrap_or_else(|| (after_ms / 1000).to_string());
+            format!("Command timed out after {seconds} seconds")
         }
+        End::Stopped { .. } if call.ticket.is_cancelled() => "Command aborted".to_owned(),
         End::Stopped { .. } => "Command cancelled".to_owned(),
         End::FailedToStart { why } => format!("Command failed: {why}"),
         End::Lost { .. } => "Command failed: missing exit status".to_owned(),
     };
-    Ok(Err(format!("{output}\n\n{failure}")))
+    Err(format!("{output}\n\n{failure}"))
 }
 
 /// The word for where a job is in its life.
@@ -104,6 +153,39 @@ fn status(status: &Status) -> &'static str {
             _ => "failed",
         },
     }
+}
+
+/// A job at one moment.
+fn snapshot(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, ToolError> {
+    let started = summary.started_at().unwrap_or(summary.created_at);
+    let end = match &summary.status {
+        Status::Ended(outcome) => outcome.ended_at,
+        Status::Created | Status::Started { .. } => now(),
+    };
+    let mut value = json!({
+        "id": summary.name,
+        "type": "bash",
+        "status": status(&summary.status),
+        "label": label(&summary.command),
+        "durationMs": end.saturating_sub(started) / 1000,
+    });
+    if let Status::Ended(outcome) = &summary.status {
+        match ending(call, job, outcome, &text(&view(call, job)?)) {
+            Ok(text) => value["resultText"] = json!(text),
+            Err(text) => value["errorText"] = json!(text),
+        }
+    }
+    Ok(value)
+}
+
+/// What is told when a job has ended that nobody polled: the update that its call would have had.
+fn event(call: &Call<'_>, summary: &Summary) -> Option<Value> {
+    let job = call.tools.engine.job(summary.job.as_str()).ok()?;
+    let snapshot = snapshot(call, &job, summary).ok()?;
+    let said = snapshot["resultText"].as_str().or(snapshot["errorText"].as_str());
+    let state = if snapshot["status"] == "completed" { "completed" } else { "failed" };
+    let details = json!({"async": {"state": state, "jobId": summary.name, "type": "bash"}});
+    Some(result(said.unwrap_or_default(), &details))
 }
 
 /// What a job is called in lists: its command, on one line.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 use umbo_engine::{End, Job, OnDisconnect, Outcome, Request, Size, Status, Stdin};
 
-use super::{Dialect, no_guidance};
+use super::{Dialect, as_it_is, no_guidance};
 use crate::answer::ToolError;
 use crate::call::{Call, Ran};
 use crate::schema::Problem;
@@ -44,9 +44,13 @@ pub(super) const DIALECT: Dialect = Dialect {
         }
         invalid(&problem.field, problem.to_string())
     },
+    fields: &[],
+    shape: ToolError::to_value,
     guidance: no_guidance,
+    tailor: as_it_is,
     is_enabled: |_| true,
     event: crate::news::event,
+    sentence: crate::news::sentence,
 };
 
 /// How long a command may take that nothing else is known of.

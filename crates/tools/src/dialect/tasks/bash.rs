@@ -5,29 +5,34 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
-use umbo_engine::{Condition, End, Job, Ladder, OnDisconnect, Stdin};
+use umbo_engine::{Condition, End, Job, Ladder, OnDisconnect, Outcome, Stdin};
 use umbo_view::mask::Masker;
 use umbo_view::{Reader, ViewOptions};
 
-use super::ended;
+use super::{DESCRIPTION, ended};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::{Call, Ran, millis, text};
+use crate::own::wait_for;
 use crate::source::JobLog;
 use crate::tasks::{TaskSnapshot, TaskStatus};
 
 const TIMEOUT_MS: f64 = 120_000.0;
-const SLACK: Duration = Duration::from_secs(20);
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let line = arguments.text("command").unwrap_or_default();
+    let description = arguments.text("description").unwrap_or_default();
+    let mut task = TaskSnapshot::new(line, description);
+    task.agent_id = call.tools.owner.clone().unwrap_or_default();
+    let id = task.id.clone();
     let mut request = call.request(line, None);
     request.stdin = Stdin::None;
+    request.name = Some(id.clone());
+    if !description.is_empty() {
+        request.labels.insert(DESCRIPTION.to_owned(), description.to_owned());
+    }
     if arguments.flag("run_in_background") {
-        let mut task = TaskSnapshot::new(line, arguments.text("description").unwrap_or_default());
-        task.agent_id = call.tools.owner.clone().unwrap_or_default();
-        let id = task.id.clone();
-        request.name = Some(id.clone());
+        wait_for(&mut request, Duration::ZERO);
         let job = call.start(&request)?;
         mirror(call, task, &job);
         let message = format!("Command running in background with task id: {id}");
@@ -35,12 +40,38 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         return Ok(Answer::new(value, message));
     }
     let timeout = millis(arguments.number("timeout").unwrap_or(TIMEOUT_MS));
+    let wait = call.tools.longest_wait;
+    wait_for(&mut request, wait);
     request.limits.wall = Some(timeout);
     request.on_disconnect = OnDisconnect::Stop;
-    let Ran::Ended(job, outcome) = call.run(&request, timeout.saturating_add(SLACK))? else {
-        return Err(ToolError::new("cancelled", "the call was cancelled"));
-    };
-    let output = call.text(&job, None, call.budget(None))?;
+    match call.run(&request, wait)? {
+        Ran::Ended(job, outcome) => foreground(call, &job, &outcome, timeout),
+        Ran::Running(_) if call.ticket.is_cancelled() => {
+            Err(ToolError::new("cancelled", "the call was cancelled"))
+        }
+        Ran::Running(job) => {
+            mirror(call, task, &job);
+            let output = call.text(&job, None, call.budget(None))?;
+            let message = format!(
+                "Command still running after {} s, goes on in background with task id: {id}",
+                wait.as_secs()
+            );
+            let text = format!("{output}{message}");
+            let value = json!({
+                "task_id": id, "status": "running", "message": message, "output": output,
+            });
+            Ok(Answer::new(value, text))
+        }
+    }
+}
+
+fn foreground(
+    call: &Call<'_>,
+    job: &Job,
+    outcome: &Outcome,
+    timeout: Duration,
+) -> Result<Answer, ToolError> {
+    let output = call.text(job, None, call.budget(None))?;
     let code = outcome.exit_code().unwrap_or(-1);
     let value = json!({"output": output, "exit_code": code});
     let failure = match &outcome.end {

@@ -12,9 +12,10 @@ mod task_stop;
 use serde_json::{Value, json};
 use umbo_engine::{Job, Outcome, Status, Summary};
 
-use super::{Dialect, no_guidance, refuse};
+use super::{Dialect, as_it_is, no_guidance, refuse};
 use crate::answer::ToolError;
 use crate::call::Call;
+use crate::moment::show_time;
 use crate::tasks::TaskStatus;
 use crate::tool::Definition;
 
@@ -50,25 +51,24 @@ pub(super) const DIALECT: Dialect = Dialect {
     prefers_bash: false,
     tells_in_structure: false,
     refusal: refuse,
+    fields: &[],
+    shape: ToolError::to_value,
     guidance: no_guidance,
+    tailor: as_it_is,
     is_enabled: |_| true,
-    event: crate::news::event,
+    event,
+    sentence,
 };
 
-/// Whether a job's name is a task's id.
-fn is_task(summary: &Summary) -> bool {
-    summary.name.as_deref().is_some_and(|name| {
-        name.len() == 9
-            && name.starts_with('b')
-            && name.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
-    })
-}
+/// The label that says what a task does.
+const DESCRIPTION: &str = "description";
+/// Tasks that ended are listed for so many seconds, and so many of them.
+const SHOWN: (u64, usize) = (300, 100);
 
 /// The task that an id means.
 fn task(call: &Call<'_>, id: &str) -> Result<(Job, Summary), ToolError> {
     call.named(id)
         .and_then(|job| job.summary().map(|summary| (job, summary)))
-        .filter(|(_, summary)| is_task(summary))
         .ok_or_else(|| ToolError::new("unknown_task", format!("task {id} not found")))
 }
 
@@ -96,12 +96,28 @@ fn told(summary: &Summary) -> Value {
     let mut value = json!({
         "id": summary.name,
         "command": summary.command,
+        "description": summary.labels.get(DESCRIPTION).cloned().unwrap_or_default(),
         "status": status.as_str(),
-        "started_at": crate::moment::show_time(summary.started_at().unwrap_or(summary.created_at)),
+        "started_at": show_time(summary.started_at().unwrap_or(summary.created_at)),
+        "agent_id": summary.owner.clone().unwrap_or_default(),
     });
     if let Status::Ended(outcome) = &summary.status {
         value["exit_code"] = json!(code);
-        value["completed_at"] = json!(crate::moment::show_time(outcome.ended_at));
+        value["completed_at"] = json!(show_time(outcome.ended_at));
     }
     value
+}
+
+/// What is told when a task has ended: its snapshot.
+fn event(call: &Call<'_>, summary: &Summary) -> Option<Value> {
+    let job = call.tools.engine.job(summary.job.as_str()).ok()?;
+    let mut event = told(summary);
+    event["output"] = json!(call.text(&job, None, call.budget(None)).ok()?);
+    Some(event)
+}
+
+fn sentence(summary: &Summary, _event: &Value) -> String {
+    let (status, code) = standing(&summary.status);
+    let id = summary.name.as_deref().unwrap_or_default();
+    format!("task {id} {} with exit code {code}", status.as_str())
 }

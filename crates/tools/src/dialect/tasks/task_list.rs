@@ -1,16 +1,15 @@
 //! `task_list`: every background task.
 
 use serde_json::json;
-use umbo_engine::Scope;
 
-use super::{is_task, standing, told};
+use super::{SHOWN, standing, told};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
-use crate::call::{Call, Whose};
+use crate::call::Call;
+use crate::own::outlasted;
 
 pub(super) fn run(call: &Call<'_>, _arguments: &Arguments) -> Result<Answer, ToolError> {
-    let jobs = call.jobs(Whose::Mine, Scope::Recent)?;
-    let tasks: Vec<_> = jobs.iter().filter(|summary| is_task(summary)).collect();
+    let tasks = call.own(SHOWN.0, SHOWN.1, outlasted)?;
     let mut lines: Vec<String> = tasks
         .iter()
         .map(|summary| {
@@ -22,6 +21,6 @@ pub(super) fn run(call: &Call<'_>, _arguments: &Arguments) -> Result<Answer, Too
     if lines.is_empty() {
         lines.push("no background tasks".to_owned());
     }
-    let list: Vec<_> = tasks.into_iter().map(told).collect();
+    let list: Vec<_> = tasks.iter().map(told).collect();
     Ok(Answer::new(json!({"tasks": list}), lines.join("\n")))
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use umbo_engine::{Job, Met, Outcome, Status};
 use umbo_view::{Budget, View};
 
-use super::{Dialect, no_guidance, refuse};
+use super::{Dialect, as_it_is, no_guidance, refuse};
 use crate::answer::{Answer, ToolError, compact};
 use crate::call::{Call, text};
 use crate::report::Ended;
@@ -70,9 +70,13 @@ pub(super) const DIALECT: Dialect = Dialect {
     prefers_bash: false,
     tells_in_structure: true,
     refusal: refuse,
+    fields: &[],
+    shape: ToolError::to_value,
     guidance: no_guidance,
+    tailor: as_it_is,
     is_enabled: |_| true,
     event: crate::news::event,
+    sentence: crate::news::sentence,
 };
 
 /// The word for what a wait came to.

@@ -1,0 +1,89 @@
+//! Whatever arguments a tool is given: an answer or a clear error, never a panic, and nothing runs
+//! that was refused.
+
+use std::cell::Cell;
+
+use proptest::collection::{hash_map, vec};
+use proptest::prelude::{Just, Strategy, any, prop_oneof};
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::{Map, Value, json};
+use umbo_tools::{ShellSettings, Ticket, Tool, Toolset, check};
+
+use crate::harness::Umbo;
+
+/// Any JSON, with the numbers and strings that break things.
+fn anything() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(|number| json!(number)),
+        prop_oneof![Just(json!(u64::MAX)), Just(json!(-1)), Just(json!(1e308)), Just(json!(0.5))],
+        ".{0,12}".prop_map(Value::from),
+        "[a-z_]{1,12}".prop_map(Value::from),
+        Just(json!("touch ran")),
+        Just(json!("\0\u{1b}[31m\u{202e}")),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::from),
+            hash_map("[a-z_.]{0,8}", inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+/// Arguments that are nearly right: those that are required, and one that is anything.
+fn nearly_right(tool: &Tool, picked: usize, value: Value) -> Value {
+    let properties = tool.input_schema["properties"].as_object().unwrap();
+    let mut map: Map<String, Value> = tool.input_schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|name| (name.as_str().unwrap().to_owned(), json!("touch ran")))
+        .collect();
+    let mut names: Vec<&str> = properties.keys().map(String::as_str).collect();
+    names.push("unheard_of");
+    map.insert(names[picked % names.len()].to_owned(), value);
+    Value::Object(map)
+}
+
+/// An error must say which field, what was given and what is accepted; a refused call must leave
+/// nothing behind.
+fn hold(tools: &Toolset, tool: &Tool, arguments: Value) -> bool {
+    let Err(problem) = check(&tool.input_schema, &arguments) else { return false };
+    assert!(!problem.given.is_empty() && !problem.accepted.is_empty(), "{problem:?}");
+    let result = tools.call(tool.name, arguments, &Ticket::default());
+    assert!(result.is_error, "{result:?}");
+    assert!(result.text.contains(&problem.field) || problem.field == "async", "{result:?}");
+    true
+}
+
+#[test]
+fn whatever_is_given_is_checked_whole_before_anything_runs() {
+    let umbo = Umbo::new();
+    let mut toolsets = Vec::new();
+    for dialect in umbo_tools::dialects() {
+        let settings = ShellSettings { enabled: true, ..ShellSettings::default() };
+        let builder = Toolset::builder().engine(umbo.engine()).directory(umbo.path());
+        toolsets.push(builder.dialect(dialect).shell_settings(settings).build().unwrap());
+    }
+    let refused = Cell::new(0);
+    let mut runner =
+        TestRunner::new(Config { cases: 200, failure_persistence: None, ..Config::default() });
+    let outcome = runner.run(&(anything(), any::<usize>()), |(value, picked)| {
+        for tools in &toolsets {
+            for tool in tools.tools() {
+                let near = hold(tools, tool, nearly_right(tool, picked, value.clone()));
+                // Nothing at all is read as an object without fields.
+                let far = !value.is_null() && hold(tools, tool, value.clone());
+                refused.set(refused.get() + usize::from(near) + usize::from(far));
+            }
+        }
+        Ok(())
+    });
+    outcome.unwrap();
+    assert!(refused.get() > 1000, "only {} were refused", refused.get());
+    // One state directory for all: what any of them had started would be seen.
+    assert!(umbo.jobs().is_empty() && !umbo.path().join("ran").exists());
+}

@@ -1,0 +1,452 @@
+//! The dialects as a Rust program has them: schemas, guidance, events, stores, and whose turn it is.
+
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use umbo_tools::tasks::{Risk, classify};
+use umbo_tools::{Builder, Overlap, Owner, ShellSettings, Ticket, ToolResult, Toolset};
+
+use crate::harness::{PATIENCE, Umbo};
+
+fn builder(umbo: &Umbo, dialect: &str) -> Builder {
+    Toolset::builder()
+        .engine(umbo.engine())
+        .dialect(dialect)
+        .directory(umbo.path())
+        .environment(std::env::vars_os())
+        .shell_settings(ShellSettings {
+            enabled: true,
+            shell: "sh".into(),
+            ..ShellSettings::default()
+        })
+}
+
+fn toolset(umbo: &Umbo, dialect: &str) -> Toolset {
+    builder(umbo, dialect).build().unwrap()
+}
+
+fn call(tools: &Toolset, tool: &str, with: Value) -> ToolResult {
+    tools.call(tool, with, &Ticket::default())
+}
+
+/// Two lines that end only if both run at the same time: each waits for the other.
+fn meeting(umbo: &Umbo, place: &str) -> (String, String) {
+    let (there, back) = (umbo.fifo(&format!("to-{place}")), umbo.fifo(&format!("from-{place}")));
+    let (there, back) = (there.display(), back.display());
+    (format!("echo a > {there}; read x < {back}"), format!("read x < {there}; echo b > {back}"))
+}
+
+#[test]
+fn an_agent_builder_gets_schemas_words_and_calls() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "lash");
+    assert_eq!(tools.dialect(), "lash");
+    let exec = tools.tool("exec_command").unwrap();
+    assert_eq!(exec.input_schema["required"], json!(["cmd"]));
+    assert_eq!(exec.output_schema.as_ref().unwrap()["additionalProperties"], false);
+    assert_eq!(exec.overlap, Overlap::Serial);
+    assert_eq!(exec.binding.as_ref().unwrap().to_string(), "shell.exec");
+    assert!(exec.annotations.destructive_hint && !exec.annotations.read_only_hint);
+    assert!(exec.description.contains("`allow_nonzero_exit: true`"));
+    let instructions = tools.instructions();
+    for said in ["`shell.exec` is exec_command", "## Command Execution\n", "## Git Safety\n"] {
+        assert!(instructions.contains(said), "{instructions}");
+    }
+    let result = call(&tools, "exec_command", json!({"cmd": "echo $((6 * 7))"}));
+    assert_eq!((result.structured["output"].as_str(), result.is_error), (Some("42\n"), false));
+    let refused = call(&tools, "exec_command", json!({"cmd": "touch ran", "timeout": 3}));
+    assert!(refused.is_error && !umbo.path().join("ran").exists());
+    assert!(refused.text.contains("timeout_ms"), "the nearest name: {}", refused.text);
+}
+
+#[test]
+fn only_what_can_be_called_is_listed_and_mentioned() {
+    let umbo = Umbo::new();
+    let whole = toolset(&umbo, "lash");
+    let titles: Vec<&str> = whole.guidance().iter().map(|guidance| guidance.title).collect();
+    assert_eq!(titles, ["Command Execution", "Git Safety"]);
+    assert!(whole.guidance()[0].text.contains("`shell.write`"));
+    let whole = builder(&umbo, "lash").only([""; 0]).build().unwrap();
+    assert_eq!(whole.tools().len(), 5, "an empty list names no one to leave out");
+    let hidden = builder(&umbo, "lash").without("write_stdin");
+    let hidden_too = builder(&umbo, "lash").only(["exec_command", "start_command"]);
+    let both = builder(&umbo, "lash").only(["exec_command", "write_stdin"]).without("write_stdin");
+    for part in [hidden, hidden_too, both] {
+        let part = part.build().unwrap();
+        assert!(part.tool("write_stdin").is_none());
+        assert!(!part.guidance()[0].text.contains("`shell.write`"));
+        assert!(!part.instructions().contains("write"), "{}", part.instructions());
+        assert!(call(&part, "write_stdin", json!({"process_id": "x"})).is_error);
+    }
+}
+
+#[test]
+fn a_forwarder_hears_every_signal_of_its_process_after_the_last() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "lash");
+    let start = |line: &str| {
+        let started = call(&tools, "start_command", json!({"cmd": line}));
+        started.structured["id"].as_str().unwrap().to_owned()
+    };
+    let (id, other) = (start("cat"), start("cat"));
+    let write = |id: &str, chars: &str, close: bool| {
+        let with = json!({"process_id": id, "chars": chars, "close_stdin": close});
+        call(&tools, "write_stdin", with).structured["sequence"].as_u64().unwrap()
+    };
+    let events = tools.process_events(&id).unwrap();
+    let (hear, heard) = mpsc::channel();
+    let forwarder = thread::spawn(move || {
+        let mut after = 0;
+        while let Some(event) =
+            events.wait_event_after("signal.stdin", after, Duration::MAX).unwrap()
+        {
+            assert_eq!(event.kind, "signal.stdin");
+            after = event.sequence;
+            hear.send((event.sequence, event.payload)).unwrap();
+        }
+    });
+    let next = || heard.recv_timeout(PATIENCE).unwrap();
+    write(&other, "not for you\n", false);
+    let first = write(&id, "tea\n", false);
+    assert_eq!(next(), (first, json!({"bytes": 4, "close_stdin": false})));
+    let second = write(&id, "", true);
+    assert!(second > first);
+    assert_eq!(next(), (second, json!({"bytes": 0, "close_stdin": true})));
+    // The process has ended: there is nothing more to forward.
+    forwarder.join().unwrap();
+    let events = tools.process_events(&id).unwrap();
+    let exited = events.wait_event_after("exited", second, PATIENCE).unwrap().unwrap();
+    assert_eq!(exited.payload, json!({"state": "exited", "exit_code": 0}));
+    assert!(tools.process_events("shell:none").is_none());
+    call(&tools, "cancel_process", json!({"process_id": other}));
+}
+
+#[test]
+fn serial_calls_of_one_caller_do_not_overlap() {
+    for (dialect, tool, with) in [
+        ("lash", "exec_command", json!({"timeout_ms": 700})),
+        ("omp", "bash", json!({"timeout": 1})),
+    ] {
+        let umbo = Umbo::new();
+        let tools = toolset(&umbo, dialect);
+        let field = if dialect == "lash" { "cmd" } else { "command" };
+        let (left, right) = meeting(&umbo, "here");
+        let run = |line: String| {
+            let mut with = with.clone();
+            with[field] = json!(line);
+            call(&tools, tool, with)
+        };
+        thread::scope(|scope| {
+            for meets in [scope.spawn(|| run(left)), scope.spawn(|| run(right))] {
+                let result = meets.join().unwrap();
+                assert!(result.is_error && result.text.contains("timed out"), "{result:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn other_calls_of_one_caller_run_side_by_side() {
+    for (dialect, tool, field) in [
+        ("umbo", "exec", "command"),
+        ("meerkat", "shell", "command"),
+        ("tasks", "Bash", "command"),
+        ("claude-code", "Bash", "command"),
+        ("codex", "exec_command", "cmd"),
+    ] {
+        let umbo = Umbo::new();
+        let tools = toolset(&umbo, dialect);
+        let (left, right) = meeting(&umbo, "here");
+        thread::scope(|scope| {
+            let run = |line: String| {
+                let tools = &tools;
+                scope.spawn(move || call(tools, tool, json!({field: line})))
+            };
+            for meets in [run(left), run(right)] {
+                let result = meets.join().unwrap();
+                assert!(!result.is_error, "{dialect}: {result:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_parallel_tool_does_not_wait_for_a_serial_one() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "lash");
+    let gate = umbo.fifo("gate");
+    let line = format!("read x < {}; echo $x", gate.display());
+    thread::scope(|scope| {
+        let serial = scope.spawn(|| call(&tools, "exec_command", json!({"cmd": line})));
+        let mut passing = open_for_writing(&gate);
+        assert!(!call(&tools, "list_process_handles", json!({})).is_error);
+        std::io::Write::write_all(&mut passing, b"passed\n").unwrap();
+        assert_eq!(serial.join().unwrap().structured["output"], "passed\n");
+    });
+}
+
+/// Opens a named pipe when somebody reads it.
+fn open_for_writing(fifo: &Path) -> fs::File {
+    fs::OpenOptions::new().write(true).open(fifo).unwrap()
+}
+
+#[test]
+fn two_callers_never_wait_for_each_other() {
+    for (dialect, tool, field) in [("lash", "exec_command", "cmd"), ("omp", "bash", "command")] {
+        let umbo = Umbo::new();
+        let (left, right) = meeting(&umbo, "here");
+        let run = |owner: &str, line: String| {
+            let with = json!({field: line}).to_string();
+            umbo.call(["call", "--dialect", dialect, "--owner", owner, tool, &with]).spawn()
+        };
+        for meets in [run("one", left), run("two", right)] {
+            meets.answer().expect_status(0);
+        }
+        let (line, other) = meeting(&umbo, "there");
+        let (one, two) = (toolset(&umbo, dialect), toolset(&umbo, dialect));
+        thread::scope(|scope| {
+            let first = scope.spawn(|| call(&one, tool, json!({field: line})));
+            assert!(!call(&two, tool, json!({field: other})).is_error);
+            assert!(!first.join().unwrap().is_error);
+        });
+    }
+}
+
+#[test]
+fn a_call_that_is_cancelled_before_its_turn_runs_nothing() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "lash");
+    let gate = umbo.fifo("gate");
+    let line = format!("read x < {}", gate.display());
+    let ticket = Ticket::default();
+    thread::scope(|scope| {
+        let first = scope.spawn(|| call(&tools, "exec_command", json!({"cmd": line})));
+        let passing = open_for_writing(&gate);
+        let waiting =
+            scope.spawn(|| tools.call("exec_command", json!({"cmd": "touch ran"}), &ticket));
+        ticket.cancel();
+        let result = waiting.join().unwrap();
+        assert_eq!(result.structured["error"]["code"], "cancelled");
+        assert_eq!(result.text, "tool call cancelled");
+        drop(passing);
+        assert!(first.join().unwrap().is_error, "read found nothing to read");
+    });
+    assert!(!umbo.path().join("ran").exists());
+    assert_eq!(umbo.jobs().len(), 1);
+}
+
+#[test]
+fn what_is_new_is_remembered_from_one_process_to_the_next() {
+    let umbo = Umbo::new();
+    let read = |owner: &[&str], id: &str| {
+        let with = json!({"bash_id": id}).to_string();
+        let words = [&["call", "--dialect", "claude-code"], owner, &["BashOutput", &with]];
+        umbo.call(words.concat()).json()["stdout"].as_str().unwrap().to_owned()
+    };
+    for owner in [&[][..], &["--owner", "me"]] {
+        let gate = umbo.fifo(&format!("gate{}", owner.len()));
+        let line = format!("echo one; read x < {}; echo two", gate.display());
+        let with = json!({"command": line, "run_in_background": true}).to_string();
+        let words = [&["call", "--dialect", "claude-code"], owner, &["Bash", &with]].concat();
+        let started = umbo.call(words).json();
+        let id = started["backgroundTaskId"].as_str().unwrap();
+        umbo.wait_for(id, "one");
+        assert_eq!(read(owner, id), "one\n");
+        assert_eq!(read(owner, id), "");
+        drop(open_for_writing(&gate));
+        umbo.outcome(&umbo.listed_by_name(id));
+        assert_eq!(read(owner, id), "two\n");
+        assert_eq!(read(owner, id), "");
+    }
+}
+
+#[test]
+fn the_jobs_of_another_caller_are_not_found_by_their_ids() {
+    let umbo = Umbo::new();
+    let (mine, other) = (toolset(&umbo, "claude-code"), toolset(&umbo, "claude-code"));
+    let with = json!({"command": umbo.nap(), "run_in_background": true});
+    let id = call(&mine, "Bash", with).structured["backgroundTaskId"].clone();
+    assert!(call(&other, "BashOutput", json!({"bash_id": id})).is_error);
+    assert!(call(&other, "KillShell", json!({"shell_id": id})).is_error);
+    let everybody = builder(&umbo, "claude-code").owner(Owner::Everybody).build().unwrap();
+    assert!(!call(&everybody, "BashOutput", json!({"bash_id": id})).is_error);
+    assert!(!call(&mine, "KillShell", json!({"shell_id": id})).is_error);
+}
+
+#[test]
+fn two_callers_may_give_the_same_id_to_their_processes() {
+    let umbo = Umbo::new();
+    let (one, two) = (toolset(&umbo, "lash"), toolset(&umbo, "lash"));
+    let ticket = || Ticket::builder().id("call-1").build();
+    for tools in [&one, &two] {
+        let started = tools.call("start_command", json!({"cmd": umbo.nap()}), &ticket());
+        assert_eq!(started.structured["process_id"], "call-1");
+    }
+    let listed = |tools: &Toolset| {
+        call(tools, "list_process_handles", json!({})).structured["processes"][0]["status"].clone()
+    };
+    let cancelled = call(&one, "cancel_process", json!({"process_id": "call-1"}));
+    assert_eq!(cancelled.structured["status"], "cancelled");
+    assert_eq!((listed(&one), listed(&two)), (json!("cancelled"), json!("running")));
+    let written = call(&two, "write_stdin", json!({"process_id": "call-1", "chars": "x"}));
+    assert!(!written.is_error, "{written:?}");
+    call(&two, "cancel_process", json!({"process_id": "call-1"}));
+    assert!(umbo.nappers().is_empty());
+}
+
+#[test]
+fn a_cancelled_command_is_gone_and_said_to_be_cancelled() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "lash");
+    let ticket = Ticket::default();
+    thread::scope(|scope| {
+        let with = json!({"cmd": umbo.nap()});
+        let running = scope.spawn(|| tools.call("exec_command", with, &ticket));
+        umbo.wait_nappers(1);
+        ticket.cancel();
+        let result = running.join().unwrap();
+        assert_eq!((result.is_error, result.text.as_str()), (true, "tool call cancelled"));
+    });
+    assert!(umbo.nappers().is_empty());
+}
+
+#[test]
+fn a_poll_that_is_given_up_cancels_nothing() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "omp");
+    call(&tools, "bash", json!({"command": umbo.nap(), "async": true}));
+    let (tell, told) = mpsc::channel();
+    let tell = std::sync::Mutex::new(tell);
+    let progress = move |tick: &umbo_tools::Tick| {
+        let _ = tell.lock().unwrap().send(tick.lines.clone());
+    };
+    let ticket = Ticket::builder().progress(progress).build();
+    thread::scope(|scope| {
+        let polling = scope.spawn(|| tools.call("job", json!({}), &ticket));
+        let lines = told.recv_timeout(PATIENCE).unwrap();
+        assert!(lines[0].ends_with(" running"), "{lines:?}");
+        ticket.cancel();
+        let result = polling.join().unwrap();
+        assert_eq!(result.structured["details"]["jobs"][0]["status"], "running");
+    });
+    assert_eq!(umbo.nappers().len(), 1);
+}
+
+#[test]
+fn what_ended_long_ago_is_as_if_it_had_never_been() {
+    let umbo = Umbo::new();
+    for (dialect, start, with, list, field) in [
+        ("omp", "bash", json!({"command": "true", "async": true}), "job", "/details/jobs"),
+        ("lash", "start_command", json!({"cmd": "true"}), "list_process_handles", "/processes"),
+        (
+            "tasks",
+            "Bash",
+            json!({"command": "true", "run_in_background": true}),
+            "task_list",
+            "/tasks",
+        ),
+    ] {
+        let tools = toolset(&umbo, dialect);
+        call(&tools, start, with);
+        let job = umbo.jobs().last().unwrap()["job"].as_str().unwrap().to_owned();
+        umbo.outcome(&job);
+        let listed = || {
+            let with = if dialect == "omp" { json!({"list": true}) } else { json!({}) };
+            let listed = call(&tools, list, with).structured;
+            listed.pointer(field).unwrap().as_array().unwrap().len()
+        };
+        assert_eq!(listed(), 1, "{dialect}");
+        let path = umbo.job(&job).join("outcome");
+        let mut outcome: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        outcome["ended_at"] = json!(outcome["ended_at"].as_u64().unwrap() - 301_000_000);
+        fs::write(&path, outcome.to_string()).unwrap();
+        assert_eq!(listed(), 0, "{dialect}");
+    }
+}
+
+#[test]
+fn the_end_of_a_meerkat_job_is_a_message_for_the_loop() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "meerkat");
+    let started = call(&tools, "shell", json!({"command": umbo.nap(), "background": true}));
+    let id = &started.structured["job_id"];
+    let cancelled = call(&tools, "shell_job_cancel", json!({"job_id": id}));
+    let told = &cancelled.completed[0];
+    let message: Value = serde_json::from_str(&told.sentence).unwrap();
+    assert_eq!(message["type"], "background_job_completed");
+    assert_eq!(message["data"], told.event["data"]);
+}
+
+#[test]
+fn numbers_beyond_all_bounds_bound_nothing_and_break_nothing() {
+    let umbo = Umbo::new();
+    for (dialect, tool, with) in [
+        ("lash", "exec_command", json!({"cmd": "echo hi", "timeout_ms": u64::MAX})),
+        ("lash", "exec_command", json!({"cmd": "echo hi", "timeout_ms": 1e300})),
+        ("lash", "exec_command", json!({"cmd": "echo hi", "max_output_tokens": u64::MAX})),
+        ("meerkat", "shell", json!({"command": "echo hi", "timeout_secs": u64::MAX})),
+        ("meerkat", "shell", json!({"command": "echo hi", "timeout_secs": 1e30})),
+        ("tasks", "Bash", json!({"command": "echo hi", "timeout": f64::MAX})),
+        ("claude-code", "Bash", json!({"command": "echo hi", "timeout": f64::MAX})),
+        ("omp", "bash", json!({"command": "echo hi", "timeout": f64::MAX, "head": u64::MAX})),
+        ("omp", "bash", json!({"command": "echo hi", "timeout": f64::MIN})),
+        ("codex", "exec_command", json!({"cmd": "echo hi", "yield_time_ms": f64::MAX})),
+        ("codex", "exec_command", json!({"cmd": "echo hi", "yield_time_ms": -1})),
+        ("umbo", "exec", json!({"command": "echo hi", "timeout": f64::MAX, "yield": 3600})),
+    ] {
+        let result = call(&toolset(&umbo, dialect), tool, with.clone());
+        assert!(!result.is_error && result.text.contains("hi"), "{dialect} {with}: {result:?}");
+    }
+}
+
+#[test]
+fn the_classifier_of_tasks_is_there_for_their_gate() {
+    assert_eq!(classify("FOO=1 ls -la | wc -l").risk, Risk::ReadOnly);
+    assert_eq!(classify("ls > x").risk, Risk::Unknown);
+    assert_eq!(classify("ls && rm -rf x").matched, "rm -rf");
+    assert!(classify("mkdir x").is_common_fs);
+}
+
+#[test]
+fn a_task_is_in_the_store_from_its_start_to_its_end() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "tasks");
+    let (sender, changes) = std::sync::mpsc::channel();
+    let sender = std::sync::Mutex::new(sender);
+    tools.tasks().observe(move |change| {
+        let _ = sender.lock().unwrap().send((change.op, change.task.output.clone()));
+    });
+    let with = json!({"command": "echo hi", "run_in_background": true});
+    let result = tools.call("Bash", with, &Ticket::default());
+    let id = result.structured["task_id"].as_str().unwrap();
+    assert_eq!(changes.recv().unwrap(), ("started", String::new()));
+    assert_eq!(changes.recv().unwrap(), ("completed", "hi\n".to_owned()));
+    assert!(tools.tasks().has_pending());
+    assert_eq!(tools.tasks().drain_completed()[0].id, id);
+    assert_eq!(changes.recv().unwrap().0, "removed");
+    let with = json!({"command": umbo.nap(), "run_in_background": true});
+    let result = tools.call("Bash", with, &Ticket::default());
+    let id = result.structured["task_id"].as_str().unwrap();
+    assert_eq!(changes.recv().unwrap().0, "started");
+    assert!(tools.tasks().stop(id).is_some());
+    assert_eq!(changes.recv().unwrap().0, "killed");
+    let with = json!({"command": umbo.nap(), "run_in_background": true});
+    let result = tools.call("Bash", with, &Ticket::default());
+    assert_eq!(changes.recv().unwrap().0, "started");
+    call(&tools, "task_stop", json!({"task_id": result.structured["task_id"]}));
+    assert_eq!(changes.recv().unwrap().0, "killed");
+}
+
+#[test]
+fn meerkat_is_off_until_it_is_turned_on() {
+    let umbo = Umbo::new();
+    let words = ["call", "--dialect", "meerkat", "shell", r#"{"command": "echo hi"}"#];
+    assert_eq!(umbo.call(words).status(1).json()["error"], "shell_disabled");
+    let on = umbo.call(words).env("UMBO_TOOLS_SHELL_ENABLED", "true").json();
+    assert_eq!(on["exit_code"], 0);
+    umbo.call(words).env("UMBO_TOOLS_SHELL_ENABLED", "maybe").refused();
+}
