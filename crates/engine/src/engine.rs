@@ -31,6 +31,9 @@ use crate::wire::{Assign, News, Retention, StdinKind};
 /// How long a job that is over may take to say so.
 const ANNOUNCEMENT: Duration = Duration::from_millis(500);
 
+/// How long a deletion waits for processes that just die in the control groups of deleted jobs.
+const GROUPS: Duration = Duration::from_millis(500);
+
 /// Whether `init` was called.
 static INITIALISED: AtomicBool = AtomicBool::new(false);
 
@@ -456,7 +459,8 @@ impl Engine {
                 Line::open(&Job::new(self.clone(), id)).sleep(Some(deadline), None);
             }
         }
-        prune::prune(self.state(), self.inner.retention, age)
+        let deadline = Instant::now() + GROUPS;
+        prune::prune(self.state(), self.inner.retention, age, Some(deadline))
     }
 }
 

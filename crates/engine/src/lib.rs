@@ -26,6 +26,7 @@ mod error;
 mod event;
 mod failpoint;
 mod follow;
+mod groups;
 mod id;
 mod job;
 mod keys;

@@ -4,10 +4,11 @@
 //! jobs/<id>/       one directory per job, written by its supervisor
 //!     request      line 1: what was asked, and by which supervisor; line 2: that it started
 //!     output index gap    the log
+//!     groups       the control groups made for it
 //!     outcome      how it ended
 //!     lock         held while the supervisor lives
 //!     sock         where the supervisor listens; gone once the journal has the job's last event
-//! spares/<name>/   what a supervisor that waits for a job has prepared
+//! spares/<name>/   what a supervisor that waits for a job has prepared; what is left to delete
 //! events           the journal
 //! keys/            idempotency keys, each a link that names its job
 //! slots/           one file per job that may run; held like `lock`
@@ -18,6 +19,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -93,6 +95,11 @@ impl State {
         self.root.join("cursors")
     }
 
+    /// The name of a control group of this state directory.
+    pub(crate) fn group_name(&self, name: &str) -> String {
+        format!("umbo-{:08x}-{name}", mark(self.root.as_os_str().as_bytes()))
+    }
+
     /// All jobs on disk, oldest first. What is not named like a job is not one.
     pub(crate) fn job_ids(&self) -> Result<Vec<JobId>> {
         let path = self.jobs();
@@ -106,6 +113,13 @@ impl State {
     }
 }
 
+/// What tells the control groups of one state directory from those of another (FNV-1a).
+fn mark(path: &[u8]) -> u32 {
+    path.iter().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
 /// The directory of one job.
 #[derive(Debug, Clone)]
 pub(crate) struct JobDir {
@@ -113,6 +127,11 @@ pub(crate) struct JobDir {
 }
 
 impl JobDir {
+    /// A directory by its path, which may be a spare's.
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

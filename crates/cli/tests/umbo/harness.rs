@@ -5,7 +5,6 @@
 //! started is killed. When a test ends, its jobs are stopped through umbo, and a process, a
 //! supervisor or a control group that is left makes it fail.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -294,38 +293,28 @@ impl Umbo {
         self.library().open().unwrap()
     }
 
-    /// Control groups of this test's jobs.
+    /// Control groups of this state directory, whoever made them and for which job: they are marked
+    /// with a hash of its path.
     pub(crate) fn control_groups(&self) -> Vec<PathBuf> {
-        let mut names: BTreeSet<String> = self.ids().into_iter().collect();
-        for id in self.ids() {
-            let request = fs::read_to_string(self.job(&id).join("request")).unwrap_or_default();
-            let record: Value = serde_json::from_str(request.lines().next().unwrap_or_default())
-                .unwrap_or_default();
-            if let Some(name) =
-                record["supervisor"]["cgroup"].as_str().and_then(|path| path.rsplit("umbo-").next())
-            {
-                names.insert(name.to_owned());
+        let hash = self.state.as_os_str().as_encoded_bytes().iter().fold(0x811c_9dc5, |hash, byte| {
+            (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+        });
+        let mark = format!("umbo-{hash:08x}-");
+        let mut groups: Vec<PathBuf> = Vec::new();
+        let mut places: Vec<PathBuf> = own_groups().collect();
+        while let Some(place) = places.pop() {
+            let entries = fs::read_dir(&place).into_iter().flatten().flatten();
+            for entry in entries.filter(|entry| entry.path().is_dir()) {
+                let name = entry.file_name();
+                if name.as_encoded_bytes().starts_with(mark.as_bytes()) {
+                    groups.push(entry.path());
+                }
+                if name.as_encoded_bytes().starts_with(b"umbo-") {
+                    places.push(entry.path());
+                }
             }
         }
-        let spares = fs::read_dir(self.state.join("spares")).into_iter().flatten().flatten();
-        names.extend(spares.map(|spare| spare.file_name().to_string_lossy().into_owned()));
-        own_groups()
-            .flat_map(|root| names.iter().map(move |name| root.join(format!("umbo-{name}"))))
-            .filter(|path| path.is_dir())
-            .collect()
-    }
-
-    /// Every job there ever was: those on disk and those the journal knows.
-    fn ids(&self) -> Vec<String> {
-        let journal = fs::read(self.state.join("events")).unwrap_or_default();
-        let mut ids: BTreeSet<String> = journal
-            .chunks(128)
-            .filter_map(|slot| serde_json::from_slice::<Value>(slot).ok())
-            .filter_map(|event| event["job"].as_str().map(str::to_owned))
-            .collect();
-        let jobs = fs::read_dir(self.state.join("jobs")).into_iter().flatten().flatten();
-        ids.extend(jobs.map(|entry| entry.file_name().to_string_lossy().into_owned()));
-        ids.into_iter().collect()
+        groups
     }
 
     /// Processes that belong to this test: supervisors, clients, jobs.

@@ -14,11 +14,12 @@ use super::TAG;
 use super::berth::Kept;
 use crate::clock;
 use crate::event::{EventKind, Journal};
+use crate::groups;
 use crate::id::JobId;
 use crate::log::Log;
 use crate::outcome::{Containment, Drained, End, LostReason, Outcome, Usage};
 use crate::state::{FORMAT, JobDir, State};
-use crate::sys::cgroup::{self, Cgroup};
+use crate::sys::cgroup::Cgroup;
 use crate::sys::{process, procfs};
 
 /// A job that lives longer than this is not a short one.
@@ -65,7 +66,7 @@ fn clean_up(state: &State, kept: &Kept) {
             let _ = bury(state, &job, LostReason::SupervisorKilled, proof);
         }
         _ => {
-            let _ = fs::remove_dir_all(path);
+            let _ = groups::discard(&path, None);
         }
     }
 }
@@ -89,10 +90,7 @@ fn end_children(cgroup: Option<&Cgroup>) -> Option<Containment> {
                 Err(_) => {
                     return match cgroup {
                         Some(group) if group.is_populated() => None,
-                        Some(group) => {
-                            group.remove();
-                            Some(Containment::Cgroup)
-                        }
+                        Some(_) => Some(Containment::Cgroup),
                         None => Some(Containment::Subreaper),
                     };
                 }
@@ -121,7 +119,7 @@ pub(crate) fn bury(
             (None, LostReason::Reboot) => Some(Containment::Tag),
             (None, _) => hunt(&directory, job),
         };
-        cgroup::remove_bounds(&format!("umbo-{job}"));
+        groups::remove(&directory, proof.map(|_| Instant::now() + PATIENCE));
         let mut notes = Vec::new();
         if mend_index(&directory)? {
             notes.push("the end of the index was torn; it was repaired".to_owned());
@@ -170,28 +168,22 @@ pub(crate) fn lost(
 
 /// Ends what is left of a job that nobody supervises any more.
 fn hunt(directory: &JobDir, job: &JobId) -> Option<Containment> {
-    let cgroup = directory
-        .record()
-        .ok()
-        .and_then(|(record, _)| record.supervisor?.cgroup)
-        .and_then(|path| Cgroup::open(path).ok());
+    let groups: Vec<Cgroup> = groups::of(directory)
+        .into_iter()
+        .filter_map(|path| Cgroup::open(path).ok().filter(Cgroup::can_kill))
+        .collect();
     let deadline = Instant::now() + PATIENCE;
     while Instant::now() < deadline {
-        if let Some(group) = &cgroup {
+        for group in &groups {
             let _ = group.kill();
         }
         let tagged = procfs::tagged(TAG, job.as_str());
         for pid in &tagged {
             let _ = kill_process(*pid, Signal::KILL);
         }
-        if tagged.is_empty() && !cgroup.as_ref().is_some_and(Cgroup::is_populated) {
-            return Some(match cgroup {
-                Some(group) => {
-                    group.remove();
-                    Containment::Cgroup
-                }
-                None => Containment::Tag,
-            });
+        if tagged.is_empty() && !groups.iter().any(Cgroup::is_populated) {
+            let is_grouped = !groups.is_empty();
+            return Some(if is_grouped { Containment::Cgroup } else { Containment::Tag });
         }
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -231,6 +223,8 @@ pub(crate) fn announce(state: &State, job: &JobId, directory: &JobDir) -> io::Re
         return Ok(());
     }
     let Some(outcome) = directory.outcome() else { return Ok(()) };
+    // Whoever could not announce it could not clean up behind it either.
+    groups::remove(directory, None);
     let journal = Journal::open(&state.events())?;
     if !journal.has_exited(job)? {
         let state = outcome.end.name().to_owned();

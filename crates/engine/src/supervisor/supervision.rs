@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::time::Instant;
 
 use rustix::process::Pid;
@@ -312,8 +313,9 @@ impl<'a> Supervision<'a> {
         if bounds.is_empty() {
             return;
         }
-        let name = format!("umbo-{}", self.assign.job);
-        let enforcer = Enforcer::new(bounds, self.berth.cgroup.as_ref(), &name);
+        let name = self.state.group_name(self.assign.job.as_str());
+        let note = |group: &Path| self.berth.note_group(group);
+        let enforcer = Enforcer::new(bounds, self.berth.cgroup.as_ref(), &name, &note);
         self.notes.extend(enforcer.missing.iter().map(|missing| {
             format!("the {missing} limit is not enforced: this user has no {missing} control group")
         }));

@@ -69,7 +69,7 @@ fn p11_no_ruined_file_of_an_ended_job_stops_anything() {
     umbo.outcome(&job);
     let whole = umbo.path().join("whole");
     copy(&umbo.job(&job), &whole);
-    for file in ["request", "output", "index", "outcome", "lock", "gap"] {
+    for file in ["request", "output", "index", "outcome", "lock", "gap", "groups"] {
         for how in RUINS {
             ruin(&umbo.job(&job).join(file), how);
             works_on(&umbo, &job, &format!("{file} {how}"));
@@ -93,7 +93,7 @@ fn p11_no_ruined_file_of_a_lost_job_stops_anything() {
         signal(pid, Signal::KILL);
         assert!(dies(pid));
     }
-    for file in ["request", "output", "index", "lock", "outcome.new"] {
+    for file in ["request", "output", "index", "lock", "outcome.new", "groups"] {
         for how in RUINS {
             fs::remove_dir_all(umbo.job(&job)).unwrap();
             copy(&whole, &umbo.job(&job));
