@@ -92,7 +92,7 @@ pub enum Error {
     Refused(String),
     /// The job's supervisor did not answer in time.
     #[error(
-        "the supervisor of job {job} did not answer within {seconds} s; it may be stopped (SIGSTOP) or the machine overloaded"
+        "the supervisor of job {job} did not answer within {seconds} s; `umbo stop --kill {job}` ends it from outside"
     )]
     Unresponsive {
         /// The job.

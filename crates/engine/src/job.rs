@@ -15,6 +15,7 @@ use crate::log::{Log, OUTPUT};
 use crate::outcome::Outcome;
 use crate::reconcile::{self, Truth};
 use crate::request::{Ladder, Size};
+use crate::rescue;
 use crate::state::{JobDir, Record};
 use crate::sys::socket;
 use crate::wait::{self, Condition, Met};
@@ -22,6 +23,8 @@ use crate::wire::{self, Answer, Ask};
 
 /// How long a supervisor may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a climb may take beyond its graces.
+const LAST_RUNG: Duration = Duration::from_secs(15);
 
 /// A handle to a job. It may be running, over, or, for all one knows, deleted.
 #[derive(Debug, Clone)]
@@ -208,18 +211,24 @@ impl Job {
 
     /// Stops it and all its descendants; returns how it ended.
     ///
-    /// The whole climb is waited for. A job that is over already answers with how it ended.
+    /// The whole climb is waited for. A job that is over already answers with how it ended. A
+    /// supervisor that somebody stopped is woken; one that hangs, while its job should be killed by
+    /// now, is killed with it, and the job is then lost.
     pub fn stop(&self, ladder: Ladder) -> Result<Outcome> {
+        let climb = ladder.interrupt.unwrap_or_default() + ladder.terminate.unwrap_or_default();
+        rescue::wake(&self.directory());
         match self.ask(&Ask::Stop(ladder), &[]) {
-            Ok(()) | Err(Error::Ended(_)) => {}
+            Ok(()) | Err(Error::Ended(_)) => {
+                self.wait(&[Condition::Exit], Some(climb + LAST_RUNG))?;
+            }
+            // By now it would be killed, had its supervisor heard of it.
+            Err(Error::Unresponsive { .. }) if climb <= PATIENCE => {}
             Err(error) => return Err(error),
         }
-        let climb = ladder.interrupt.unwrap_or_default() + ladder.terminate.unwrap_or_default();
-        self.wait(&[Condition::Exit], Some(climb + Duration::from_secs(15)))?;
-        self.outcome()?.ok_or_else(|| Error::Unresponsive {
-            job: self.id.to_string(),
-            seconds: climb.as_secs() + 15,
-        })
+        let seconds = (climb + LAST_RUNG).as_secs();
+        self.outcome()?
+            .or_else(|| rescue::end(self.engine.state(), &self.id))
+            .ok_or_else(|| Error::Unresponsive { job: self.id.to_string(), seconds })
     }
 
     /// Waits until one of `conditions` is true, at most for `patience`.

@@ -36,6 +36,7 @@ mod outcome;
 mod prune;
 mod reconcile;
 mod request;
+mod rescue;
 mod screen;
 mod session;
 mod shell;

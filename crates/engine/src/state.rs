@@ -207,11 +207,21 @@ pub(crate) struct Started {
     pub(crate) at: u64,
 }
 
+/// A process, beyond doubt within one boot of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProcessId {
+    pub(crate) pid: i32,
+    pub(crate) start_time: u64,
+}
+
 /// Which supervisor, beyond doubt, and where it keeps the job's processes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Identity {
-    pub(crate) pid: i32,
-    pub(crate) start_time: u64,
+    #[serde(flatten)]
+    pub(crate) process: ProcessId,
+    /// Its parent, which waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) keeper: Option<ProcessId>,
     pub(crate) boot_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cgroup: Option<PathBuf>,

@@ -1,11 +1,12 @@
 //! `umbo exec`: a job somebody waits for.
 
 use std::fs;
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::harness::{Umbo, numbered, signal};
+use crate::harness::{Umbo, dies_within, numbered, signal};
 
 #[test]
 fn both_streams_and_the_exit_status_are_the_commands_own() {
@@ -212,4 +213,25 @@ fn a_reader_that_leaves_early_ends_the_job_as_in_a_pipeline() {
     let answer = client.answer();
     assert_eq!((answer.status, answer.said()), (143, String::new()));
     assert_eq!(umbo.jobs()[0]["state"], "stopped");
+}
+
+#[test]
+fn ctrl_c_pressed_twice_leaves_though_nobody_answers() {
+    let umbo = Umbo::new();
+    let mut client = umbo.exec("echo ready; $NAP").spawn();
+    assert_eq!(client.line(), "ready\n");
+    let job = umbo.jobs()[0]["job"].as_str().unwrap().to_owned();
+    let hung = umbo.hang(&[umbo.supervisor(&job), umbo.keeper(&job)]);
+    let pid = client.pid();
+    // Two signals at once are one to the kernel: it is pressed until it is heard.
+    let pressing = std::thread::spawn(move || {
+        while rustix::process::kill_process(pid, Signal::INT).is_ok()
+            && !dies_within(pid, Duration::from_millis(100))
+        {}
+    });
+    let answer = client.answer();
+    pressing.join().unwrap();
+    assert_eq!(answer.status, 130, "{answer:?}");
+    assert!(answer.said().contains(&format!("umbo stop --kill {job}")), "{answer:?}");
+    drop(hung);
 }

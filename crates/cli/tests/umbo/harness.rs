@@ -248,6 +248,24 @@ impl Umbo {
         parent(self.supervisor(job)).unwrap()
     }
 
+    /// Makes processes hang so that no signal but SIGKILL reaches them, until the result is dropped.
+    pub(crate) fn hang(&self, pids: &[Pid]) -> Hung {
+        let home = own_groups().find(|group| group.join("cgroup.controllers").exists());
+        let home = home.expect("this test freezes processes: run the suite where cgroup v2 is");
+        let group = home.join(format!("test-of-umbo-{}", self.nap));
+        fs::create_dir(&group).expect("run the suite as a user who may make control groups");
+        for pid in pids {
+            fs::write(group.join("cgroup.procs"), pid.as_raw_nonzero().to_string()).unwrap();
+        }
+        fs::write(group.join("cgroup.freeze"), "1").unwrap();
+        let deadline = Instant::now() + PATIENCE;
+        while !fs::read_to_string(group.join("cgroup.events")).unwrap().contains("frozen 1") {
+            assert!(Instant::now() < deadline, "{} does not freeze", group.display());
+            thread::yield_now();
+        }
+        Hung { group, home }
+    }
+
     /// All jobs on disk.
     pub(crate) fn jobs(&self) -> Vec<Value> {
         match self.call(["jobs", "--all", "--json"]).json() {
@@ -385,6 +403,23 @@ impl Drop for Umbo {
             self.ended.take();
             assert!(!late, "the test took longer than its deadline");
         }
+    }
+}
+
+/// Processes that hang.
+pub(crate) struct Hung {
+    group: PathBuf,
+    home: PathBuf,
+}
+
+impl Drop for Hung {
+    fn drop(&mut self) {
+        let _ = fs::write(self.group.join("cgroup.freeze"), "0");
+        let left = fs::read_to_string(self.group.join("cgroup.procs")).unwrap_or_default();
+        for pid in left.lines() {
+            let _ = fs::write(self.home.join("cgroup.procs"), pid);
+        }
+        let _ = fs::remove_dir(&self.group);
     }
 }
 
@@ -612,6 +647,11 @@ pub(crate) fn is_alive(pid: Pid) -> bool {
 /// Waits for a process to die. Whether it did in time.
 pub(crate) fn dies(pid: Pid) -> bool {
     dies_until(pid, Instant::now() + PATIENCE)
+}
+
+/// Waits for a process to die. Whether it did within a span.
+pub(crate) fn dies_within(pid: Pid, span: Duration) -> bool {
+    dies_until(pid, Instant::now() + span)
 }
 
 fn dies_until(pid: Pid, deadline: Instant) -> bool {

@@ -161,6 +161,29 @@ fn a_stopped_job_is_woken_to_hear_of_its_end() {
 }
 
 #[test]
+fn a_job_that_stops_its_supervisor_has_its_limits_all_the_same() {
+    let stoppers = [
+        "kill -STOP $PPID; $NAP",
+        // Again and again, so that it would never get to its work.
+        "while :; do kill -STOP $PPID; done",
+        "(trap '' TERM; while :; do kill -STOP $PPID; done) & while :; do kill -STOP $PPID; done",
+    ];
+    for umbo in [Umbo::new(), Umbo::unprivileged()] {
+        for line in stoppers {
+            let job = umbo.start_with(&["--timeout", "0.3"], line);
+            // The last one outlives TERM; the grace need not be waited for.
+            umbo.wait(&job, &["--timeout", "1"]);
+            umbo.stop(&job, &["--kill"]);
+            let outcome = umbo.outcome(&job);
+            assert_eq!((&outcome["state"], &outcome["limit"]), (&json!("timed_out"), &json!("wall")));
+            assert!(umbo.nappers().is_empty());
+        }
+        let answer = umbo.exec_json(&[], "echo out; kill -STOP $PPID; echo more; exit 3");
+        assert_eq!((&answer["exit_code"], &answer["stdout"]), (&json!(3), &json!("out\nmore\n")));
+    }
+}
+
+#[test]
 fn no_control_group_is_left_of_anything() {
     let umbo = Umbo::new();
     // All below one group of this test, so that no other test's groups are counted.

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, Mode, OFlags, RenameFlags, fallocate, renameat_with};
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::Pid;
 
 use super::child::Launcher;
 use crate::event::Journal;
@@ -20,7 +21,7 @@ use crate::id::JobId;
 use crate::log::{INDEX, INDEX_MAGIC, LogWriter, OUTPUT};
 use crate::outcome::Outcome;
 use crate::request::OutputLimit;
-use crate::state::{Identity, State};
+use crate::state::{Identity, ProcessId, State};
 use crate::sys::cgroup::Cgroup;
 use crate::sys::{lock, process, procfs, socket};
 
@@ -167,12 +168,15 @@ impl Berth {
         self.request.try_clone()
     }
 
-    /// Notes that this process is the one that supervises.
-    pub(super) fn identify(&mut self) {
-        let own = rustix::process::getpid();
+    /// Notes that this process is the one that supervises, and which one waits for it.
+    pub(super) fn identify(&mut self, keeper: Option<Pid>) {
+        let id = |pid: Pid| ProcessId {
+            pid: pid.as_raw_nonzero().get(),
+            start_time: procfs::start_time(pid).unwrap_or(0),
+        };
         self.identity = Some(Identity {
-            pid: own.as_raw_nonzero().get(),
-            start_time: procfs::start_time(own).unwrap_or(0),
+            process: id(rustix::process::getpid()),
+            keeper: keeper.map(id),
             boot_id: procfs::boot_id(),
             cgroup: self.cgroup.as_ref().map(|group| group.path().to_owned()),
         });

@@ -1,5 +1,6 @@
-//! The parent of a supervisor. It waits, and should the supervisor be killed, it is the one the
-//! orphans come to: it ends them and writes the exit record that the supervisor no longer can.
+//! The parent of a supervisor. It waits. Should the supervisor be killed, it is the one the orphans
+//! come to: it ends them and writes the exit record that the supervisor no longer can. Should the
+//! supervisor be stopped, it wakes it: a job that stops its supervisor has its limits all the same.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -24,6 +25,10 @@ use crate::sys::{process, procfs};
 
 /// A job that lives longer than this is not a short one.
 pub(super) const IDLE: Duration = Duration::from_millis(100);
+/// A supervisor that is stopped twice within this time is stopped on purpose.
+const CALM: Duration = Duration::from_secs(1);
+/// How long it then has to work.
+const BREATH: Duration = Duration::from_millis(20);
 /// How long the dead are waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -31,8 +36,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn keep(state: &State, kept: &Kept, supervisor: Pid) -> ! {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     rest_when_idle(supervisor);
+    let mut woken = None;
     let status = loop {
-        match waitpid(Some(supervisor), WaitOptions::empty()) {
+        match waitpid(Some(supervisor), WaitOptions::UNTRACED) {
+            Ok(Some((_, status))) if status.stopped() => {
+                wake(kept, supervisor, woken.replace(Instant::now()));
+            }
             Ok(Some((_, status))) => break Some(status),
             Err(rustix::io::Errno::INTR) => {}
             Ok(None) | Err(_) => break None,
@@ -50,6 +59,43 @@ fn rest_when_idle(supervisor: Pid) {
     let timeout = clock::until(Instant::now() + IDLE);
     if poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&timeout)) == Ok(0) {
         process::rest();
+    }
+}
+
+/// Wakes a supervisor that somebody stopped. A job that does it again and again is held for a moment
+/// each time, in which the supervisor gets to its work: otherwise it would be stopped by the next
+/// signal before it had done anything.
+fn wake(kept: &Kept, supervisor: Pid, before: Option<Instant>) {
+    if before.is_none_or(|before| before.elapsed() > CALM) {
+        let _ = kill_process(supervisor, Signal::CONT);
+        return;
+    }
+    let breathe = || {
+        let _ = kill_process(supervisor, Signal::CONT);
+        if let Ok(fd) = pidfd_open(supervisor, PidfdFlags::empty()) {
+            let breath = clock::until(Instant::now() + BREATH);
+            let _ = poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&breath));
+        }
+    };
+    let tell = |pids: &[Pid], signal| {
+        for pid in pids {
+            let _ = kill_process(*pid, signal);
+        }
+    };
+    match &kept.cgroup {
+        Some(group) => {
+            group.freeze(Instant::now() + BREATH);
+            breathe();
+            group.thaw();
+        }
+        None => {
+            // Those that stand still already are to stand still afterwards.
+            let mut held = procfs::descendants(supervisor);
+            held.retain(|pid| !procfs::is_stopped(*pid));
+            tell(&held, Signal::STOP);
+            breathe();
+            tell(&held, Signal::CONT);
+        }
     }
 }
 

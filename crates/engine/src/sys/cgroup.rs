@@ -70,6 +70,18 @@ impl Cgroup {
         fs::write(self.path.join("cgroup.kill"), "1")
     }
 
+    /// Holds every process in it where it is, as far as that is done by the deadline.
+    pub(crate) fn freeze(&self, deadline: Instant) {
+        if fs::write(self.path.join("cgroup.freeze"), "1").is_ok() {
+            await_event(&self.path, "frozen 1", deadline);
+        }
+    }
+
+    /// Lets them go on.
+    pub(crate) fn thaw(&self) {
+        let _ = fs::write(self.path.join("cgroup.freeze"), "0");
+    }
+
     /// The processes in it and in groups below it.
     pub(crate) fn processes(&self) -> Vec<Pid> {
         let mut found = Vec::new();
@@ -79,7 +91,8 @@ impl Cgroup {
 
     /// Whether a living process is in it; a zombie is not.
     pub(crate) fn is_populated(&self) -> bool {
-        fs::read_to_string(self.path.join("cgroup.events")).is_ok_and(|events| events.lines().any(is_populated))
+        fs::read_to_string(self.path.join("cgroup.events"))
+            .is_ok_and(|events| events.lines().any(|line| line == "populated 1"))
     }
 
     /// Removes it, with groups the job itself made below it, if no process is left in them.
@@ -98,29 +111,26 @@ pub(crate) fn remove_group(path: &Path, deadline: Option<Instant>) -> bool {
         return true;
     }
     if let Some(deadline) = deadline {
-        await_empty(path, deadline);
+        await_event(path, "populated 0", deadline);
     }
     remove_tree(path).is_ok() || !path.exists()
 }
 
-/// Waits until the kernel says that a group is empty, at most until the deadline. Version 1 cannot
-/// say it; there a later sweep must do.
-fn await_empty(path: &Path, deadline: Instant) {
+/// Waits until the kernel says something of a group, at most until the deadline. Version 1 says
+/// nothing; there a later look must do.
+fn await_event(path: &Path, line: &str, deadline: Instant) {
     let Ok(events) = File::open(path.join("cgroup.events")) else { return };
     let mut text = [0; 256];
     while let Ok(length) = events.read_at(&mut text, 0) {
         let timeout = clock::until(deadline);
         let mut fds = [PollFd::new(&events, PollFlags::PRI)];
-        let is_empty = !String::from_utf8_lossy(&text[..length]).lines().any(is_populated);
-        if is_empty || !matches!(poll(&mut fds, Some(&timeout)), Ok(ready) if ready > 0) {
+        let is_said = String::from_utf8_lossy(&text[..length]).lines().any(|said| said == line);
+        if is_said || !matches!(poll(&mut fds, Some(&timeout)), Ok(ready) if ready > 0) {
             return;
         }
     }
 }
 
-fn is_populated(line: &str) -> bool {
-    line == "populated 1"
-}
 
 fn collect_processes(group: &Path, found: &mut Vec<Pid>) {
     if let Ok(list) = fs::read_to_string(group.join("cgroup.procs")) {

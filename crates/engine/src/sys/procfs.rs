@@ -30,6 +30,11 @@ fn is_zombie(pid: Pid) -> bool {
     stat_field(pid, 3).is_some_and(|state| state == "Z" || state == "X")
 }
 
+/// Whether somebody stopped a process.
+pub(crate) fn is_stopped(pid: Pid) -> bool {
+    stat_field(pid, 3).is_some_and(|state| state == "T")
+}
+
 /// All living descendants of a process, parents before children.
 pub(crate) fn descendants(root: Pid) -> Vec<Pid> {
     let mut found = Vec::new();
