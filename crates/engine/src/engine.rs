@@ -108,7 +108,8 @@ impl Builder {
         self
     }
 
-    /// How many jobs of the state directory may run at once. 10 unless said otherwise.
+    /// How many jobs of the state directory may run at once; and how many at once inside of each of
+    /// them, which are not counted among these. 10 unless said otherwise.
     #[must_use]
     pub fn max_running(mut self, most: usize) -> Self {
         self.max_running = most;
@@ -281,16 +282,17 @@ impl Engine {
             Stdin::File(path) => (StdinKind::File, path.as_os_str().as_bytes()),
         };
         body.bytes.extend_from_slice(bytes);
-        let record = Self::record(request, directory, job);
+        let record = self.record(request, directory, job);
         let assign = Assign {
             job: job.clone(),
-            record: serde_json::to_value(record).unwrap_or_default(),
+            record: serde_json::to_value(&record).unwrap_or_default(),
             limits: request.limits.clone(),
             ladder: request.ladder,
             leaks: request.leaks,
             on_disconnect: request.on_disconnect,
             admission: request.admission,
             max_running: self.inner.max_running,
+            parent: record.parent.clone(),
             terminal: request.terminal,
             stdin,
             session: request.session.as_ref().map(|session| session.name.clone()),
@@ -323,7 +325,15 @@ impl Engine {
         }
     }
 
-    fn record(request: &Request, directory: &Path, job: &JobId) -> Record {
+    /// The job whose command makes this request, by the tag in its environment, if it runs still.
+    fn parent(&self, request: &Request) -> Option<JobId> {
+        let tag = shell::lookup(&request.env.base, TAG)?;
+        let parent: JobId = tag.to_str()?.parse().ok()?;
+        let directory = self.state().job(&parent);
+        (directory.is_supervised() && directory.outcome().is_none()).then_some(parent)
+    }
+
+    fn record(&self, request: &Request, directory: &Path, job: &JobId) -> Record {
         let (command, shell) = match &request.command {
             Command::Shell { text, shell, .. } => (text.clone(), Some(shell.name())),
             Command::Argv(words) => (quoted(words), None),
@@ -337,6 +347,7 @@ impl Engine {
             created_at: clock::now_us(),
             name: request.name.clone(),
             owner: request.owner.clone(),
+            parent: self.parent(request),
             session: request.session.as_ref().map(|session| session.name.clone()),
             terminal: request.terminal,
             env: request

@@ -71,7 +71,10 @@ pub enum Error {
         matches: Vec<String>,
     },
     /// As many jobs run as may.
-    #[error("{running} jobs are running, the most allowed; stop one, wait, or raise max_running")]
+    #[error(
+        "{running} jobs are running, the most allowed; stop one, wait, or allow more \
+         (UMBO_MAX_RUNNING, or max_running in the configuration)"
+    )]
     Full {
         /// How many run.
         running: usize,

@@ -17,6 +17,7 @@ use crate::reconcile::{self, Truth};
 use crate::request::{Ladder, Size};
 use crate::rescue;
 use crate::state::{JobDir, Record};
+use crate::supervisor;
 use crate::sys::socket;
 use crate::wait::{self, Condition, Met};
 use crate::wire::{self, Answer, Ask};
@@ -83,6 +84,10 @@ pub struct Summary {
     pub created_at: u64,
     /// How many bytes it has written.
     pub total_bytes: u64,
+    /// The job inside of which it was started.
+    pub parent: Option<JobId>,
+    /// Its place in line, counted from 1, while it waits for its turn.
+    pub queue_position: Option<usize>,
 }
 
 impl Summary {
@@ -152,8 +157,17 @@ impl Job {
             _ => directory.file(OUTPUT).metadata().map_or(0, |meta| meta.len()),
         };
         Some(match record {
-            Some(Record { command, cwd, name, owner, session, terminal, created_at, .. }) => {
+            Some(record) => {
+                let queue_position = match status {
+                    Status::Created => {
+                        let slots = supervisor::slots(self.engine.state(), record.parent.as_ref());
+                        supervisor::position(&slots, &self.id)
+                    }
+                    Status::Started { .. } | Status::Ended(_) => None,
+                };
                 let job = self.id.clone();
+                let Record { command, cwd, name, owner, parent, session, terminal, created_at, .. } =
+                    record;
                 Summary {
                     job,
                     status,
@@ -165,6 +179,8 @@ impl Job {
                     terminal,
                     created_at,
                     total_bytes,
+                    parent,
+                    queue_position,
                 }
             }
             // The record is damaged; what is left is still listed.
@@ -179,6 +195,8 @@ impl Job {
                 terminal: None,
                 created_at: self.id.made_at_ms() * 1000,
                 total_bytes,
+                parent: None,
+                queue_position: None,
             },
         })
     }

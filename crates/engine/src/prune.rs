@@ -40,8 +40,8 @@ pub(crate) fn now_and_then(state: &State, job: &JobId, keep: Retention) {
 }
 
 /// Deletes ended jobs: the oldest first until the rest fits `keep`, and all older than `age` or than
-/// `keep` says. What is
-/// left of their control groups is waited for until the deadline; the next sweep has the rest.
+/// `keep` says. What is left of their control groups is waited for until the deadline; the next
+/// sweep has the rest.
 pub(crate) fn prune(
     state: &State,
     keep: Retention,

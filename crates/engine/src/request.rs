@@ -241,7 +241,7 @@ impl Default for Size {
 /// What a job may use at most.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Time from start to end.
+    /// Time from start to end. Waiting for its turn comes before the start.
     #[serde(with = "millis", default, skip_serializing_if = "Option::is_none")]
     pub wall: Option<Duration>,
     /// Time without any output.

@@ -5,13 +5,14 @@
 //!     request      line 1: what was asked, and by which supervisor; line 2: that it started
 //!     output index gap    the log
 //!     groups       the control groups made for it
+//!     slots/       as below, for jobs that were started inside of it
 //!     outcome      how it ended
 //!     lock         held while the supervisor lives
 //!     sock         where the supervisor listens; gone once the journal has the job's last event
 //! spares/<name>/   what a supervisor that waits for a job has prepared; what is left to delete
 //! events           the journal
 //! keys/            idempotency keys, each a link that names its job
-//! slots/           one file per job that may run; held like `lock`
+//! slots/           one file per job that may run; held like `lock`. `queue/` has those who wait
 //! sessions/        what persistent shells carry from call to call
 //! cursors/         how far each consumer of completions has read
 //! prune.lock       held by whoever makes room
@@ -183,6 +184,9 @@ pub(crate) struct Record {
     pub(crate) name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) owner: Option<String>,
+    /// The job it was started inside of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<JobId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -116,6 +116,10 @@ pub struct Listed<'a> {
     pub signal: Option<i32>,
     /// Bytes it wrote.
     pub total_bytes: u64,
+    /// The job inside of which it was started.
+    pub parent: Option<&'a str>,
+    /// Its place in line, while it waits for its turn.
+    pub queue_position: Option<usize>,
     /// When it was asked for.
     pub created_at: String,
     /// When it started.
@@ -145,6 +149,8 @@ impl<'a> Listed<'a> {
             exit_code: outcome.and_then(|outcome| outcome.exit_code()),
             signal: outcome.and_then(|outcome| outcome.signal()),
             total_bytes: summary.total_bytes,
+            parent: summary.parent.as_ref().map(umbo_engine::JobId::as_str),
+            queue_position: summary.queue_position,
             created_at: show_time(summary.created_at),
             started_at: summary.started_at().map(show_time),
             ended_at: outcome.map(|outcome| show_time(outcome.ended_at)),

@@ -51,6 +51,7 @@ pub(super) fn execute(
     let job = attached.job().clone();
     passage.started(&job);
     stop_on_ctrl_c(&job);
+    start::tell_of_queue(&job);
     if context.format == Format::Text {
         match pass_on(&job) {
             // Nobody reads any more: the job goes the way of a command in a pipeline.

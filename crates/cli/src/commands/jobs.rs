@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::secrets;
-use crate::time::show_duration;
+use crate::time::{ordinal, show_duration};
 
 pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
     let scope = if args.all { Scope::All } else { Scope::Recent };
@@ -41,7 +41,7 @@ pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
 
 fn row(summary: &Summary) -> Vec<String> {
     let (state, time) = match &summary.status {
-        Status::Created => ("created".to_owned(), since(summary.created_at)),
+        Status::Created => (waiting(summary), since(summary.created_at)),
         Status::Started { at, .. } => ("started".to_owned(), since(*at)),
         Status::Ended(outcome) => {
             let detail = match (outcome.exit_code(), outcome.signal()) {
@@ -62,6 +62,14 @@ fn row(summary: &Summary) -> Vec<String> {
         summary.name.clone().unwrap_or_else(|| "-".into()),
         format!("{command}{more}"),
     ]
+}
+
+/// A state that says what is waited for.
+fn waiting(summary: &Summary) -> String {
+    match summary.queue_position {
+        Some(place) => format!("created, {} in line", ordinal(place)),
+        None => "created".into(),
+    }
 }
 
 fn since(micros: u64) -> Duration {

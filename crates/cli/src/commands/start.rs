@@ -1,13 +1,13 @@
 //! `umbo start`: a job in the background; and what `exec` and `start` have in common.
 
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use serde::Serialize;
 use umbo_engine::{
-    Admission, Attendance, Command, Leaks, Login, OutputLimit, OutputPolicy, Profile, Request,
+    Admission, Attendance, Command, Job, Leaks, Login, OutputLimit, OutputPolicy, Profile, Request,
     Session, SessionDirectory, Shell, Status, Stdin,
 };
 
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
 use crate::secrets;
-use crate::time::TimeLimit;
+use crate::time::{TimeLimit, ordinal};
 
 pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     let mode = args.mode.or(context.settings.exec.mode);
@@ -29,6 +29,7 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     };
     let job = context.engine.start(&request)?;
     passage.started(&job);
+    tell_of_queue(&job);
     let status = job.status()?;
     if let Status::Ended(outcome) = &status
         && let umbo_engine::End::FailedToStart { why } = &outcome.end
@@ -40,6 +41,20 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
         Format::Text => output::line(job.id())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Tells a person at a terminal that a job waits for its turn; what looks like a hang is none.
+pub(super) fn tell_of_queue(job: &Job) {
+    if !std::io::stderr().is_terminal() {
+        return;
+    }
+    if let Some(place) = job.summary().and_then(|summary| summary.queue_position) {
+        output::talk(format_args!(
+            "umbo: as many jobs run as may (UMBO_MAX_RUNNING): job {} waits, {} in line",
+            job.id(),
+            ordinal(place)
+        ));
+    }
 }
 
 #[derive(Serialize)]

@@ -40,6 +40,7 @@ use crate::state::State;
 use crate::sys::process;
 use crate::wire::{self, Report};
 
+pub(crate) use admission::{position, slots};
 pub(crate) use keeper::{announce, bury, lost};
 pub(crate) use nursery::main as nursery;
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use rustix::process::Pid;
 
-use super::admission;
+use super::admission::{self, Turn};
 use super::assignment::{self, Input as Wanted, Program};
 use super::berth::Berth;
 use super::child::{Stage as ChildStage, Terminal};
@@ -69,7 +69,12 @@ fn admit(state: &State, berth: &mut Berth, frame: Frame<Assign>) -> Result<Admit
     let (assign, program, wanted) =
         assignment::split(frame).map_err(failed("cannot take the job"))?;
     let session = take_session(state, &assign)?;
-    let slot = admission::take_slot(&state.slots(), assign.max_running)
+    let slots = admission::slots(state, assign.parent.as_ref());
+    let turn = match assign.admission {
+        Admission::Queue => Turn::AfterOthers,
+        Admission::Refuse => Turn::Now,
+    };
+    let slot = admission::take_slot(&slots, assign.max_running, turn)
         .map_err(failed("cannot take a slot"))?;
     if slot.is_none() && assign.admission == Admission::Refuse {
         return Err(Report::Full { running: assign.max_running });
@@ -211,9 +216,6 @@ impl<'a> Supervision<'a> {
             return;
         }
         let _ = self.berth.journal.append(self.job(), &[EventKind::Created]);
-        if let Some(caller) = self.caller {
-            report(caller, &Report::Queued);
-        }
         match self.await_slot() {
             Ok(()) if self.verdict.is_none() => self.start(&[EventKind::Started]),
             Ok(()) => {}
@@ -226,14 +228,18 @@ impl<'a> Supervision<'a> {
 
     /// Waits until a slot is free, or the job has been stopped.
     fn await_slot(&mut self) -> io::Result<()> {
-        let mut slots = admission::Slots::open(&self.state.slots(), self.assign.max_running)?;
+        let slots = admission::slots(self.state, self.assign.parent.as_ref());
+        let mut line = admission::Waiting::begin(&slots, self.job(), self.assign.max_running)?;
+        if let Some(caller) = self.caller {
+            report(caller, &Report::Queued);
+        }
         while self.verdict.is_none() {
-            self.slot = slots.take()?;
+            self.slot = line.take()?;
             if self.slot.is_some() {
                 break;
             }
-            self.poll_once(Some(slots.watch().as_fd()), &mut []);
-            slots.watch().drain();
+            self.poll_once(Some(line.watch().as_fd()), &mut []);
+            line.watch().drain();
         }
         Ok(())
     }
