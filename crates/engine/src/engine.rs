@@ -14,6 +14,7 @@ use crate::attached::{Attached, Sent};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::event::Journal;
+use crate::hash::Fnv;
 use crate::id::JobId;
 use crate::job::{Job, Status, Summary};
 use crate::line::Line;
@@ -570,14 +571,12 @@ fn hex(digit: u8) -> char {
     char::from_digit(digit.into(), 16).unwrap_or('0')
 }
 
-/// What makes two requests the same for an idempotency key: a hash that is stored, and so must
-/// be the same in every build (FNV-1a).
+/// What makes two requests the same for an idempotency key.
 fn fingerprint(request: &Request) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut hash = Fnv::new();
     let mut add = |bytes: &[u8]| {
-        for byte in bytes.iter().chain(&[0]) {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+        hash.add(bytes);
+        hash.add(&[0]);
     };
     match &request.command {
         Command::Shell { text, shell, .. } => {
@@ -591,5 +590,5 @@ fn fingerprint(request: &Request) -> String {
         add(name.as_bytes());
         add(value.as_bytes());
     }
-    format!("{hash:016x}")
+    hash.hex()
 }

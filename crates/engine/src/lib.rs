@@ -27,6 +27,7 @@ mod event;
 mod failpoint;
 mod follow;
 mod groups;
+mod hash;
 mod id;
 mod job;
 mod keys;

@@ -27,6 +27,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::hash::Fnv;
 use crate::id::JobId;
 use crate::outcome::Outcome;
 use crate::request::{Limits, Size};
@@ -98,7 +99,8 @@ impl State {
 
     /// The name of a control group of this state directory.
     pub(crate) fn group_name(&self, name: &str) -> String {
-        format!("umbo-{:08x}-{name}", mark(self.root.as_os_str().as_bytes()))
+        // The hash tells the groups of one state directory from those of another.
+        format!("umbo-{}-{name}", Fnv::of(self.root.as_os_str().as_bytes()))
     }
 
     /// All jobs on disk, oldest first. What is not named like a job is not one.
@@ -112,13 +114,6 @@ impl State {
         ids.sort();
         Ok(ids)
     }
-}
-
-/// What tells the control groups of one state directory from those of another (FNV-1a).
-fn mark(path: &[u8]) -> u32 {
-    path.iter().fold(0x811c_9dc5, |hash, byte| {
-        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
-    })
 }
 
 /// The directory of one job.

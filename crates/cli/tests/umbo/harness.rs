@@ -314,10 +314,11 @@ impl Umbo {
     /// Control groups of this state directory, whoever made them and for which job: they are marked
     /// with a hash of its path.
     pub(crate) fn control_groups(&self) -> Vec<PathBuf> {
-        let hash = self.state.as_os_str().as_encoded_bytes().iter().fold(0x811c_9dc5, |hash, byte| {
-            (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+        let path = self.state.as_os_str().as_encoded_bytes();
+        let hash = path.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
-        let mark = format!("umbo-{hash:08x}-");
+        let mark = format!("umbo-{hash:016x}-");
         let mut groups: Vec<PathBuf> = Vec::new();
         let mut places: Vec<PathBuf> = own_groups().collect();
         while let Some(place) = places.pop() {

@@ -17,6 +17,13 @@ pub(super) struct Program {
     pub(super) environment: CStrings,
 }
 
+impl Program {
+    /// Its command line, as the kernel shows it.
+    pub(super) fn words(&self) -> Vec<u8> {
+        self.arguments.joined()
+    }
+}
+
 /// What it reads.
 pub(super) enum Input {
     Nothing,

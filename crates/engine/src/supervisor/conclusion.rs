@@ -5,6 +5,8 @@
 
 use std::time::{Duration, Instant};
 
+use rustix::process::Pid;
+
 use super::connections::Connections;
 use super::ladder::{Cause, Climb};
 use super::report;
@@ -29,6 +31,8 @@ const QUIET: Duration = Duration::from_millis(250);
 const DRAIN: Duration = Duration::from_secs(1);
 /// How often an exit record that the disk refuses is tried again, and how many times.
 const RECORD_RETRY: (Duration, u32) = (Duration::from_millis(250), 40);
+/// A command line is cut at this many characters.
+const LONGEST_COMMAND: usize = 200;
 /// A leak of more processes than this is counted, not listed.
 const MOST_LISTED: usize = 20;
 
@@ -115,15 +119,28 @@ impl Supervision<'_> {
             .take(MOST_LISTED)
             .map(|pid| Leaked {
                 pid: pid.as_raw_nonzero().get(),
-                command: procfs::command_line(pid),
+                command: self.command_of(pid),
                 fate,
             })
             .collect();
     }
 
+    /// What a process runs, for a person to recognise it by. A copy of the command's own shell is
+    /// what the person asked for, not how a session makes bash do it.
+    fn command_of(&self, pid: Pid) -> String {
+        let words = procfs::words(pid);
+        let asked = self.assign.record["command"].as_str();
+        let text = match asked {
+            Some(asked) if words == self.program.words() => asked.to_owned(),
+            _ => procfs::command_line(pid, &words),
+        };
+        text.chars().take(LONGEST_COMMAND).collect()
+    }
+
     /// Writes the exit record, tells everybody, and cleans up. Returns the exit code.
     pub(super) fn conclude(mut self) -> i32 {
         self.log.omit(Slack::None);
+        self.check_session();
         let outcome = self.outcome();
         failpoint::reach("before_outcome");
         if !self.write_record(&outcome) {

@@ -26,6 +26,7 @@ use crate::id::JobId;
 use crate::log::{LogWriter, Stream};
 use crate::outcome::{Drained, Leaked, StoppedBy};
 use crate::request::Admission;
+use crate::session;
 use crate::state::{Started, State};
 use crate::sys::cgroup::{Bounds, Cgroup, Enforcer};
 use crate::sys::pty;
@@ -142,7 +143,7 @@ pub(super) struct Supervision<'a> {
     /// Whoever started the job, while it is there.
     pub(super) caller: Option<&'a OwnedFd>,
     pub(super) assign: Assign,
-    program: Program,
+    pub(super) program: Program,
     wanted: Option<Wanted>,
     request: File,
     pub(super) log: LogWriter,
@@ -170,12 +171,16 @@ pub(super) struct Supervision<'a> {
     slot: Option<File>,
     /// The lock of its session, if it is in one.
     session: Option<File>,
+    /// What the session had before this job.
+    session_before: Option<(u64, i64, i64)>,
 }
 
 impl<'a> Supervision<'a> {
     fn new(state: &'a State, berth: Berth, caller: &'a OwnedFd, admitted: Admitted) -> Self {
         let Admitted { assign, program, wanted, request, log, session, slot } = admitted;
         let now = Instant::now();
+        let session_before =
+            assign.session.as_ref().and_then(|name| session::version(state, name));
         Self {
             state,
             berth,
@@ -202,6 +207,7 @@ impl<'a> Supervision<'a> {
             rest_at: Some(now + IDLE),
             slot,
             session,
+            session_before,
         }
     }
 
@@ -342,6 +348,18 @@ impl<'a> Supervision<'a> {
             None => {
                 Ok(vec![source(stdout.read, Stream::Stdout)?, source(stderr.read, Stream::Stderr)?])
             }
+        }
+    }
+
+    /// Notes it when the command's shell ended without saving what it had.
+    pub(super) fn check_session(&mut self) {
+        if let (Some(name), Some(_)) = (&self.assign.session, self.started)
+            && session::version(self.state, name) == self.session_before
+        {
+            self.notes.push(format!(
+                "session {name} is as it was before: the shell of this command ended without \
+                 saving its state"
+            ));
         }
     }
 

@@ -229,14 +229,19 @@ fn advise(advice: impl Fn(&str) -> Option<c_int>) {
 /// A NUL-terminated array of C strings, as `execve` wants it.
 pub(crate) struct CStrings {
     pointers: Vec<*const c_char>,
-    _strings: Vec<CString>,
+    strings: Vec<CString>,
 }
 
 impl CStrings {
     pub(crate) fn new(strings: Vec<CString>) -> Self {
         let mut pointers: Vec<*const c_char> = strings.iter().map(|s| s.as_ptr()).collect();
         pointers.push(ptr::null());
-        Self { pointers, _strings: strings }
+        Self { pointers, strings }
+    }
+
+    /// All of them, each with its NUL: what `/proc/PID/cmdline` shows of a program started so.
+    pub(crate) fn joined(&self) -> Vec<u8> {
+        self.strings.iter().flat_map(|string| string.to_bytes_with_nul()).copied().collect()
     }
 }
 
