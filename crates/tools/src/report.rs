@@ -28,8 +28,10 @@ pub struct Ended<'a> {
     pub omitted_bytes: u64,
     /// Bytes of these that nobody has: they were beyond the job's output limit.
     pub lost_bytes: u64,
-    /// Descendants that outlived the command.
+    /// Descendants that outlived the command; the first of them, if many.
     pub leaked: &'a [Leaked],
+    /// How many they were.
+    pub leaked_count: usize,
     /// What proved that nothing is left.
     pub contained_by: Option<&'static str>,
     /// The limit that struck.
@@ -74,6 +76,7 @@ impl<'a> Ended<'a> {
             omitted_bytes: outcome.omitted_bytes,
             lost_bytes: outcome.omitted_bytes,
             leaked: &outcome.leaked,
+            leaked_count: outcome.leaked_count(),
             contained_by: outcome.contained_by.map(containment_name),
             limit: outcome.limit.map(limit_name),
             stopped_by,

@@ -104,6 +104,21 @@ fn a_leak_is_left_alone_when_the_request_says_so() {
 }
 
 #[test]
+fn a_leak_of_many_is_counted_exactly_and_listed_in_part() {
+    let umbo = Umbo::new();
+    let job = umbo.start("for n in $(seq 30); do $NAP & done; exit 0");
+    let outcome = umbo.outcome(&job);
+    let listed = outcome["leaked"].as_array().unwrap().len();
+    assert_eq!((listed, &outcome["more_leaked"]), (20, &json!(10)));
+    let events = umbo.events(0);
+    let leaked = events.iter().find(|event| event["kind"] == "leaked").unwrap();
+    assert_eq!(leaked["count"], 30);
+    let answer = umbo.exec("for n in $(seq 30); do $NAP & done; exit 0").answer();
+    assert!(answer.said().contains("and 10 more"), "{answer:?}");
+    assert_eq!(umbo.stop(&job, &[])["leaked_count"], 30);
+}
+
+#[test]
 fn a_person_is_told_what_outlived_the_command() {
     let umbo = Umbo::new();
     let answer = umbo.exec("$NAP & exit 0").answer();

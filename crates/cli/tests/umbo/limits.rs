@@ -104,6 +104,30 @@ fn memory_is_bounded_for_the_whole_tree() {
 }
 
 #[test]
+fn a_limit_that_struck_is_named_though_the_command_went_on() {
+    let umbo = Umbo::new();
+    let line = "head -c 200M /dev/zero | tail; echo survived";
+    let answer = umbo.exec_json(&["--memory", "32M"], line);
+    assert_eq!((&answer["exit_code"], &answer["limit"]), (&json!(0), &json!("memory")), "{answer}");
+    let peak = answer["usage"]["tree_peak_bytes"].as_u64().unwrap();
+    assert!((1 << 20..=32 << 20).contains(&peak), "{peak}");
+    let answer = umbo.call(["exec", "--memory", "32M", line]).answer();
+    assert_eq!((answer.status, answer.text()), (0, "survived\n".into()), "{answer:?}");
+    assert!(answer.said().contains("its memory limit struck"), "{answer:?}");
+}
+
+#[test]
+fn nothing_a_command_does_is_earlier_than_its_start() {
+    let umbo = Umbo::new();
+    for _ in 0..10 {
+        let job = umbo.start("date +%s%6N");
+        let outcome = umbo.outcome(&job);
+        let said: u64 = String::from_utf8(umbo.output(&job)).unwrap().trim().parse().unwrap();
+        assert!(outcome["started_at"].as_u64().unwrap() <= said, "{outcome} {said}");
+    }
+}
+
+#[test]
 fn the_number_of_processes_is_bounded() {
     let umbo = Umbo::new();
     assert!(can(&umbo, "limit processes"), "run the suite where control groups can limit pids");
@@ -170,6 +194,8 @@ fn usage_is_what_the_command_used() {
     let answer =
         umbo.exec_json(&["--shell", "bash"], "x=$(head -c 50M /dev/zero | tr '\\0' x); : ${#x}");
     assert!(answer["usage"]["peak_bytes"].as_u64().unwrap() > 40 << 20, "{}", answer["usage"]);
+    let small = umbo.exec_json(&[], "true");
+    assert_eq!(small["usage"]["peak_bytes"], json!(null), "less than can be told: {small}");
     let time = answer["usage"]["user_us"].as_u64().unwrap()
         + answer["usage"]["system_us"].as_u64().unwrap();
     assert!(time > 1000, "{}", answer["usage"]);

@@ -29,6 +29,8 @@ pub(super) const IDLE: Duration = Duration::from_millis(100);
 const CALM: Duration = Duration::from_secs(1);
 /// How long it then has to work.
 const BREATH: Duration = Duration::from_millis(20);
+/// What an exit record that cannot be read is called.
+const DAMAGED: &str = "outcome.damaged";
 /// How long the dead are waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -170,6 +172,9 @@ pub(crate) fn bury(
         if mend_index(&directory)? {
             notes.push("the end of the index was torn; it was repaired".to_owned());
         }
+        if keep_damaged(&directory) {
+            notes.push(format!("its exit record was damaged; it is kept as {DAMAGED}"));
+        }
         if proof == Some(Containment::Tag) && reason != LostReason::Reboot {
             notes.push(
                 "its processes were looked for by their environment: one that cleared it would \
@@ -204,6 +209,7 @@ pub(crate) fn lost(
         started_at: started.map(|started| started.at),
         ended_at: clock::now_us(),
         leaked: Vec::new(),
+        more_leaked: 0,
         contained_by: proof,
         usage: Usage::default(),
         total_bytes,
@@ -248,6 +254,12 @@ fn mend_index(directory: &JobDir) -> io::Result<bool> {
     Ok(whole != length)
 }
 
+/// Puts an exit record that cannot be read aside. Whether there was one.
+fn keep_damaged(directory: &JobDir) -> bool {
+    let record = directory.file("outcome");
+    fs::exists(&record).unwrap_or(false) && fs::rename(record, directory.file(DAMAGED)).is_ok()
+}
+
 fn write_once(directory: &JobDir, outcome: &Outcome) -> io::Result<()> {
     let draft = directory.file(&format!("outcome.{}", rustix::process::getpid().as_raw_nonzero()));
     let mut file = fs::File::create(&draft)?;
@@ -258,7 +270,7 @@ fn write_once(directory: &JobDir, outcome: &Outcome) -> io::Result<()> {
     match rustix::fs::renameat_with(here, &draft, here, &target, flags) {
         Ok(()) => Ok(()),
         Err(_) if directory.outcome().is_some() => fs::remove_file(draft),
-        // A record is there that cannot be read: this one is better.
+        // A record is there that can neither be read nor put aside: this one is better.
         Err(_) => fs::rename(draft, target),
     }
 }

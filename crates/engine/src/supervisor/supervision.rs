@@ -29,7 +29,7 @@ use crate::request::Admission;
 use crate::session;
 use crate::state::{Started, State};
 use crate::sys::cgroup::{Bounds, Cgroup, Enforcer};
-use crate::sys::pty;
+use crate::sys::{process, pty};
 use crate::wire::{Assign, Frame, News, Report};
 
 /// Takes a job and sees it through. Returns the supervisor's exit code.
@@ -163,6 +163,10 @@ pub(super) struct Supervision<'a> {
     /// Bytes a full disk would not take.
     pub(super) stalled: Option<(Stream, Vec<u8>)>,
     pub(super) leaked: Vec<Leaked>,
+    /// How many more leaked than are listed.
+    pub(super) more_leaked: usize,
+    /// How large this process was at most when it forked the command.
+    pub(super) own_peak: u64,
     pub(super) notes: Vec<String>,
     pub(super) verdict: Option<Verdict>,
     /// When to give back memory, should the job still run.
@@ -202,6 +206,8 @@ impl<'a> Supervision<'a> {
             told: (now, 0),
             stalled: None,
             leaked: Vec::new(),
+            more_leaked: 0,
+            own_peak: 0,
             notes: Vec::new(),
             verdict: None,
             rest_at: Some(now + IDLE),
@@ -252,9 +258,10 @@ impl<'a> Supervision<'a> {
 
     /// Forks and execs; a failure becomes the job's outcome. `news` ends with the start.
     fn start(&mut self, news: &[EventKind]) {
+        // Before the fork: nothing the command does is earlier than its start.
+        let (now, at) = (Instant::now(), clock::now_us());
         match self.try_start() {
             Ok(pid) => {
-                let (now, at) = (Instant::now(), clock::now_us());
                 self.started = Some((now, at));
                 self.last_output = now;
                 self.told.0 = now;
@@ -306,6 +313,7 @@ impl<'a> Supervision<'a> {
             nice: self.assign.limits.nice,
             umask: self.berth.umask,
         };
+        self.own_peak = process::own_peak();
         let pid = self.berth.launcher.start(&self.program, &stage)?;
         self.sources =
             self.open_sources(pty.map(|pty| pty.controller)).map_err(failed("cannot read"))?;

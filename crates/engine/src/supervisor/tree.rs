@@ -54,6 +54,11 @@ impl Tree {
         }
     }
 
+    /// The control group it is in.
+    pub(super) fn cgroup(&self) -> Option<&Cgroup> {
+        self.cgroup.as_ref()
+    }
+
     /// Everyone alive in it.
     pub(super) fn living(&self) -> Vec<Pid> {
         let mut living = procfs::descendants(rustix::process::getpid());

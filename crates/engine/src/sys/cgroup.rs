@@ -70,6 +70,11 @@ impl Cgroup {
         fs::write(self.path.join("cgroup.kill"), "1")
     }
 
+    /// The most memory its processes had at once, where somebody counts it.
+    pub(crate) fn memory_peak(&self) -> Option<u64> {
+        memory_peak(&self.path)
+    }
+
     /// Holds every process in it where it is, as far as that is done by the deadline.
     pub(crate) fn freeze(&self, deadline: Instant) {
         if fs::write(self.path.join("cgroup.freeze"), "1").is_ok() {
@@ -280,6 +285,11 @@ impl Enforcer {
         self.counter(&["pids.events"], "max ")
     }
 
+    /// The most memory the job's processes had at once, where it is bounded.
+    pub(crate) fn memory_peak(&self) -> Option<u64> {
+        self.groups.iter().find_map(|group| memory_peak(&group.path))
+    }
+
     fn counter(&self, files: &[&str], key: &str) -> bool {
         self.groups.iter().any(|group| {
             files.iter().any(|file| {
@@ -296,6 +306,11 @@ impl Enforcer {
             remove_group(&group.path, None);
         }
     }
+}
+
+fn memory_peak(group: &Path) -> Option<u64> {
+    let read = |file| fs::read_to_string(group.join(file)).ok()?.trim().parse().ok();
+    read("memory.peak").or_else(|| read("memory.max_usage_in_bytes"))
 }
 
 fn write_all(group: &Path, files: &[(&str, &str)]) -> io::Result<()> {

@@ -81,6 +81,21 @@ fn p11_no_ruined_file_of_an_ended_job_stops_anything() {
 }
 
 #[test]
+fn p11_a_damaged_exit_record_is_called_damaged_and_kept() {
+    let umbo = Umbo::new();
+    for how in RUINS.iter().filter(|how| **how != "missing") {
+        let job = umbo.start("exit 3");
+        umbo.outcome(&job);
+        ruin(&umbo.job(&job).join("outcome"), how);
+        assert_eq!(umbo.listed(&job)["state"], "lost", "{how}");
+        let ended = umbo.stop(&job, &[]);
+        assert_eq!(ended["reason"], "damaged", "{how}: {ended}");
+        assert!(ended["notes"][0].as_str().unwrap().contains("outcome.damaged"), "{how}: {ended}");
+        assert!(umbo.job(&job).join("outcome.damaged").exists(), "{how}");
+    }
+}
+
+#[test]
 fn p11_no_ruined_file_of_a_lost_job_stops_anything() {
     // Many short calls, one after the other.
     let umbo = Umbo::with_deadline(Duration::from_secs(100));
