@@ -56,8 +56,7 @@ impl Context {
             .retention_age(settings.retention.age)
             .listed(listed)
             .open()?;
-        let format = if global.json { Format::Json } else { Format::Text };
-        Ok(Self { engine, format, config, settings })
+        Ok(Self { engine, format: Format::of(global.json), config, settings })
     }
 
     /// Reads the configuration that holds for the caller.

@@ -14,6 +14,13 @@ pub(crate) enum Format {
     Json,
 }
 
+impl Format {
+    /// The format that `--json`, or its absence, asks for.
+    pub(crate) fn of(json: bool) -> Self {
+        if json { Self::Json } else { Self::Text }
+    }
+}
+
 /// Prints a line of data.
 pub(crate) fn line(text: impl fmt::Display) -> Result<(), Failure> {
     writeln!(io::stdout().lock(), "{text}")?;
@@ -95,14 +102,19 @@ pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> Result<(), Fa
         }
         let text = text.trim_end();
         match width {
-            Some(width) if text.chars().count() > width => {
-                let cut: String = text.chars().take(width.saturating_sub(1)).collect();
-                line(format_args!("{cut}…"))?;
-            }
-            _ => line(text)?,
+            Some(width) => line(cut(text, width))?,
+            None => line(text)?,
         }
     }
     Ok(())
+}
+
+/// A text of at most so many characters; one that was longer ends with `…`.
+pub(crate) fn cut(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest {
+        return text.to_owned();
+    }
+    text.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// The width of the terminal, if a person reads.

@@ -179,7 +179,7 @@ impl Engine {
 
     pub(crate) fn journal(&self) -> Result<Journal> {
         let path = self.state().events();
-        Journal::open(&path).map_err(Error::file("open", path))
+        Journal::open_to_read(&path).map_err(Error::file("open", path))
     }
 
     /// Where everything is.
@@ -281,6 +281,7 @@ impl Engine {
             Stdin::Open => (StdinKind::Open, &[][..]),
             Stdin::Bytes(bytes) => (StdinKind::Bytes, &bytes[..]),
             Stdin::File(path) => (StdinKind::File, path.as_os_str().as_bytes()),
+            Stdin::Inherited => (StdinKind::Passed, &[][..]),
         };
         body.bytes.extend_from_slice(bytes);
         let record = self.record(request, directory, job);
@@ -528,8 +529,21 @@ fn check(request: &Request) -> Result<PathBuf> {
     {
         return Err(Error::invalid("nice", format!("{nice} is not between -20 and 19")));
     }
+    let limits = &request.limits;
+    let bounds = [
+        ("memory", limits.memory_bytes),
+        ("pids", limits.processes),
+        ("cpu", limits.cpu_percent.map(u64::from)),
+    ];
+    if let Some((field, _)) = bounds.iter().find(|(_, bound)| *bound == Some(0)) {
+        return Err(Error::invalid(field, "0 would let nothing run; give more, or no limit"));
+    }
     if let Some(size) = request.terminal {
         size.check("terminal")?;
+    }
+    if request.stdin == Stdin::Inherited && request.terminal.is_some() {
+        let problem = "what a terminal reads is typed; give bytes, or leave the terminal out";
+        return Err(Error::invalid("stdin", problem));
     }
     if let Stdin::File(path) = &request.stdin
         && let Err(error) = fs::File::open(path)

@@ -109,6 +109,35 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// A word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid { .. } => "invalid_argument",
+            Self::UnknownJob(_) | Self::Ambiguous { .. } => "unknown_job",
+            Self::Ended(_) => "job_ended",
+            Self::Full { .. } => "too_many_jobs",
+            Self::KeyReused { .. } => "key_reused",
+            Self::NoShell { .. } => "no_shell",
+            Self::Refused(_) => "refused",
+            Self::Unresponsive { .. } => "unresponsive",
+            Self::NotInitialised
+            | Self::Supervisor { .. }
+            | Self::SupervisorGone(_)
+            | Self::State { .. }
+            | Self::File { .. } => "internal",
+        }
+    }
+
+    /// The field of the request that is wrong, if one is.
+    pub fn field(&self) -> Option<&'static str> {
+        match self {
+            Self::Invalid { field, .. } => Some(field),
+            Self::KeyReused { .. } => Some("idempotency_key"),
+            Self::NoShell { .. } => Some("shell"),
+            _ => None,
+        }
+    }
+
     pub(crate) fn invalid(field: &'static str, problem: impl Into<String>) -> Self {
         Self::Invalid { field, problem: problem.into() }
     }

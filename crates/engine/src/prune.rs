@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 use crate::clock;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{EventKind, Journal};
 use crate::groups;
 use crate::id::JobId;
@@ -54,7 +54,7 @@ pub(crate) fn prune(
         clock::now_us().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX))
     });
     let (mut jobs, mut bytes) = (0, 0);
-    let mut removed = Vec::new();
+    let (mut removed, mut failure) = (Vec::new(), None);
     for id in ids {
         let directory = state.job(&id);
         let Some(outcome) = directory.outcome() else { continue };
@@ -62,8 +62,15 @@ pub(crate) fn prune(
         bytes += disk_use(directory.path());
         let is_old = oldest.is_some_and(|oldest| outcome.ended_at <= oldest);
         let is_surplus = jobs > keep.jobs || bytes > keep.bytes || is_old;
-        if is_surplus && remove(state, &id).unwrap_or(false) {
-            removed.push(id);
+        if is_surplus {
+            match remove(state, &id) {
+                Ok(true) => removed.push(id),
+                Ok(false) => {}
+                Err(source) => {
+                    let path = directory.path().to_owned();
+                    failure.get_or_insert(Error::File { action: "delete", path, source });
+                }
+            }
         } else if outcome.contained_by.is_none() {
             // Something was left alive in its groups; by now it may have ended.
             groups::remove(&directory, None);
@@ -73,7 +80,8 @@ pub(crate) fn prune(
     if let Ok(journal) = Journal::open(&state.events()) {
         let _ = journal.trim(EVENTS_KEPT);
     }
-    Ok(removed)
+    // All were tried: what could be deleted is.
+    failure.map_or(Ok(removed), Err)
 }
 
 /// Takes one ended job out of the list; what is left of it is swept up. `false` if it is not ended,

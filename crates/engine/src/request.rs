@@ -194,6 +194,9 @@ pub enum Stdin {
     File(PathBuf),
     /// A pipe that stays open for later input.
     Open,
+    /// What this process itself reads: its standard input, handed over as it is. Not for a command
+    /// with a terminal, whose input is typed.
+    Inherited,
 }
 
 impl fmt::Debug for Stdin {
@@ -203,6 +206,7 @@ impl fmt::Debug for Stdin {
             Self::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
             Self::File(path) => f.debug_tuple("File").field(path).finish(),
             Self::Open => f.write_str("Open"),
+            Self::Inherited => f.write_str("Inherited"),
         }
     }
 }

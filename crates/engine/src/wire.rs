@@ -74,6 +74,8 @@ pub(crate) enum StdinKind {
     Bytes,
     File,
     Open,
+    /// A descriptor comes after the message.
+    Passed,
 }
 
 /// From a supervisor to the engine that started it.

@@ -174,15 +174,16 @@ impl<'a> Executed<'a> {
         let mut ended = Ended::new(outcome);
         ended.lost_bytes = all.counts.lost_bytes;
         ended.omitted_bytes = all.counts.omitted_bytes + all.counts.lost_bytes;
+        let output = text(&all);
         Ok(Self {
             ended,
             stdout,
             stderr,
-            output: text(&all),
+            tokens: if output.is_empty() { 0 } else { all.tokens },
+            output,
             truncated: all.truncated,
             artifact: all.truncated.then(|| format!("artifact://{}", job.id())),
             full_output_path: job.output_path().display().to_string(),
-            tokens: all.tokens,
             original_token_count: all.original_tokens,
         })
     }

@@ -13,6 +13,9 @@ use crate::output::{self, Format};
 use crate::secrets;
 use crate::time::{ordinal, show_duration};
 
+/// A longer name is cut in the table, which has other columns too.
+const LONGEST_NAME: usize = 24;
+
 pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
     let scope = if args.all { Scope::All } else { Scope::Recent };
     let mut summaries = context.engine.jobs(scope)?;
@@ -59,7 +62,7 @@ fn row(summary: &Summary) -> Vec<String> {
         state,
         show_duration(time),
         size(summary.total_bytes),
-        summary.name.clone().unwrap_or_else(|| "-".into()),
+        summary.name.as_deref().map_or_else(|| "-".into(), |name| output::cut(name, LONGEST_NAME)),
         format!("{command}{more}"),
     ]
 }

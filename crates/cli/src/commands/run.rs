@@ -85,7 +85,7 @@ fn background(
 ) -> Result<ExitCode, Failure> {
     let pattern = match ready {
         Some(text) => {
-            Some(Regex::new(text).map_err(|error| Failure::new(format!("--ready: {error}")))?)
+            Some(Regex::new(text).map_err(|error| Failure::invalid("--ready", error))?)
         }
         None => None,
     };

@@ -38,7 +38,7 @@ fn conditions(args: &Wait) -> Result<Vec<Condition>, Failure> {
     let mut conditions = Vec::new();
     if let Some(pattern) = &args.pattern {
         let pattern =
-            Regex::new(pattern).map_err(|error| Failure::new(format!("--match: {error}")))?;
+            Regex::new(pattern).map_err(|error| Failure::invalid("--match", error))?;
         conditions.push(Condition::Match { pattern, from: args.from });
     }
     if let Some(port) = &args.port {
@@ -61,7 +61,7 @@ fn address(text: &str) -> Result<SocketAddr, Failure> {
         .map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
         .or_else(|_| text.parse())
         .map_err(|_| {
-            Failure::new(format!("--port: {text:?} is no port; write 8080 or 127.0.0.1:8080"))
+            Failure::invalid("--port", format_args!("{text:?} is no port; write 8080 or 127.0.0.1:8080"))
         })
 }
 

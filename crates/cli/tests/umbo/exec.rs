@@ -1,12 +1,14 @@
 //! `umbo exec`: a job somebody waits for.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::harness::{Umbo, dies_within, numbered, signal};
+use crate::harness::{UMBO, Umbo, dies_within, numbered, signal};
 
 #[test]
 fn both_streams_and_the_exit_status_are_the_commands_own() {
@@ -121,6 +123,52 @@ fn stdin_is_text_a_file_our_own_or_nothing() {
     umbo.call(["exec", "--stdin", "", "cat; echo end"]).stdout("end\n").run();
     // Nothing: end of file at once, though our own input has bytes.
     umbo.exec("cat; echo end").stdin(b"not for it").stdout("end\n").run();
+}
+
+#[test]
+fn our_own_input_is_passed_on_as_it_comes() {
+    let umbo = Umbo::new();
+    let call = umbo.call(["exec", "--stdin", "-", "while read x; do echo got $x; done; echo end"]);
+    let mut call = call.into_command();
+    let mut client =
+        call.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let (mut stdin, stdout) = (client.stdin.take().unwrap(), client.stdout.take().unwrap());
+    let mut lines = BufReader::new(stdout).lines();
+    for word in ["one", "two"] {
+        writeln!(stdin, "{word}").unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), format!("got {word}"));
+    }
+    drop(stdin);
+    assert_eq!(lines.next().unwrap().unwrap(), "end");
+    assert!(client.wait().unwrap().success());
+}
+
+#[test]
+fn of_a_file_that_is_our_input_the_rest_is_passed_on() {
+    let umbo = Umbo::new();
+    let bytes = numbered("", 1..=20_000);
+    fs::write(umbo.path().join("file"), &bytes).unwrap();
+    let line = "dd bs=2 count=1 2>/dev/null; \"$UMBO\" exec --stdin - cat";
+    let answer = umbo.call(["exec", &format!("({line}) <file")]).env("UMBO", UMBO).answer();
+    assert_eq!((answer.status, answer.text()), (0, bytes), "{}", answer.said());
+}
+
+#[test]
+fn a_file_is_typed_at_a_terminal() {
+    let umbo = Umbo::new();
+    fs::write(umbo.path().join("file"), "hello\n").unwrap();
+    let answer = umbo.exec_json(&["--pty", "--stdin", "@file"], "read x; echo \"got $x\"");
+    assert!(answer["stdout"].as_str().unwrap().contains("got hello"), "{answer}");
+    let answer = umbo.call(["exec", "--pty", "--stdin", "-", "read x; echo \"got $x\""]);
+    assert!(answer.stdin(b"typed\n").answer().text().contains("got typed"));
+}
+
+#[test]
+fn nothing_written_is_nothing_said() {
+    let umbo = Umbo::new();
+    let answer = umbo.exec_json(&[], "true");
+    let said = (&answer["output"], &answer["tokens"], &answer["original_token_count"]);
+    assert_eq!(said, (&json!(""), &json!(0), &json!(0)));
 }
 
 #[test]

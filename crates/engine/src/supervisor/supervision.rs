@@ -34,7 +34,7 @@ use crate::wire::{Assign, Frame, News, Report};
 
 /// Takes a job and sees it through. Returns the supervisor's exit code.
 pub(super) fn run(state: &State, mut berth: Berth, caller: &OwnedFd, frame: Frame<Assign>) -> i32 {
-    match admit(state, &mut berth, frame) {
+    match admit(state, &mut berth, frame, caller) {
         Ok(admitted) => {
             let mut job = Supervision::new(state, berth, caller, admitted);
             job.begin();
@@ -63,12 +63,17 @@ struct Admitted {
 }
 
 /// Makes the berth the job's, or says why not.
-fn admit(state: &State, berth: &mut Berth, frame: Frame<Assign>) -> Result<Admitted, Report> {
+fn admit(
+    state: &State,
+    berth: &mut Berth,
+    frame: Frame<Assign>,
+    caller: &OwnedFd,
+) -> Result<Admitted, Report> {
     let failed = |what: &'static str| {
         move |error: io::Error| Report::Failed { why: format!("{what}: {error}") }
     };
     let (assign, program, wanted) =
-        assignment::split(frame).map_err(failed("cannot take the job"))?;
+        assignment::split(frame, caller).map_err(failed("cannot take the job"))?;
     let session = take_session(state, &assign)?;
     let slots = admission::slots(state, assign.parent.as_ref());
     let turn = match assign.admission {
