@@ -86,10 +86,7 @@ impl Failure {
     /// Prints the error and returns the exit code.
     pub(crate) fn report(self, format: Format) -> ExitCode {
         let Self::Problem(mut problem) = self else { return ExitCode::SUCCESS };
-        // A message may quote a command; what cannot be masked is said all the same.
-        if let Ok(masker) = crate::secrets::masker() {
-            problem.message = masker.mask_text(&problem.message);
-        }
+        problem.message = crate::secrets::hidden(&problem.message);
         match format {
             Format::Text => crate::output::talk(format_args!("umbo: {}", problem.message)),
             Format::Json => {

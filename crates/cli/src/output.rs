@@ -66,8 +66,10 @@ fn mask(value: &mut serde_json::Value, masker: &umbo_view::mask::Masker) {
     }
 }
 
-/// Says something to the person, who may not be there.
+/// Says something to the person, who may not be there. It may quote a command or its output; no
+/// secret is in it.
 pub(crate) fn talk(text: impl fmt::Display) {
+    let text = crate::secrets::hidden(&text.to_string());
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -87,8 +89,12 @@ pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// A table without lines: the columns aligned, the last one cut at the width of the terminal.
+/// A table without lines: the columns aligned, the last one cut at the width of the terminal. No
+/// secret is in it.
 pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> Result<(), Failure> {
+    let masker = crate::secrets::shared()?;
+    let hide = |row: &Vec<String>| row.iter().map(|cell| masker.mask_text(cell)).collect();
+    let rows: &[Vec<String>] = &rows.iter().map(hide).collect::<Vec<_>>();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widest = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()

@@ -13,8 +13,8 @@ use crate::job::Job;
 use crate::outcome::Outcome;
 use crate::request::OnDisconnect;
 use crate::spare::Supervisor;
-use crate::wait::Condition;
 use crate::sys::socket;
+use crate::wait::Condition;
 use crate::wire::{self, Assign, Report, StdinKind};
 
 /// A job whose supervisor reports to this process.

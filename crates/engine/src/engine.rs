@@ -2,9 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,8 +12,8 @@ use crate::attached::{Attached, Sent};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::event::Journal;
-use crate::hash::Fnv;
 use crate::id::JobId;
+use crate::idempotency::{Claim, fingerprint};
 use crate::job::{Job, Status, Summary};
 use crate::line::Line;
 use crate::outcome::Outcome;
@@ -364,32 +362,6 @@ impl Engine {
         }
     }
 
-    /// Makes sure that a key starts one job only, whoever else uses it at the same moment.
-    fn claim(&self, request: &Request) -> Result<Claim> {
-        let Some(key) = &request.idempotency_key else { return Ok(Claim::None) };
-        let fresh = JobId::generate();
-        let link = self.state().keys().join(key_file(key)?);
-        let job = match symlink(fresh.as_str(), &link) {
-            Ok(()) => fresh,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read_link(&link)
-                .ok()
-                .and_then(|target| target.to_str()?.parse().ok())
-                .ok_or_else(|| {
-                    Error::invalid("idempotency_key", format!("{} is damaged", link.display()))
-                })?,
-            Err(source) => return Err(Error::State { path: link, source }),
-        };
-        let job = Job::new(self.clone(), job);
-        match job.directory().record() {
-            Ok((record, _)) if record.fingerprint == Some(fingerprint(request)) => {
-                Ok(Claim::Taken(job))
-            }
-            Ok(_) => Err(Error::KeyReused { key: key.clone(), job: job.id().to_string() }),
-            // Named but never started: its caller died in between. It starts now, under its name.
-            Err(_) => Ok(Claim::Mine(job)),
-        }
-    }
-
     /// The job that `name` means: an id, a unique prefix of one, a `--name`, or `@last`.
     pub fn job(&self, name: &str) -> Result<Job> {
         let ids = self.state().job_ids()?;
@@ -477,15 +449,6 @@ impl Engine {
     }
 }
 
-enum Claim {
-    /// No key.
-    None,
-    /// A key, and this is to be its job.
-    Mine(Job),
-    /// A key that has its job.
-    Taken(Job),
-}
-
 /// Strings without NUL, each followed by one.
 #[derive(Default)]
 struct Body {
@@ -570,39 +533,4 @@ fn quoted(words: &[OsString]) -> String {
         }
     };
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
-/// The name of a key's file: unique for each key, and safe in any directory.
-fn key_file(key: &str) -> Result<String> {
-    if key.is_empty() || key.len() > 120 {
-        let problem = format!("it has {} bytes; use 1 to 120", key.len());
-        return Err(Error::invalid("idempotency_key", problem));
-    }
-    Ok(key.bytes().flat_map(|byte| [hex(byte >> 4), hex(byte & 15)]).collect())
-}
-
-fn hex(digit: u8) -> char {
-    char::from_digit(digit.into(), 16).unwrap_or('0')
-}
-
-/// What makes two requests the same for an idempotency key.
-fn fingerprint(request: &Request) -> String {
-    let mut hash = Fnv::new();
-    let mut add = |bytes: &[u8]| {
-        hash.add(bytes);
-        hash.add(&[0]);
-    };
-    match &request.command {
-        Command::Shell { text, shell, .. } => {
-            add(shell.name().as_bytes());
-            add(text.as_bytes());
-        }
-        Command::Argv(words) => words.iter().for_each(|word| add(word.as_bytes())),
-    }
-    add(request.cwd.as_os_str().as_bytes());
-    for (name, value) in &request.env.set {
-        add(name.as_bytes());
-        add(value.as_bytes());
-    }
-    hash.hex()
 }

@@ -43,7 +43,7 @@ pub(crate) fn of(directory: &JobDir) -> Vec<PathBuf> {
 /// Whether all are gone.
 pub(crate) fn remove(directory: &JobDir, deadline: Option<Instant>) -> bool {
     // All are tried, also after one that will not go.
-    of(directory).iter().fold(true, |gone, group| cgroup::remove_group(group, deadline) && gone)
+    of(directory).iter().filter(|group| !cgroup::remove_group(group, deadline)).count() == 0
 }
 
 /// Deletes a directory and its groups. Of a directory whose groups are still in use the list stays,

@@ -166,8 +166,9 @@ impl Job {
                     Status::Started { .. } | Status::Ended(_) => None,
                 };
                 let job = self.id.clone();
-                let Record { command, cwd, name, owner, parent, session, terminal, created_at, .. } =
-                    record;
+                let Record {
+                    command, cwd, name, owner, parent, session, terminal, created_at, ..
+                } = record;
                 Summary {
                     job,
                     status,

@@ -29,6 +29,7 @@ mod follow;
 mod groups;
 mod hash;
 mod id;
+mod idempotency;
 mod job;
 mod keys;
 mod line;

@@ -30,7 +30,8 @@ use crate::state::State;
 /// processes show the command and not this.
 const SCRIPT: &str = include_str!("session.sh");
 /// What bash is told to do. The command is on the first line, as its messages say.
-const RUN: &str = r#". "$1"; eval "$__umbo_text"; (__umbo_leave) 2>/dev/null {BASH_XTRACEFD}>/dev/null"#;
+const RUN: &str =
+    r#". "$1"; eval "$__umbo_text"; (__umbo_leave) 2>/dev/null {BASH_XTRACEFD}>/dev/null"#;
 /// How long the user's start-up files may take.
 const PROFILE_PATIENCE: Duration = Duration::from_secs(10);
 

@@ -98,7 +98,7 @@ impl EnvironmentPolicy {
             // Of which job the caller is part is not for a policy to hide; the command gets its own.
             name == TAG
                 || !listed(&OWN, name)
-                && ((inherited && !fits(&self.exclude, name)) || fits(&self.include, name))
+                    && ((inherited && !fits(&self.exclude, name)) || fits(&self.include, name))
         };
         let mut environment: Vec<(OsString, OsString)> = base
             .iter()

@@ -19,9 +19,11 @@ const LONGEST_NAME: usize = 24;
 pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
     let scope = if args.all { Scope::All } else { Scope::Recent };
     let mut summaries = context.engine.jobs(scope)?;
-    let masker = secrets::masker()?;
+    // Before anything is cut: half a secret would not be known as one.
+    let masker = secrets::shared()?;
     for summary in &mut summaries {
         summary.command = masker.mask_text(&summary.command);
+        summary.name = summary.name.as_deref().map(|name| masker.mask_text(name));
     }
     match context.format {
         Format::Json => {

@@ -135,7 +135,8 @@ fn remark(outcome: &Outcome) -> Option<String> {
         }
         End::FailedToStart { why } => parts.push(format!("failed to start: {why}")),
     }
-    if let (End::Exited { .. } | End::Signaled { .. }, Some(limit)) = (&outcome.end, outcome.limit) {
+    if let (End::Exited { .. } | End::Signaled { .. }, Some(limit)) = (&outcome.end, outcome.limit)
+    {
         let what = match limit {
             Limit::Memory => ": the kernel killed a process of it",
             Limit::Processes => ": a process could not be started",

@@ -77,9 +77,7 @@ enum Selection {
 
 fn selection(args: &Output) -> Result<Selection, Failure> {
     Ok(if let Some(pattern) = &args.grep {
-        Selection::Grep(
-            Regex::new(pattern).map_err(|error| Failure::invalid("--grep", error))?,
-        )
+        Selection::Grep(Regex::new(pattern).map_err(|error| Failure::invalid("--grep", error))?)
     } else if args.errors {
         Selection::Errors
     } else if let Some(lines) = &args.lines {
@@ -101,7 +99,8 @@ fn find(args: &Output, budget: Budget) -> Find {
 }
 
 fn parse_lines(text: &str) -> Result<RangeInclusive<u64>, Failure> {
-    let wrong = || Failure::invalid("--lines", format_args!("{text:?} is no range; write A-B, as 10-20"));
+    let wrong =
+        || Failure::invalid("--lines", format_args!("{text:?} is no range; write A-B, as 10-20"));
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let number = |text: &str, default| match text {
         "" => Ok(default),
@@ -401,7 +400,10 @@ struct Rendered<'a> {
 fn raw(job: &Job, args: &Output) -> Result<ExitCode, Failure> {
     if output::is_terminal() && !args.unmask {
         let hint = "redirect it to a file, or add --unmask";
-        return Err(Failure::invalid("--raw", format_args!("it would show secrets on this terminal; {hint}")));
+        return Err(Failure::invalid(
+            "--raw",
+            format_args!("it would show secrets on this terminal; {hint}"),
+        ));
     }
     if args.tail.is_some() || args.lines.is_some() || args.grep.is_some() {
         return Err(Failure::invalid("--raw", "it takes --from, --stream and --follow, no lines"));

@@ -114,7 +114,11 @@ fn command(args: &Start, usual: &Shell) -> Result<Command, Failure> {
     check_order(&args.command)?;
     let needs_shell = args.shell.is_some() || args.login || args.session.is_some() || args.profile;
     if args.command.len() > 1 && !needs_shell {
-        return Ok(Command::Argv(args.command.clone()));
+        let words = args.command.iter().map(|word| match word.to_str() {
+            Some(text) => Ok(secrets::restored(text.to_owned())?.into()),
+            None => Ok(word.clone()),
+        });
+        return Ok(Command::Argv(words.collect::<Result<_, Failure>>()?));
     }
     let line = args.command.join(&OsString::from(" "));
     let text = line.into_string().map_err(|line| {
@@ -171,12 +175,12 @@ fn stdin(word: Option<&str>, default: Stdin, pty: bool) -> Result<Stdin, Failure
             // A terminal of its own is typed at; and a job in the background cannot share the
             // person's terminal with the shell. Both get what was read to its end.
             let in_background = default == Stdin::Open;
-            if !pty && !(in_background && std::io::stdin().is_terminal()) {
-                return Ok(Stdin::Inherited);
+            if pty || (in_background && std::io::stdin().is_terminal()) {
+                let mut bytes = Vec::new();
+                std::io::stdin().lock().read_to_end(&mut bytes)?;
+                return Ok(Stdin::Bytes(bytes));
             }
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes)?;
-            Ok(Stdin::Bytes(bytes))
+            Ok(Stdin::Inherited)
         }
         Some(text) => Ok(match text.strip_prefix('@') {
             Some(path) => Stdin::File(Context::directory()?.join(path)),

@@ -190,7 +190,10 @@ fn a_job_that_stops_its_supervisor_has_its_limits_all_the_same() {
             umbo.wait(&job, &["--timeout", "1"]);
             umbo.stop(&job, &["--kill"]);
             let outcome = umbo.outcome(&job);
-            assert_eq!((&outcome["state"], &outcome["limit"]), (&json!("timed_out"), &json!("wall")));
+            assert_eq!(
+                (&outcome["state"], &outcome["limit"]),
+                (&json!("timed_out"), &json!("wall"))
+            );
             assert!(umbo.nappers().is_empty());
         }
         let answer = umbo.exec_json(&[], "echo out; kill -STOP $PPID; echo more; exit 3");

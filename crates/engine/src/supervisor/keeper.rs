@@ -84,21 +84,18 @@ fn wake(kept: &Kept, supervisor: Pid, before: Option<Instant>) {
             let _ = kill_process(*pid, signal);
         }
     };
-    match &kept.cgroup {
-        Some(group) => {
-            group.freeze(Instant::now() + BREATH);
-            breathe();
-            group.thaw();
-        }
-        None => {
-            // Those that stand still already are to stand still afterwards.
-            let mut held = procfs::descendants(supervisor);
-            held.retain(|pid| !procfs::is_stopped(*pid));
-            tell(&held, Signal::STOP);
-            breathe();
-            tell(&held, Signal::CONT);
-        }
+    if let Some(group) = &kept.cgroup {
+        group.freeze(Instant::now() + BREATH);
+        breathe();
+        group.thaw();
+        return;
     }
+    // Those that stand still already are to stand still afterwards.
+    let mut held = procfs::descendants(supervisor);
+    held.retain(|pid| !procfs::is_stopped(*pid));
+    tell(&held, Signal::STOP);
+    breathe();
+    tell(&held, Signal::CONT);
 }
 
 fn clean_up(state: &State, kept: &Kept) {

@@ -94,12 +94,7 @@ fn settle_in(state: &State, umask: Mode, caller: OwnedFd) -> ! {
     }
 }
 
-fn supervise(
-    state: &State,
-    mut berth: berth::Berth,
-    caller: &OwnedFd,
-    keeper: Option<Pid>,
-) -> ! {
+fn supervise(state: &State, mut berth: berth::Berth, caller: &OwnedFd, keeper: Option<Pid>) -> ! {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     berth.identify(keeper);
     process::warm();

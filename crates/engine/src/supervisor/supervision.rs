@@ -188,8 +188,7 @@ impl<'a> Supervision<'a> {
     fn new(state: &'a State, berth: Berth, caller: &'a OwnedFd, admitted: Admitted) -> Self {
         let Admitted { assign, program, wanted, request, log, session, slot } = admitted;
         let now = Instant::now();
-        let session_before =
-            assign.session.as_ref().and_then(|name| session::version(state, name));
+        let session_before = assign.session.as_ref().and_then(|name| session::version(state, name));
         Self {
             state,
             berth,

@@ -136,7 +136,6 @@ fn await_event(path: &Path, line: &str, deadline: Instant) {
     }
 }
 
-
 fn collect_processes(group: &Path, found: &mut Vec<Pid>) {
     if let Ok(list) = fs::read_to_string(group.join("cgroup.procs")) {
         found.extend(list.lines().filter_map(|pid| pid.parse().ok().and_then(Pid::from_raw)));
