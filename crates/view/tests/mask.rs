@@ -129,6 +129,11 @@ fn encoded_forms_are_masked() {
     }
 }
 
+/// A text in hexadecimal.
+fn hex_of(text: &str) -> String {
+    text.bytes().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+}
+
 /// A text in lines of a width, as encoders break it.
 fn broken(text: &str, width: usize, between: &str) -> String {
     let bytes: Vec<&str> =
@@ -171,7 +176,7 @@ fn forms_of_json_and_hexadecimal_numbers_are_masked() {
 fn an_encoded_value_is_masked_though_it_is_broken_into_lines() {
     let value = "correct-horse-battery-staple-0123456789";
     let masker = plain(value);
-    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex_of(value);
     let core = base64(value.as_bytes());
     for before in 0..100 {
         for (width, between) in [(76, "\n"), (64, "\n"), (60, "\n"), (64, "\n    "), (16, "\n")] {
@@ -182,8 +187,8 @@ fn an_encoded_value_is_masked_though_it_is_broken_into_lines() {
             let bare: String = hidden.split(['\n', ' ']).collect();
             assert!(!bare.contains(&core[12..24]), "{before} at {width}: {hidden}");
             assert!(hidden.contains('#'), "{before} at {width}: {hidden}");
-            let text: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
-            let hidden = masker.mask_text(&broken(&text, width, between)).replace(['\n', ' '], "");
+            let hidden =
+                masker.mask_text(&broken(&hex_of(&text), width, between)).replace(['\n', ' '], "");
             assert!(!hidden.contains(&hex[10..30]), "{before} at {width}: {hidden}");
         }
     }
