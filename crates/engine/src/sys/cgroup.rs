@@ -72,7 +72,7 @@ impl Cgroup {
 
     /// The most memory its processes had at once, where somebody counts it.
     pub(crate) fn memory_peak(&self) -> Option<u64> {
-        memory_peak(&self.path)
+        read_number(&self.path.join("memory.peak"))
     }
 
     /// Holds every process in it where it is, as far as that is done by the deadline.
@@ -286,7 +286,10 @@ impl Enforcer {
 
     /// The most memory the job's processes had at once, where it is bounded.
     pub(crate) fn memory_peak(&self) -> Option<u64> {
-        self.groups.iter().find_map(|group| memory_peak(&group.path))
+        let files = ["memory.peak", "memory.max_usage_in_bytes"];
+        let read =
+            |group: &Group| files.iter().find_map(|file| read_number(&group.path.join(file)));
+        self.groups.iter().find_map(read)
     }
 
     fn counter(&self, files: &[&str], key: &str) -> bool {
@@ -307,9 +310,8 @@ impl Enforcer {
     }
 }
 
-fn memory_peak(group: &Path) -> Option<u64> {
-    let read = |file| fs::read_to_string(group.join(file)).ok()?.trim().parse().ok();
-    read("memory.peak").or_else(|| read("memory.max_usage_in_bytes"))
+fn read_number(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
 fn write_all(group: &Path, files: &[(&str, &str)]) -> io::Result<()> {
