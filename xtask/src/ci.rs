@@ -21,6 +21,7 @@ pub(crate) fn full() -> Done {
     step_of(&mut clippy())?;
     step("cargo-nextest is there", have_nextest)?;
     step_of(&mut tests())?;
+    step_of(&mut exact_tokens())?;
     step_of(&mut cargo(&["test", "--doc", "--workspace", "--all-features"]))?;
     step_of(&mut docs())?;
     say(format!("\n== all well after {:.0} s", start.elapsed().as_secs_f64()));
@@ -56,6 +57,14 @@ fn tests() -> Command {
     ]);
     command.env(setup::VARIABLE, setup::directory());
     command
+}
+
+/// What counts tokens, once more with a real tokenizer: a feature that nothing else turns on.
+fn exact_tokens() -> Command {
+    let words = ["nextest", "run", "--profile", "ci", "-p", "umbo-view", "--features"];
+    cargo(
+        &[&words[..], &["umbo-view/exact-tokens", "-E", "binary(tokens) or binary(view)"]].concat(),
+    )
 }
 
 fn docs() -> Command {

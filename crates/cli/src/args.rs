@@ -71,7 +71,7 @@ pub(crate) enum Command {
     /// List jobs
     Jobs(Jobs),
     /// Print a job's output
-    #[command(alias = "logs")]
+    #[command(visible_alias = "logs")]
     Output(Output),
     /// Send input to a job
     Input(Input),

@@ -59,7 +59,7 @@ impl Context {
             .retention_age(settings.retention.age)
             .listed(listed)
             .open()?;
-        let format = if global.json { Format::Json } else { Format::Text };
+        let format = Format::of(global.json);
         Ok(Self { engine, format, config: Arc::new(config), settings })
     }
 

@@ -1,8 +1,14 @@
-//! Errors on their way out: one place that prints them and chooses the exit code.
+//! Errors on their way out: one place that prints them and chooses the exit code. For programs, who
+//! asked for JSON, an error is an answer like any other: one object on standard output.
 
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue};
+use serde::Serialize;
+
+use crate::output::Format;
 
 /// Umbo itself failed; the exit code of `env` and `timeout` for the same.
 pub(crate) const OWN_FAILURE: u8 = 125;
@@ -11,44 +17,90 @@ pub(crate) const TIMED_OUT: u8 = 124;
 
 /// Prints what the parser has to say. Wrong words are umbo's own failure: the parser's own exit code
 /// could be the command's.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    let _ = error.print();
-    if error.use_stderr() { ExitCode::from(OWN_FAILURE) } else { ExitCode::SUCCESS }
+pub(crate) fn usage(error: &clap::Error, format: Format) -> ExitCode {
+    // Help and version are no errors, though the parser calls them so.
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if format == Format::Text {
+        let _ = error.print();
+        return ExitCode::from(OWN_FAILURE);
+    }
+    let text = error.render().to_string();
+    let field = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) => Some(name_of(word)),
+        _ => None,
+    };
+    let message = text.trim().trim_start_matches("error: ").to_owned();
+    Failure::Problem(Box::new(Problem { code: "usage", message, field })).report(format)
+}
+
+/// The name of an option or a value, as `--json` and `<COMMAND>...` have it.
+fn name_of(word: &str) -> String {
+    let word = word.split([' ', '=']).next().unwrap_or(word);
+    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
 }
 
 /// Why a verb could not do its work.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// Something to say.
-    Message(String),
+    Problem(Box<Problem>),
     /// The reader of our output went away, which is no error.
     BrokenPipe,
 }
 
+/// What went wrong.
+#[derive(Debug, Serialize)]
+pub(crate) struct Problem {
+    /// A word for programs.
+    code: &'static str,
+    /// A sentence for whoever called.
+    message: String,
+    /// The option or value that is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    error: &'a Problem,
+}
+
 impl Failure {
     pub(crate) fn new(message: impl fmt::Display) -> Self {
-        Self::Message(message.to_string())
+        Self::coded("failed", None, message)
+    }
+
+    /// A wrong option or value, named as on the command line.
+    pub(crate) fn invalid(field: &str, problem: impl fmt::Display) -> Self {
+        let name = Some(name_of(field));
+        Self::coded("invalid_argument", name, format_args!("{field}: {problem}"))
+    }
+
+    fn coded(code: &'static str, field: Option<String>, message: impl fmt::Display) -> Self {
+        Self::Problem(Box::new(Problem { code, message: message.to_string(), field }))
     }
 
     /// Prints the error and returns the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
-        match self {
-            Self::BrokenPipe => ExitCode::SUCCESS,
-            Self::Message(message) => {
-                // A message may quote a command; what cannot be masked is said all the same.
-                let masked = crate::secrets::masker().map(|masker| masker.mask_text(message));
-                let message = masked.as_ref().unwrap_or(message);
-                crate::output::talk(format_args!("umbo: {message}"));
-                ExitCode::from(OWN_FAILURE)
+    pub(crate) fn report(self, format: Format) -> ExitCode {
+        let Self::Problem(mut problem) = self else { return ExitCode::SUCCESS };
+        problem.message = crate::secrets::hidden(&problem.message);
+        match format {
+            Format::Text => crate::output::talk(format_args!("umbo: {}", problem.message)),
+            Format::Json => {
+                let _ = crate::output::json_unmasked(&Answer { error: &problem });
             }
         }
+        ExitCode::from(OWN_FAILURE)
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Message(message) => f.write_str(message),
+            Self::Problem(problem) => f.write_str(&problem.message),
             Self::BrokenPipe => f.write_str("the reader is gone"),
         }
     }
@@ -56,13 +108,13 @@ impl fmt::Display for Failure {
 
 impl From<umbo_engine::Error> for Failure {
     fn from(error: umbo_engine::Error) -> Self {
-        Self::new(error)
+        Self::coded(error.code(), error.field().map(str::to_owned), error)
     }
 }
 
 impl From<umbo_gate::Error> for Failure {
     fn from(error: umbo_gate::Error) -> Self {
-        Self::new(error)
+        Self::coded("gate_failed", None, error)
     }
 }
 

@@ -26,18 +26,20 @@ use umbo_engine::Warmth;
 use crate::args::{Args, Command};
 use crate::context::{Caller, Context};
 use crate::failure::Failure;
+use crate::output::Format;
 
 fn main() -> ExitCode {
     // First of all: this process may have been started as a supervisor.
     umbo_engine::init();
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return failure::usage(&error),
+        Err(error) => {
+            let is_json = std::env::args_os().any(|word| word == "--json");
+            return failure::usage(&error, Format::of(is_json));
+        }
     };
-    match run(args) {
-        Ok(code) => code,
-        Err(failure) => failure.report(),
-    }
+    let format = Format::of(args.global.json);
+    run(args).unwrap_or_else(|failure| failure.report(format))
 }
 
 fn run(args: Args) -> Result<ExitCode, Failure> {

@@ -14,6 +14,13 @@ pub(crate) enum Format {
     Json,
 }
 
+impl Format {
+    /// The format that `--json`, or its absence, asks for.
+    pub(crate) fn of(json: bool) -> Self {
+        if json { Self::Json } else { Self::Text }
+    }
+}
+
 /// Prints a line of data.
 pub(crate) fn line(text: impl fmt::Display) -> Result<(), Failure> {
     writeln!(io::stdout().lock(), "{text}")?;
@@ -59,8 +66,10 @@ fn mask(value: &mut serde_json::Value, masker: &umbo_view::mask::Masker) {
     }
 }
 
-/// Says something to the person, who may not be there.
+/// Says something to the person, who may not be there. It may quote a command or its output; no
+/// secret is in it.
 pub(crate) fn talk(text: impl fmt::Display) {
+    let text = crate::secrets::hidden(&text.to_string());
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -80,8 +89,12 @@ pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// A table without lines: the columns aligned, the last one cut at the width of the terminal.
+/// A table without lines: the columns aligned, the last one cut at the width of the terminal. No
+/// secret is in it.
 pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> Result<(), Failure> {
+    let masker = crate::secrets::shared()?;
+    let hide = |row: &Vec<String>| row.iter().map(|cell| masker.mask_text(cell)).collect();
+    let rows: &[Vec<String>] = &rows.iter().map(hide).collect::<Vec<_>>();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widest = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
@@ -95,14 +108,19 @@ pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> Result<(), Fa
         }
         let text = text.trim_end();
         match width {
-            Some(width) if text.chars().count() > width => {
-                let cut: String = text.chars().take(width.saturating_sub(1)).collect();
-                line(format_args!("{cut}…"))?;
-            }
-            _ => line(text)?,
+            Some(width) => line(cut(text, width))?,
+            None => line(text)?,
         }
     }
     Ok(())
+}
+
+/// A text of at most so many characters; one that was longer ends with `…`.
+pub(crate) fn cut(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest {
+        return text.to_owned();
+    }
+    text.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// The width of the terminal, if a person reads.

@@ -47,6 +47,12 @@ pub(crate) fn shared() -> Result<&'static Masker, Failure> {
     made.as_ref().map_err(Failure::new)
 }
 
+/// A text for a person, without secrets. What cannot be masked is said all the same: it may be the
+/// reason why.
+pub(crate) fn hidden(text: &str) -> String {
+    shared().map_or_else(|_| text.to_owned(), |masker| masker.mask_text(text))
+}
+
 /// The nearest `.umbo/secrets.yml` above the caller.
 fn project_file() -> Option<PathBuf> {
     let here = Context::directory().ok()?;
@@ -67,5 +73,5 @@ pub(crate) fn restored(text: String) -> Result<String, Failure> {
     if text.matches('#').count() < 2 {
         return Ok(text);
     }
-    Ok(masker()?.restore(&text))
+    Ok(shared()?.restore(&text))
 }

@@ -77,6 +77,18 @@ pub(crate) fn show_duration(duration: Duration) -> String {
     }
 }
 
+/// 1st, 2nd, 3rd, 4th, …
+pub(crate) fn ordinal(number: usize) -> String {
+    let ending = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
 /// Reads a moment, as microseconds since 1970: RFC 3339 in UTC, or how long ago it was.
 pub(crate) fn parse_moment(text: &str) -> Result<u64, String> {
     if let Ok(ago) = parse_duration(text) {
@@ -165,6 +177,14 @@ mod tests {
         for text in ["", "x", "-1", "1y", "1..5", "s", "1e999", "nan", "99999999999999999999999"] {
             assert!(parse_duration(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn ordinals_end_as_they_are_spoken() {
+        let spoken = [1, 2, 3, 4, 11, 12, 13, 21, 102, 113].map(ordinal);
+        let expected =
+            ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "113th"];
+        assert_eq!(spoken, expected);
     }
 
     #[test]

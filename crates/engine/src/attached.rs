@@ -13,8 +13,9 @@ use crate::job::Job;
 use crate::outcome::Outcome;
 use crate::request::OnDisconnect;
 use crate::spare::Supervisor;
+use crate::sys::socket;
 use crate::wait::Condition;
-use crate::wire::{self, Assign, Report};
+use crate::wire::{self, Assign, Report, StdinKind};
 
 /// A job whose supervisor reports to this process.
 #[derive(Debug)]
@@ -187,7 +188,11 @@ fn is_readable(socket: &OwnedFd, deadline: Instant) -> bool {
 
 fn send(socket: &OwnedFd, assign: &Assign, body: &[u8]) -> io::Result<()> {
     let mut file = File::from(socket.try_clone()?);
-    wire::send(&mut file, assign, body)
+    wire::send(&mut file, assign, body)?;
+    match assign.stdin {
+        StdinKind::Passed => socket::send_fd(socket, rustix::stdio::stdin()),
+        _ => Ok(()),
+    }
 }
 
 struct Reader<'a>(&'a OwnedFd);

@@ -30,7 +30,7 @@ pub fn examine(path: &OsStr) -> Vec<Finding> {
 
 fn containment() -> Finding {
     let name = format!("umbo-doctor-{}", rustix::process::getpid().as_raw_nonzero());
-    match Cgroup::create(&name) {
+    match Cgroup::create(&name, |_| Ok(())) {
         Ok(group) => {
             let detail = group.path().parent().map(|path| path.display().to_string());
             group.remove();
@@ -88,8 +88,8 @@ fn limits() -> Vec<Finding> {
     let bounds =
         Bounds { memory_bytes: Some(1 << 30), processes: Some(100), cpu_percent: Some(100) };
     let name = format!("umbo-doctor-{}", rustix::process::getpid().as_raw_nonzero());
-    let group = Cgroup::create(&name).ok();
-    let enforcer = Enforcer::new(bounds, group.as_ref(), &name);
+    let group = Cgroup::create(&name, |_| Ok(())).ok();
+    let enforcer = Enforcer::new(bounds, group.as_ref(), &name, &|_| Ok(()));
     let findings = ["memory", "pids", "cpu"].map(|controller| {
         let works = !enforcer.missing.contains(&controller);
         Finding {

@@ -2,9 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,6 +13,7 @@ use crate::clock;
 use crate::error::{Error, Result};
 use crate::event::Journal;
 use crate::id::JobId;
+use crate::idempotency::{Claim, fingerprint};
 use crate::job::{Job, Status, Summary};
 use crate::line::Line;
 use crate::outcome::Outcome;
@@ -30,6 +29,9 @@ use crate::wire::{Assign, News, Retention, StdinKind};
 
 /// How long a job that is over may take to say so.
 const ANNOUNCEMENT: Duration = Duration::from_millis(500);
+
+/// How long a deletion waits for processes that just die in the control groups of deleted jobs.
+const GROUPS: Duration = Duration::from_millis(500);
 
 /// Whether `init` was called.
 static INITIALISED: AtomicBool = AtomicBool::new(false);
@@ -105,7 +107,8 @@ impl Builder {
         self
     }
 
-    /// How many jobs of the state directory may run at once. 10 unless said otherwise.
+    /// How many jobs of the state directory may run at once; and how many at once inside of each of
+    /// them, which are not counted among these. 10 unless said otherwise.
     #[must_use]
     pub fn max_running(mut self, most: usize) -> Self {
         self.max_running = most;
@@ -174,7 +177,7 @@ impl Engine {
 
     pub(crate) fn journal(&self) -> Result<Journal> {
         let path = self.state().events();
-        Journal::open(&path).map_err(Error::file("open", path))
+        Journal::open_to_read(&path).map_err(Error::file("open", path))
     }
 
     /// Where everything is.
@@ -276,18 +279,20 @@ impl Engine {
             Stdin::Open => (StdinKind::Open, &[][..]),
             Stdin::Bytes(bytes) => (StdinKind::Bytes, &bytes[..]),
             Stdin::File(path) => (StdinKind::File, path.as_os_str().as_bytes()),
+            Stdin::Inherited => (StdinKind::Passed, &[][..]),
         };
         body.bytes.extend_from_slice(bytes);
-        let record = Self::record(request, directory, job);
+        let record = self.record(request, directory, job);
         let assign = Assign {
             job: job.clone(),
-            record: serde_json::to_value(record).unwrap_or_default(),
+            record: serde_json::to_value(&record).unwrap_or_default(),
             limits: request.limits.clone(),
             ladder: request.ladder,
             leaks: request.leaks,
             on_disconnect: request.on_disconnect,
             admission: request.admission,
             max_running: self.inner.max_running,
+            parent: record.parent.clone(),
             terminal: request.terminal,
             stdin,
             session: request.session.as_ref().map(|session| session.name.clone()),
@@ -320,7 +325,15 @@ impl Engine {
         }
     }
 
-    fn record(request: &Request, directory: &Path, job: &JobId) -> Record {
+    /// The job whose command makes this request, by the tag in its environment, if it runs still.
+    fn parent(&self, request: &Request) -> Option<JobId> {
+        let tag = shell::lookup(&request.env.base, TAG)?;
+        let parent: JobId = tag.to_str()?.parse().ok()?;
+        let directory = self.state().job(&parent);
+        (directory.is_supervised() && directory.outcome().is_none()).then_some(parent)
+    }
+
+    fn record(&self, request: &Request, directory: &Path, job: &JobId) -> Record {
         let (command, shell) = match &request.command {
             Command::Shell { text, shell, .. } => (text.clone(), Some(shell.name())),
             Command::Argv(words) => (quoted(words), None),
@@ -335,6 +348,7 @@ impl Engine {
             name: request.name.clone(),
             owner: request.owner.clone(),
             labels: request.labels.clone(),
+            parent: self.parent(request),
             session: request.session.as_ref().map(|session| session.name.clone()),
             terminal: request.terminal,
             env: request
@@ -346,32 +360,6 @@ impl Engine {
             limits: request.limits.clone(),
             fingerprint: request.idempotency_key.as_ref().map(|_| fingerprint(request)),
             supervisor: None,
-        }
-    }
-
-    /// Makes sure that a key starts one job only, whoever else uses it at the same moment.
-    fn claim(&self, request: &Request) -> Result<Claim> {
-        let Some(key) = &request.idempotency_key else { return Ok(Claim::None) };
-        let fresh = JobId::generate();
-        let link = self.state().keys().join(key_file(key)?);
-        let job = match symlink(fresh.as_str(), &link) {
-            Ok(()) => fresh,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read_link(&link)
-                .ok()
-                .and_then(|target| target.to_str()?.parse().ok())
-                .ok_or_else(|| {
-                    Error::invalid("idempotency_key", format!("{} is damaged", link.display()))
-                })?,
-            Err(source) => return Err(Error::State { path: link, source }),
-        };
-        let job = Job::new(self.clone(), job);
-        match job.directory().record() {
-            Ok((record, _)) if record.fingerprint == Some(fingerprint(request)) => {
-                Ok(Claim::Taken(job))
-            }
-            Ok(_) => Err(Error::KeyReused { key: key.clone(), job: job.id().to_string() }),
-            // Named but never started: its caller died in between. It starts now, under its name.
-            Err(_) => Ok(Claim::Mine(job)),
         }
     }
 
@@ -457,17 +445,9 @@ impl Engine {
                 Line::open(&Job::new(self.clone(), id)).sleep(Some(deadline), None);
             }
         }
-        prune::prune(self.state(), self.inner.retention, age)
+        let deadline = Instant::now() + GROUPS;
+        prune::prune(self.state(), self.inner.retention, age, Some(deadline))
     }
-}
-
-enum Claim {
-    /// No key.
-    None,
-    /// A key, and this is to be its job.
-    Mine(Job),
-    /// A key that has its job.
-    Taken(Job),
 }
 
 /// Strings without NUL, each followed by one.
@@ -513,8 +493,21 @@ fn check(request: &Request) -> Result<PathBuf> {
     {
         return Err(Error::invalid("nice", format!("{nice} is not between -20 and 19")));
     }
+    let limits = &request.limits;
+    let bounds = [
+        ("memory", limits.memory_bytes),
+        ("pids", limits.processes),
+        ("cpu", limits.cpu_percent.map(u64::from)),
+    ];
+    if let Some((field, _)) = bounds.iter().find(|(_, bound)| *bound == Some(0)) {
+        return Err(Error::invalid(field, "0 would let nothing run; give more, or no limit"));
+    }
     if let Some(size) = request.terminal {
         size.check("terminal")?;
+    }
+    if request.stdin == Stdin::Inherited && request.terminal.is_some() {
+        let problem = "what a terminal reads is typed; give bytes, or leave the terminal out";
+        return Err(Error::invalid("stdin", problem));
     }
     if let Stdin::File(path) = &request.stdin
         && let Err(error) = fs::File::open(path)
@@ -541,41 +534,4 @@ fn quoted(words: &[OsString]) -> String {
         }
     };
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
-/// The name of a key's file: unique for each key, and safe in any directory.
-fn key_file(key: &str) -> Result<String> {
-    if key.is_empty() || key.len() > 120 {
-        let problem = format!("it has {} bytes; use 1 to 120", key.len());
-        return Err(Error::invalid("idempotency_key", problem));
-    }
-    Ok(key.bytes().flat_map(|byte| [hex(byte >> 4), hex(byte & 15)]).collect())
-}
-
-fn hex(digit: u8) -> char {
-    char::from_digit(digit.into(), 16).unwrap_or('0')
-}
-
-/// What makes two requests the same for an idempotency key: a hash that is stored, and so must
-/// be the same in every build (FNV-1a).
-fn fingerprint(request: &Request) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let mut add = |bytes: &[u8]| {
-        for byte in bytes.iter().chain(&[0]) {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    };
-    match &request.command {
-        Command::Shell { text, shell, .. } => {
-            add(shell.name().as_bytes());
-            add(text.as_bytes());
-        }
-        Command::Argv(words) => words.iter().for_each(|word| add(word.as_bytes())),
-    }
-    add(request.cwd.as_os_str().as_bytes());
-    for (name, value) in &request.env.set {
-        add(name.as_bytes());
-        add(value.as_bytes());
-    }
-    format!("{hash:016x}")
 }

@@ -71,7 +71,10 @@ pub enum Error {
         matches: Vec<String>,
     },
     /// As many jobs run as may.
-    #[error("{running} jobs are running, the most allowed; stop one, wait, or raise max_running")]
+    #[error(
+        "{running} jobs are running, the most allowed; stop one, wait, or allow more \
+         (UMBO_MAX_RUNNING, or max_running in the configuration)"
+    )]
     Full {
         /// How many run.
         running: usize,
@@ -92,7 +95,7 @@ pub enum Error {
     Refused(String),
     /// The job's supervisor did not answer in time.
     #[error(
-        "the supervisor of job {job} did not answer within {seconds} s; it may be stopped (SIGSTOP) or the machine overloaded"
+        "the supervisor of job {job} did not answer within {seconds} s; `umbo stop --kill {job}` ends it from outside"
     )]
     Unresponsive {
         /// The job.
@@ -106,6 +109,35 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// A word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid { .. } => "invalid_argument",
+            Self::UnknownJob(_) | Self::Ambiguous { .. } => "unknown_job",
+            Self::Ended(_) => "job_ended",
+            Self::Full { .. } => "too_many_jobs",
+            Self::KeyReused { .. } => "key_reused",
+            Self::NoShell { .. } => "no_shell",
+            Self::Refused(_) => "refused",
+            Self::Unresponsive { .. } => "unresponsive",
+            Self::NotInitialised
+            | Self::Supervisor { .. }
+            | Self::SupervisorGone(_)
+            | Self::State { .. }
+            | Self::File { .. } => "internal",
+        }
+    }
+
+    /// The field of the request that is wrong, if one is.
+    pub fn field(&self) -> Option<&'static str> {
+        match self {
+            Self::Invalid { field, .. } => Some(field),
+            Self::KeyReused { .. } => Some("idempotency_key"),
+            Self::NoShell { .. } => Some("shell"),
+            _ => None,
+        }
+    }
+
     pub(crate) fn invalid(field: &'static str, problem: impl Into<String>) -> Self {
         Self::Invalid { field, problem: problem.into() }
     }

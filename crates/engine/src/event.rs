@@ -149,6 +149,16 @@ impl Journal {
         Ok(journal)
     }
 
+    /// Opens the journal for somebody who only reads: where it cannot be written it is read as it is.
+    pub(crate) fn open_to_read(path: &Path) -> io::Result<Self> {
+        Self::open(path).or_else(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Ok(Self { path: path.to_owned(), file: File::open(path)? })
+            }
+            _ => Err(error),
+        })
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -16,13 +16,17 @@ use crate::log::{Log, OUTPUT};
 use crate::outcome::Outcome;
 use crate::reconcile::{self, Truth};
 use crate::request::{Ladder, Size};
+use crate::rescue;
 use crate::state::{JobDir, Record};
+use crate::supervisor;
 use crate::sys::socket;
 use crate::wait::{self, Condition, Met};
 use crate::wire::{self, Answer, Ask};
 
 /// How long a supervisor may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a climb may take beyond its graces.
+const LAST_RUNG: Duration = Duration::from_secs(15);
 
 /// A handle to a job. It may be running, over, or, for all one knows, deleted.
 #[derive(Debug, Clone)]
@@ -83,6 +87,10 @@ pub struct Summary {
     pub created_at: u64,
     /// How many bytes it has written.
     pub total_bytes: u64,
+    /// The job inside of which it was started.
+    pub parent: Option<JobId>,
+    /// Its place in line, counted from 1, while it waits for its turn.
+    pub queue_position: Option<usize>,
 }
 
 impl Summary {
@@ -152,18 +160,27 @@ impl Job {
             _ => directory.file(OUTPUT).metadata().map_or(0, |meta| meta.len()),
         };
         Some(match record {
-            Some(Record {
-                command,
-                cwd,
-                name,
-                owner,
-                labels,
-                session,
-                terminal,
-                created_at,
-                ..
-            }) => {
+            Some(record) => {
+                let queue_position = match status {
+                    Status::Created => {
+                        let slots = supervisor::slots(self.engine.state(), record.parent.as_ref());
+                        supervisor::position(&slots, &self.id)
+                    }
+                    Status::Started { .. } | Status::Ended(_) => None,
+                };
                 let job = self.id.clone();
+                let Record {
+                    command,
+                    cwd,
+                    name,
+                    owner,
+                    labels,
+                    parent,
+                    session,
+                    terminal,
+                    created_at,
+                    ..
+                } = record;
                 Summary {
                     job,
                     status,
@@ -176,6 +193,8 @@ impl Job {
                     terminal,
                     created_at,
                     total_bytes,
+                    parent,
+                    queue_position,
                 }
             }
             // The record is damaged; what is left is still listed.
@@ -191,6 +210,8 @@ impl Job {
                 terminal: None,
                 created_at: self.id.made_at_ms() * 1000,
                 total_bytes,
+                parent: None,
+                queue_position: None,
             },
         })
     }
@@ -223,18 +244,24 @@ impl Job {
 
     /// Stops it and all its descendants; returns how it ended.
     ///
-    /// The whole climb is waited for. A job that is over already answers with how it ended.
+    /// The whole climb is waited for. A job that is over already answers with how it ended. A
+    /// supervisor that somebody stopped is woken; one that hangs, while its job should be killed by
+    /// now, is killed with it, and the job is then lost.
     pub fn stop(&self, ladder: Ladder) -> Result<Outcome> {
+        let climb = ladder.interrupt.unwrap_or_default() + ladder.terminate.unwrap_or_default();
+        rescue::wake(&self.directory());
         match self.ask(&Ask::Stop(ladder), &[]) {
-            Ok(()) | Err(Error::Ended(_)) => {}
+            Ok(()) | Err(Error::Ended(_)) => {
+                self.wait(&[Condition::Exit], Some(climb + LAST_RUNG))?;
+            }
+            // By now it would be killed, had its supervisor heard of it.
+            Err(Error::Unresponsive { .. }) if climb <= PATIENCE => {}
             Err(error) => return Err(error),
         }
-        let climb = ladder.interrupt.unwrap_or_default() + ladder.terminate.unwrap_or_default();
-        self.wait(&[Condition::Exit], Some(climb + Duration::from_secs(15)))?;
-        self.outcome()?.ok_or_else(|| Error::Unresponsive {
-            job: self.id.to_string(),
-            seconds: climb.as_secs() + 15,
-        })
+        let seconds = (climb + LAST_RUNG).as_secs();
+        self.outcome()?
+            .or_else(|| rescue::end(self.engine.state(), &self.id))
+            .ok_or_else(|| Error::Unresponsive { job: self.id.to_string(), seconds })
     }
 
     /// Waits until one of `conditions` is true, at most for `patience`.

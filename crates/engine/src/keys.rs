@@ -19,9 +19,13 @@ const NAMED: &[(&str, &str)] = &[
     ("home", "\x1b[H"),
     ("end", "\x1b[F"),
     ("insert", "\x1b[2~"),
+    ("ins", "\x1b[2~"),
     ("delete", "\x1b[3~"),
+    ("del", "\x1b[3~"),
     ("page-up", "\x1b[5~"),
+    ("pgup", "\x1b[5~"),
     ("page-down", "\x1b[6~"),
+    ("pgdn", "\x1b[6~"),
     ("f1", "\x1bOP"),
     ("f2", "\x1bOQ"),
     ("f3", "\x1bOR"),
@@ -39,8 +43,9 @@ const NAMED: &[(&str, &str)] = &[
 /// The bytes of a key: a name (`enter`, `up`, `f5`), `ctrl-x` (or `C-x`, `^x`), `alt-x` (or
 /// `M-x`), or one character.
 pub fn key(name: &str) -> Result<Vec<u8>> {
-    let lower = name.to_ascii_lowercase().replace('_', "-");
-    if let Some((_, bytes)) = NAMED.iter().find(|(known, _)| *known == lower) {
+    let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
+    let bare = plain(name);
+    if let Some((_, bytes)) = NAMED.iter().find(|(known, _)| plain(known) == bare) {
         return Ok(bytes.as_bytes().to_vec());
     }
     if let Some(rest) = strip_any(name, &["ctrl-", "Ctrl-", "C-", "c-", "^"])
@@ -94,6 +99,8 @@ mod tests {
             ("enter", b"\r"),
             ("Up", b"\x1b[A"),
             ("page_down", b"\x1b[6~"),
+            ("PageDown", b"\x1b[6~"),
+            ("pgup", b"\x1b[5~"),
             ("alt-x", b"\x1bx"),
             ("M-enter", b"\x1b\r"),
             ("q", b"q"),

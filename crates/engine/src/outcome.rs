@@ -27,9 +27,12 @@ pub struct Outcome {
     pub started_at: Option<u64>,
     /// When the job was over, in microseconds since 1970.
     pub ended_at: u64,
-    /// Descendants that were alive when the command itself had ended.
+    /// Descendants that were alive when the command itself had ended; the first of them, if many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaked: Vec<Leaked>,
+    /// How many more of them there were.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_leaked: usize,
     /// What proved that no process of the job is left; absent if something was left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contained_by: Option<Containment>,
@@ -157,7 +160,7 @@ pub enum LostReason {
     SupervisorKilled,
     /// The machine was restarted under it.
     Reboot,
-    /// Its files are damaged.
+    /// Its files are damaged: its exit record, or what was asked for.
     Damaged,
 }
 
@@ -215,8 +218,19 @@ pub struct Usage {
     pub user_us: u64,
     /// Processor time in the kernel, in microseconds.
     pub system_us: u64,
-    /// The largest resident size of any of its processes, in bytes.
-    pub peak_bytes: u64,
+    /// The largest resident size of any of its processes, in bytes. Absent if none was larger than
+    /// its supervisor: the kernel counts a process's memory from before it became the command.
+    #[serde(default)]
+    pub peak_bytes: Option<u64>,
+    /// The most memory that all its processes had at once, caches included, where a control group
+    /// counts it.
+    #[serde(default)]
+    pub tree_peak_bytes: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Outcome {
@@ -243,6 +257,11 @@ impl Outcome {
             End::TimedOut { process, .. } | End::Stopped { process, .. } => process,
             End::Lost { .. } | End::FailedToStart { .. } => None,
         }
+    }
+
+    /// How many descendants were alive when the command itself had ended.
+    pub fn leaked_count(&self) -> usize {
+        self.leaked.len() + self.more_leaked
     }
 
     /// Whether the command ended by itself with code 0.

@@ -3,18 +3,21 @@
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::clock;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{EventKind, Journal};
+use crate::groups;
 use crate::id::JobId;
 use crate::state::State;
-use crate::sys::{cgroup, lock};
+use crate::sys::lock;
 use crate::wire::Retention;
 
 /// Events beyond this many are let go.
 const EVENTS_KEPT: u64 = 200_000;
+/// How the directory of a job that is being deleted is called, before its id.
+const REMOVED: &str = "removed-";
 /// A leftover without an owner is given this long to find one.
 const ORPHAN_AGE: Duration = Duration::from_mins(1);
 
@@ -32,59 +35,72 @@ pub(crate) fn now_and_then(state: &State, job: &JobId, keep: Retention) {
     if let Ok(file) = file
         && lock::try_exclusive(&file).unwrap_or(false)
     {
-        let _ = prune(state, keep, None);
+        let _ = prune(state, keep, None, None);
     }
 }
 
 /// Deletes ended jobs: the oldest first until the rest fits `keep`, and all older than `age` or than
-/// `keep` says.
-pub(crate) fn prune(state: &State, keep: Retention, age: Option<Duration>) -> Result<Vec<JobId>> {
+/// `keep` says. What is left of their control groups is waited for until the deadline; the next
+/// sweep has the rest.
+pub(crate) fn prune(
+    state: &State,
+    keep: Retention,
+    age: Option<Duration>,
+    deadline: Option<Instant>,
+) -> Result<Vec<JobId>> {
     let mut ids = state.job_ids()?;
     ids.reverse();
     let oldest = age.into_iter().chain(keep.age).min().map(|age| {
         clock::now_us().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX))
     });
     let (mut jobs, mut bytes) = (0, 0);
-    let mut removed = Vec::new();
+    let (mut removed, mut failure) = (Vec::new(), None);
     for id in ids {
         let directory = state.job(&id);
         let Some(outcome) = directory.outcome() else { continue };
         jobs += 1;
         bytes += disk_use(directory.path());
         let is_old = oldest.is_some_and(|oldest| outcome.ended_at <= oldest);
-        if (jobs > keep.jobs || bytes > keep.bytes || is_old) && remove(state, &id).unwrap_or(false)
-        {
-            removed.push(id);
+        let is_surplus = jobs > keep.jobs || bytes > keep.bytes || is_old;
+        if is_surplus {
+            match remove(state, &id) {
+                Ok(true) => removed.push(id),
+                Ok(false) => {}
+                Err(source) => {
+                    let path = directory.path().to_owned();
+                    failure.get_or_insert(Error::File { action: "delete", path, source });
+                }
+            }
+        } else if outcome.contained_by.is_none() {
+            // Something was left alive in its groups; by now it may have ended.
+            groups::remove(&directory, None);
         }
     }
-    sweep_leftovers(state);
+    sweep_leftovers(state, deadline);
     if let Ok(journal) = Journal::open(&state.events()) {
         let _ = journal.trim(EVENTS_KEPT);
     }
-    Ok(removed)
+    // All were tried: what could be deleted is.
+    failure.map_or(Ok(removed), Err)
 }
 
-/// Deletes one ended job. `false` if it is not ended, or another process deletes it.
-pub(crate) fn remove(state: &State, id: &JobId) -> io::Result<bool> {
+/// Takes one ended job out of the list; what is left of it is swept up. `false` if it is not ended,
+/// or another process deletes it.
+fn remove(state: &State, id: &JobId) -> io::Result<bool> {
     let directory = state.job(id);
     let is_told = directory.is_announced() || !directory.is_supervised();
     if directory.outcome().is_none() || !is_told {
         return Ok(false);
     }
-    let record = directory.record().ok().map(|(record, _)| record);
     // Whoever renames it is the one to delete it, and to say so.
-    let away = state.spares().join(format!("removed-{id}"));
+    let away = state.spares().join(format!("{REMOVED}{id}"));
     match fs::rename(directory.path(), &away) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
     }
     let _ = Journal::open(&state.events())?.append(id, &[EventKind::Removed]);
-    // A descendant that was left alive kept the job's group.
-    if let Some(group) = record.and_then(|record| record.supervisor?.cgroup) {
-        cgroup::remove_group(&group);
-    }
-    fs::remove_dir_all(away)?;
+    groups::discard(&away, None)?;
     Ok(true)
 }
 
@@ -97,18 +113,17 @@ fn disk_use(directory: &std::path::Path) -> u64 {
         .sum()
 }
 
-/// Removes what killed processes left: spares nobody holds, keys of jobs that are gone.
-fn sweep_leftovers(state: &State) {
+/// Removes what killed processes left (spares nobody holds, keys of jobs that are gone), and what
+/// could not be removed with its job: groups in which somebody was alive.
+fn sweep_leftovers(state: &State, deadline: Option<Instant>) {
     if let Ok(spares) = fs::read_dir(state.spares()) {
         for spare in spares.flatten() {
             let path = spare.path();
+            let is_removed = spare.file_name().as_encoded_bytes().starts_with(REMOVED.as_bytes());
             let is_held =
                 fs::File::open(path.join("lock")).and_then(lock::is_held).unwrap_or(false);
-            if !is_held && is_older(&path) {
-                let _ = fs::remove_dir_all(&path);
-                if let (Ok(own), Some(name)) = (cgroup::own_v2(), spare.file_name().to_str()) {
-                    let _ = fs::remove_dir(own.join(format!("umbo-{name}")));
-                }
+            if is_removed || (!is_held && is_older(&path)) {
+                let _ = groups::discard(&path, deadline);
             }
         }
     }

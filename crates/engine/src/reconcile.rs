@@ -50,6 +50,10 @@ pub(crate) fn truth(state: &State, job: &JobId) -> Truth {
 }
 
 fn why_lost(directory: &JobDir) -> LostReason {
+    // There is an exit record, but it cannot be read.
+    if std::fs::exists(directory.file("outcome")).unwrap_or(false) {
+        return LostReason::Damaged;
+    }
     match directory.record() {
         Err(_) => LostReason::Damaged,
         Ok((record, _)) => match record.supervisor {

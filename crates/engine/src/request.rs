@@ -198,6 +198,9 @@ pub enum Stdin {
     File(PathBuf),
     /// A pipe that stays open for later input.
     Open,
+    /// What this process itself reads: its standard input, handed over as it is. Not for a command
+    /// with a terminal, whose input is typed.
+    Inherited,
 }
 
 impl fmt::Debug for Stdin {
@@ -207,6 +210,7 @@ impl fmt::Debug for Stdin {
             Self::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
             Self::File(path) => f.debug_tuple("File").field(path).finish(),
             Self::Open => f.write_str("Open"),
+            Self::Inherited => f.write_str("Inherited"),
         }
     }
 }
@@ -245,7 +249,7 @@ impl Default for Size {
 /// What a job may use at most.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Time from start to end.
+    /// Time from start to end. Waiting for its turn comes before the start.
     #[serde(with = "millis", default, skip_serializing_if = "Option::is_none")]
     pub wall: Option<Duration>,
     /// Time without any output.

@@ -6,6 +6,10 @@
 //! command ends. So a command that hangs or is killed costs nothing but itself, and a session
 //! survives anything, even a reboot. A profile snapshot is such a file too: the state of the user's
 //! interactive login shell, read once.
+//!
+//! Such a file holds the values of the shell's variables, exported ones included: it is readable by
+//! its owner alone. Values that a request sets reach the shell in its environment, not in its words,
+//! which every user of the machine can read.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -16,11 +20,18 @@ use std::time::Duration;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::hash::Fnv;
+use crate::id::JobId;
 use crate::request::{Command, Login, Profile, Request, Session, SessionDirectory, Shell};
 use crate::shell::{self, Invocation};
+use crate::state::State;
 
-/// The bash program that loads, runs and saves.
+/// The bash program that loads a session, and what saves it. It lies in a file, so that lists of
+/// processes show the command and not this.
 const SCRIPT: &str = include_str!("session.sh");
+/// What bash is told to do. The command is on the first line, as its messages say.
+const RUN: &str =
+    r#". "$1"; eval "$__umbo_text"; (__umbo_leave) 2>/dev/null {BASH_XTRACEFD}>/dev/null"#;
 /// How long the user's start-up files may take.
 const PROFILE_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -60,21 +71,40 @@ pub(crate) fn invoke(
     let mut arguments: Vec<OsString> = vec![
         program.clone().into_os_string(),
         "-c".into(),
-        SCRIPT.into(),
+        RUN.into(),
         "umbo".into(),
+        script(engine)?.into_os_string(),
         text(state.clone()),
         text(profile),
         text(state),
         text(change),
         line.into(),
     ];
-    for (name, value) in &request.env.set {
-        let mut variable = name.clone();
-        variable.push("=");
-        variable.push(value);
-        arguments.push(variable);
-    }
+    arguments.extend(request.env.set.iter().map(|(name, _)| name.clone()));
     Ok(Invocation { program, arguments })
+}
+
+/// Where the script is; written there if it is not yet, or was damaged.
+fn script(engine: &Engine) -> Result<PathBuf> {
+    let file = engine.state().sessions().join(format!(".load-{}.sh", Fnv::of(SCRIPT.as_bytes())));
+    if fs::read(&file).is_ok_and(|text| text == SCRIPT.as_bytes()) {
+        return Ok(file);
+    }
+    let draft = file.with_extension(JobId::generate().to_string());
+    fs::write(&draft, SCRIPT)
+        .and_then(|()| fs::rename(&draft, &file))
+        .map_err(Error::state(file.clone()))?;
+    Ok(file)
+}
+
+/// What tells one state of a session from the next: every save makes a new file.
+pub(crate) fn version(state: &State, session: &str) -> Option<(u64, i64, i64)> {
+    let meta = fs::metadata(state_file(state, session)).ok()?;
+    Some((meta.ino(), meta.ctime(), meta.ctime_nsec()))
+}
+
+fn state_file(state: &State, session: &str) -> PathBuf {
+    state.sessions().join(session).join("state.sh")
 }
 
 /// Where a session's state is, and the directory to change to. Whether there is such a state yet
@@ -85,7 +115,7 @@ fn session_state(
     directory: &Path,
 ) -> Result<(Option<PathBuf>, Option<PathBuf>)> {
     check_name(&session.name)?;
-    let state = engine.state().sessions().join(&session.name).join("state.sh");
+    let state = state_file(engine.state(), &session.name);
     let change = match session.directory {
         SessionDirectory::Continue => None,
         SessionDirectory::Change => Some(directory.to_owned()),
@@ -103,8 +133,9 @@ fn profile(engine: &Engine, request: &Request) -> Result<PathBuf> {
     let bash = Shell::Bash.find(&shell::search_path(&request.env.base))?;
     let mut words: Vec<OsString> = vec![bash.into(), "-l".into(), "-i".into(), "-c".into()];
     words.extend([
-        SCRIPT.into(),
+        RUN.into(),
         "umbo".into(),
+        script(engine)?.into_os_string(),
         "".into(),
         "".into(),
         file.clone().into(),

@@ -4,14 +4,16 @@
 //! jobs/<id>/       one directory per job, written by its supervisor
 //!     request      line 1: what was asked, and by which supervisor; line 2: that it started
 //!     output index gap    the log
+//!     groups       the control groups made for it
+//!     slots/       as below, for jobs that were started inside of it
 //!     outcome      how it ended
 //!     read-<name>  how far a reader has read the log
 //!     lock         held while the supervisor lives
 //!     sock         where the supervisor listens; gone once the journal has the job's last event
-//! spares/<name>/   what a supervisor that waits for a job has prepared
+//! spares/<name>/   what a supervisor that waits for a job has prepared; what is left to delete
 //! events           the journal
 //! keys/            idempotency keys, each a link that names its job
-//! slots/           one file per job that may run; held like `lock`
+//! slots/           one file per job that may run; held like `lock`. `queue/` has those who wait
 //! sessions/        what persistent shells carry from call to call
 //! cursors/         how far each consumer of completions has read
 //! prune.lock       held by whoever makes room
@@ -20,12 +22,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::hash::Fnv;
 use crate::id::JobId;
 use crate::outcome::Outcome;
 use crate::request::{Limits, Size};
@@ -95,6 +99,12 @@ impl State {
         self.root.join("cursors")
     }
 
+    /// The name of a control group of this state directory.
+    pub(crate) fn group_name(&self, name: &str) -> String {
+        // The hash tells the groups of one state directory from those of another.
+        format!("umbo-{}-{name}", Fnv::of(self.root.as_os_str().as_bytes()))
+    }
+
     /// All jobs on disk, oldest first. What is not named like a job is not one.
     pub(crate) fn job_ids(&self) -> Result<Vec<JobId>> {
         let path = self.jobs();
@@ -115,6 +125,11 @@ pub(crate) struct JobDir {
 }
 
 impl JobDir {
+    /// A directory by its path, which may be a spare's.
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -168,6 +183,9 @@ pub(crate) struct Record {
     pub(crate) owner: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) labels: BTreeMap<String, String>,
+    /// The job it was started inside of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<JobId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -192,11 +210,21 @@ pub(crate) struct Started {
     pub(crate) at: u64,
 }
 
+/// A process, beyond doubt within one boot of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProcessId {
+    pub(crate) pid: i32,
+    pub(crate) start_time: u64,
+}
+
 /// Which supervisor, beyond doubt, and where it keeps the job's processes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Identity {
-    pub(crate) pid: i32,
-    pub(crate) start_time: u64,
+    #[serde(flatten)]
+    pub(crate) process: ProcessId,
+    /// Its parent, which waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) keeper: Option<ProcessId>,
     pub(crate) boot_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cgroup: Option<PathBuf>,

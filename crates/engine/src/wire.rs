@@ -32,6 +32,8 @@ pub(crate) struct Assign {
     pub(crate) on_disconnect: OnDisconnect,
     pub(crate) admission: Admission,
     pub(crate) max_running: usize,
+    /// The job it was started inside of.
+    pub(crate) parent: Option<JobId>,
     pub(crate) terminal: Option<Size>,
     pub(crate) stdin: StdinKind,
     pub(crate) session: Option<String>,
@@ -72,6 +74,8 @@ pub(crate) enum StdinKind {
     Bytes,
     File,
     Open,
+    /// A descriptor comes after the message.
+    Passed,
 }
 
 /// From a supervisor to the engine that started it.

@@ -47,6 +47,9 @@ const CORE: [&str; 20] = [
 const OWN: [&str; 5] =
     ["UMBO_*KEY*", "UMBO_*TOKEN*", "UMBO_*SECRET*", "UMBO_*PASSWORD*", "UMBO_RUN"];
 
+/// The variable that says of which job a process is part.
+const TAG: &str = "UMBO_JOB";
+
 /// Which variables a command gets: inherited, less `exclude`, plus `include`, then `set`. Patterns are
 /// names with `*` and `?`; case counts.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,8 +95,10 @@ impl EnvironmentPolicy {
                 Inherit::Core => listed(&CORE, name),
                 Inherit::None => false,
             };
-            !listed(&OWN, name)
-                && ((inherited && !fits(&self.exclude, name)) || fits(&self.include, name))
+            // Of which job the caller is part is not for a policy to hide; the command gets its own.
+            name == TAG
+                || !listed(&OWN, name)
+                    && ((inherited && !fits(&self.exclude, name)) || fits(&self.include, name))
         };
         let mut environment: Vec<(OsString, OsString)> = base
             .iter()
@@ -142,6 +147,8 @@ mod tests {
         assert_eq!(names(&core), ["PATH", "HOME", "LC_ALL"]);
         let none = EnvironmentPolicy { inherit: Inherit::None, ..EnvironmentPolicy::default() };
         assert!(names(&none).is_empty());
+        let base = [("UMBO_JOB".into(), "x".into())];
+        assert_eq!(none.apply(&base), base, "a job inside a job is known as one");
     }
 
     #[test]

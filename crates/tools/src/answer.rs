@@ -115,20 +115,8 @@ impl From<Problem> for ToolError {
 
 impl From<Error> for ToolError {
     fn from(error: Error) -> Self {
-        let message = error.to_string();
-        match error {
-            Error::Invalid { field, .. } => {
-                Self { field: Some(field.to_owned()), ..Self::new("invalid_argument", message) }
-            }
-            Error::UnknownJob(_) | Error::Ambiguous { .. } => Self::new("unknown_job", message),
-            Error::Ended(_) => Self::new("job_ended", message),
-            Error::Full { .. } => Self::new("too_many_jobs", message),
-            Error::KeyReused { .. } => Self::new("key_reused", message),
-            Error::NoShell { .. } => Self::new("no_shell", message),
-            Error::Refused(_) => Self::new("refused", message),
-            Error::Unresponsive { .. } => Self::new("unresponsive", message),
-            _ => Self::new("internal", message),
-        }
+        let field = error.field().map(str::to_owned);
+        Self { field, ..Self::new(error.code(), error.to_string()) }
     }
 }
 

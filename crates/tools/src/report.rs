@@ -28,8 +28,10 @@ pub struct Ended<'a> {
     pub omitted_bytes: u64,
     /// Bytes of these that nobody has: they were beyond the job's output limit.
     pub lost_bytes: u64,
-    /// Descendants that outlived the command.
+    /// Descendants that outlived the command; the first of them, if many.
     pub leaked: &'a [Leaked],
+    /// How many they were.
+    pub leaked_count: usize,
     /// What proved that nothing is left.
     pub contained_by: Option<&'static str>,
     /// The limit that struck.
@@ -74,6 +76,7 @@ impl<'a> Ended<'a> {
             omitted_bytes: outcome.omitted_bytes,
             lost_bytes: outcome.omitted_bytes,
             leaked: &outcome.leaked,
+            leaked_count: outcome.leaked_count(),
             contained_by: outcome.contained_by.map(containment_name),
             limit: outcome.limit.map(limit_name),
             stopped_by,
@@ -116,6 +119,10 @@ pub struct Listed<'a> {
     pub signal: Option<i32>,
     /// Bytes it wrote.
     pub total_bytes: u64,
+    /// The job inside of which it was started.
+    pub parent: Option<&'a str>,
+    /// Its place in line, while it waits for its turn.
+    pub queue_position: Option<usize>,
     /// When it was asked for.
     pub created_at: String,
     /// When it started.
@@ -145,6 +152,8 @@ impl<'a> Listed<'a> {
             exit_code: outcome.and_then(|outcome| outcome.exit_code()),
             signal: outcome.and_then(|outcome| outcome.signal()),
             total_bytes: summary.total_bytes,
+            parent: summary.parent.as_ref().map(umbo_engine::JobId::as_str),
+            queue_position: summary.queue_position,
             created_at: show_time(summary.created_at),
             started_at: summary.started_at().map(show_time),
             ended_at: outcome.map(|outcome| show_time(outcome.ended_at)),

@@ -37,11 +37,25 @@ pub struct Page {
     /// Lines that matched, for searches.
     pub matches: u64,
     notices: Notices,
+    kind: Kind,
+}
+
+/// What a page is an answer to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Lines,
+    Search,
 }
 
 impl Page {
-    /// The page as one text, its notices on lines that start with `[umbo: `.
+    /// The page as one text, its notices on lines that start with `[umbo: `. A search that found
+    /// nothing tells only of bytes that nobody has: what does not match was not left out.
     pub fn to_text(&self) -> String {
+        if self.kind == Kind::Search && self.matches == 0 {
+            let is_lost = |part: &&Part| matches!(part, Part::Lost { .. });
+            let lost: Vec<Part> = self.parts.iter().filter(is_lost).cloned().collect();
+            return part::to_text(&lost, self.notices);
+        }
         part::to_text(&self.parts, self.notices)
     }
 }
@@ -262,6 +276,7 @@ impl<S: Source> Reader<'_, S> {
             at_end: end >= self.range().end,
             matches: 0,
             notices: budget.notices(),
+            kind: Kind::Lines,
         })
     }
 }
@@ -338,6 +353,7 @@ impl<'r, 'm, S: Source> Selection<'r, 'm, S> {
             at_end: at_end || end >= self.end,
             matches: self.page_matches,
             notices,
+            kind: Kind::Search,
         })
     }
 }

@@ -129,6 +129,73 @@ fn encoded_forms_are_masked() {
     }
 }
 
+/// A text in hexadecimal.
+fn hex_of(text: &str) -> String {
+    text.bytes().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+}
+
+/// A text in lines of a width, as encoders break it.
+fn broken(text: &str, width: usize, between: &str) -> String {
+    let bytes: Vec<&str> =
+        text.as_bytes().chunks(width).map(|line| std::str::from_utf8(line).unwrap()).collect();
+    bytes.join(between)
+}
+
+#[test]
+fn forms_of_json_and_hexadecimal_numbers_are_masked() {
+    let value = "pä/ss\"w<rd> & \\more";
+    let masker = plain(value);
+    for escaped in [
+        r#"pä/ss\"w<rd> & \\more"#,
+        r#"p\u00e4/ss\"w<rd> & \\more"#,
+        r#"p\u00E4/ss\"w<rd> & \\more"#,
+        r#"pä/ss\"w\u003crd\u003e \u0026 \\more"#,
+        r#"pä\/ss\"w<rd> & \\more"#,
+        r#"pä/ss\\\"w<rd> & \\\\more"#,
+    ] {
+        assert_eq!(masker.mask_text(escaped).len(), 6, "{escaped}");
+        assert_eq!(masker.restore(&masker.mask_text(escaped)), escaped);
+    }
+    let masker = plain("hunter2-hunter2");
+    for hex in [
+        "68756e746572322d68756e74657232",
+        "68756E746572322D68756E74657232",
+        "68 75 6e 74 65 72 32 2d 68 75 6e 74 65 72 32",
+        "68:75:6E:74:65:72:32:2D:68:75:6E:74:65:72:32",
+    ] {
+        assert_eq!(masker.mask_text(hex).len(), 6, "{hex}");
+    }
+    assert!(
+        !masker
+            .mask_text(r"\x68\x75\x6e\x74\x65\x72\x32\x2d\x68\x75\x6e\x74\x65\x72\x32")
+            .contains("75")
+    );
+}
+
+#[test]
+fn an_encoded_value_is_masked_though_it_is_broken_into_lines() {
+    let value = "correct-horse-battery-staple-0123456789";
+    let masker = plain(value);
+    let hex = hex_of(value);
+    let core = base64(value.as_bytes());
+    for before in 0..100 {
+        for (width, between) in [(76, "\n"), (64, "\n"), (60, "\n"), (64, "\n    "), (16, "\n")] {
+            let noise = "q".repeat(before);
+            let text = format!("{noise}{value}{noise}");
+            let encoded = broken(&base64(text.as_bytes()), width, between);
+            let hidden = masker.mask_text(&encoded);
+            let bare: String = hidden.split(['\n', ' ']).collect();
+            assert!(!bare.contains(&core[12..24]), "{before} at {width}: {hidden}");
+            assert!(hidden.contains('#'), "{before} at {width}: {hidden}");
+            let hidden =
+                masker.mask_text(&broken(&hex_of(&text), width, between)).replace(['\n', ' '], "");
+            assert!(!hidden.contains(&hex[10..30]), "{before} at {width}: {hidden}");
+        }
+    }
+    let words = "the last word of a line is no-thing-to-be-joined\nwith the first of the next\n";
+    assert_eq!(masker.mask_text(words), words);
+}
+
 #[test]
 fn a_value_of_many_lines_is_masked_whole_escaped_and_by_line() {
     let value = "first line of the long value\nsecond line of the long value\n";
@@ -449,6 +516,31 @@ fn an_endless_line_does_not_fill_the_memory() {
 }
 
 proptest! {
+    #[test]
+    fn a_broken_secret_is_masked_the_same_in_every_chunking(
+        value in "[a-z0-9-]{8,40}",
+        before in "[a-z]{0,90}",
+        after in "[a-z]{0,90}",
+        width in 16_usize..80,
+        indent in 0_usize..4,
+        around in "[ a-z]{0,20}",
+        sizes in prop::collection::vec(1_usize..30, 1..6),
+    ) {
+        let masker = plain(&value);
+        let encoded = base64(format!("{before}{value}{after}").as_bytes());
+        let between = format!("\n{}", " ".repeat(indent));
+        let text = format!("{around}{}\n{around}", broken(&encoded, width, &between));
+        let hidden = masker.mask_text(&text);
+        // Of the letters that are the value's alone none is left in a row.
+        let core = &base64(format!("{}{value}", &before[..before.len() / 3 * 3]).as_bytes());
+        if before.len().is_multiple_of(3) && value.len() >= 12 {
+            let start = before.len() / 3 * 4;
+            let bare = hidden.replace(['\n', ' '], "");
+            prop_assert!(!bare.contains(&core[start..start + 12]), "{}", hidden);
+        }
+        prop_assert_eq!(streamed(&masker, &text, &sizes), hidden);
+    }
+
     #[test]
     fn a_secret_never_appears_in_a_stream(
         value in "[a-z#]{8,14}",

@@ -248,6 +248,36 @@ proptest! {
     }
 
     #[test]
+    fn pages_of_a_broken_secret_are_those_of_the_whole(
+        before in "[ a-z\n]{0,60}", after in "[ a-z\n]{0,60}", width in 16_usize..70,
+        lines in 1_u64..4,
+    ) {
+        // The secret in the middle of a longer text in base64.
+        let encoded = "MDEyMzQ1Njc4OSBodW50ZXIyLWh1bnRlcjIgYW5kIG1vcmUgb2YgaXQsIHNvIHRoYXQgaXQgdGFrZXMgbGluZXM=";
+        let broken = encoded.as_bytes().chunks(width).collect::<Vec<_>>().join(&b"\n"[..]);
+        let text = [before.as_bytes(), &broken, after.as_bytes()].concat();
+        let mut memory = Memory::default();
+        memory.append(Stream::Stdout, 0, &text);
+        let reader = Reader::new(&memory).mask(masker());
+        let budget = Budget { lines, ..Budget::UNLIMITED };
+        let (mut shown, mut from) = (String::new(), 0);
+        loop {
+            let page = reader.page(from, &budget).unwrap();
+            shown.extend(page.parts.iter().map(|part| match part {
+                Part::Text { text, .. } => text.as_str(),
+                _ => "",
+            }));
+            if page.at_end {
+                break;
+            }
+            from = page.next_offset;
+        }
+        let bare = shown.replace('\n', "");
+        prop_assert!(!bare.contains("ZXIyLWh1bnRl"), "{}", shown);
+        prop_assert_eq!(shown, masker().mask_text(&String::from_utf8(text).unwrap()));
+    }
+
+    #[test]
     fn following_in_any_chunks_gives_the_same(memory in log(), cuts in prop::collection::vec(1_usize..40, 1..8)) {
         let bytes = raw(&memory);
         let masker = masker();

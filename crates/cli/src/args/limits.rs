@@ -8,7 +8,7 @@ use crate::time::{TimeLimit, parse_bytes, parse_duration, parse_limit};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Limits {
-    /// Stop it after this long (30, 1.5s, 2m), or none
+    /// Stop it when it has run this long (30, 1.5s, 2m), or none; waiting for its turn does not count
     #[arg(long, value_name = "TIME", value_parser = parse_limit)]
     pub(crate) timeout: Option<TimeLimit>,
     /// Stop it when it has written nothing for this long

@@ -67,8 +67,9 @@ fn lasts(text: &str, now: u64) -> Result<Lasts, Failure> {
         "once" => Ok(Lasts::Once),
         "run" => Ok(Lasts::Run),
         time => {
-            let span = parse_duration(time)
-                .map_err(|error| Failure::new(format!("--for: {error}, or once, or run")))?;
+            let span = parse_duration(time).map_err(|error| {
+                Failure::invalid("--for", format_args!("{error}, or once, or run"))
+            })?;
             let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
             Ok(Lasts::Until(now.saturating_add(micros)))
         }

@@ -14,8 +14,9 @@ use crate::output;
 
 pub(crate) fn run(context: &Context, args: &Call) -> Result<ExitCode, Failure> {
     log::start(None)?;
-    let arguments: Value = serde_json::from_str(&args.arguments)
-        .map_err(|error| Failure::new(format!("JSON: {error}; write an object, as '{{}}'")))?;
+    let arguments: Value = serde_json::from_str(&args.arguments).map_err(|error| {
+        Failure::invalid("JSON", format_args!("{error}; write an object, as '{{}}'"))
+    })?;
     // Every call is a caller of its own; what one starts, the next one must find.
     let owner = args.owner.clone().map_or(Owner::Everybody, Owner::Named);
     let mode = args.mode.or(context.settings.exec.mode);

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use serde_json::Value;
 use umbo_engine::Item;
 
 use crate::args::Events;
@@ -23,9 +24,18 @@ pub(crate) fn run(context: &Context, args: &Events) -> Result<ExitCode, Failure>
     }
 }
 
+/// An item with its time as all answers tell it.
+fn dated(item: &Item) -> Result<Value, Failure> {
+    let mut value = serde_json::to_value(item).map_err(Failure::new)?;
+    if let Item::Event(event) = item {
+        value["at"] = show_time(event.at).into();
+    }
+    Ok(value)
+}
+
 fn print(format: Format, item: &Item) -> Result<(), Failure> {
     match (format, item) {
-        (Format::Json, item) => output::json(item),
+        (Format::Json, item) => output::json(&dated(item)?),
         (Format::Text, Item::Gap { missed, seq, .. }) => {
             output::line(format_args!("{seq:>8}  {missed} events before this are no longer kept"))
         }

@@ -1,6 +1,7 @@
 //! `umbo exec`: a job somebody waits for.
 
 use std::process::ExitCode;
+use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -22,6 +23,11 @@ use crate::spinner::Spinner;
 /// How a person's ctrl-c climbs.
 const CTRL_C: Ladder =
     Ladder { interrupt: Some(Duration::from_secs(3)), terminate: Some(Duration::from_secs(2)) };
+
+/// How long a second ctrl-c waits for the end of what it killed.
+const LEAVING: Duration = Duration::from_secs(3);
+/// The exit code of a command that ctrl-c ended.
+const INTERRUPTED: i32 = 130;
 
 pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     let mode = args.mode.or(context.settings.exec.mode);
@@ -45,6 +51,7 @@ pub(super) fn execute(
     let job = attached.job().clone();
     passage.started(&job);
     stop_on_ctrl_c(&job);
+    start::tell_of_queue(&job);
     if context.format == Format::Text {
         match pass_on(&job) {
             // Nobody reads any more: the job goes the way of a command in a pipeline.
@@ -99,16 +106,38 @@ fn pass_on(job: &Job) -> Result<(), Failure> {
     }
 }
 
-/// A first ctrl-c interrupts the job, a second one kills it; umbo itself waits for the end.
+/// A first ctrl-c interrupts the job, and umbo waits for its end. A second one kills it, and umbo
+/// leaves with it, or soon, whatever becomes of it. A third leaves at once.
 fn stop_on_ctrl_c(job: &Job) {
     let job = job.clone();
-    let mut ladder = CTRL_C;
+    let mut presses = 0;
     let _ = ctrlc::set_handler(move || {
-        let (job, climb) = (job.clone(), ladder);
-        ladder = Ladder::KILL;
-        // Waiting for the climb here would keep the second ctrl-c waiting.
-        std::thread::spawn(move || job.stop(climb));
+        let job = job.clone();
+        presses += 1;
+        // Waiting here would keep the next ctrl-c waiting.
+        match presses {
+            1 => thread::spawn(move || {
+                if let Err(error) = job.stop(CTRL_C) {
+                    output::talk(format_args!("umbo: {error}; ctrl-c once more leaves it"));
+                }
+            }),
+            2 => {
+                let last = job.clone();
+                thread::spawn(move || last.stop(Ladder::KILL));
+                thread::spawn(move || {
+                    thread::sleep(LEAVING);
+                    leave(&job)
+                })
+            }
+            _ => leave(&job),
+        };
     });
+}
+
+/// Ends this process though its job has not ended.
+fn leave(job: &Job) -> ! {
+    output::talk(format_args!("umbo: left job {0}; `umbo stop --kill {0}` ends it", job.id()));
+    std::process::exit(INTERRUPTED)
 }
 
 #[derive(Serialize)]
@@ -145,15 +174,16 @@ impl<'a> Executed<'a> {
         let mut ended = Ended::new(outcome);
         ended.lost_bytes = all.counts.lost_bytes;
         ended.omitted_bytes = all.counts.omitted_bytes + all.counts.lost_bytes;
+        let output = text(&all);
         Ok(Self {
             ended,
             stdout,
             stderr,
-            output: text(&all),
+            tokens: if output.is_empty() { 0 } else { all.tokens },
+            output,
             truncated: all.truncated,
             artifact: all.truncated.then(|| format!("artifact://{}", job.id())),
             full_output_path: job.output_path().display().to_string(),
-            tokens: all.tokens,
             original_token_count: all.original_tokens,
         })
     }

@@ -256,11 +256,11 @@ fn look(client: &Client, scope: Scope, name: &str) -> Option<Place> {
     let first = files.first()?;
     let site = match site::choose(client, scope, name) {
         Ok(site) => site,
-        Err(Failure::Message(error)) => {
-            let file = PathBuf::from(first);
-            return Some(Place { file, exists: true, installed: false, error: Some(error) });
-        }
         Err(Failure::BrokenPipe) => return None,
+        Err(failure) => {
+            let (file, error) = (PathBuf::from(first), Some(failure.to_string()));
+            return Some(Place { file, exists: true, installed: false, error });
+        }
     };
     let entry = install::find(client, site.text.as_deref().unwrap_or_default(), name);
     let error = entry.as_ref().err().map(|problem| located(&site, problem));

@@ -11,14 +11,19 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::secrets;
-use crate::time::show_duration;
+use crate::time::{ordinal, show_duration};
+
+/// A longer name is cut in the table, which has other columns too.
+const LONGEST_NAME: usize = 24;
 
 pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
     let scope = if args.all { Scope::All } else { Scope::Recent };
     let mut summaries = context.engine.jobs(scope)?;
-    let masker = secrets::masker()?;
+    // Before anything is cut: half a secret would not be known as one.
+    let masker = secrets::shared()?;
     for summary in &mut summaries {
         summary.command = masker.mask_text(&summary.command);
+        summary.name = summary.name.as_deref().map(|name| masker.mask_text(name));
     }
     match context.format {
         Format::Json => {
@@ -41,7 +46,7 @@ pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
 
 fn row(summary: &Summary) -> Vec<String> {
     let (state, time) = match &summary.status {
-        Status::Created => ("created".to_owned(), since(summary.created_at)),
+        Status::Created => (waiting(summary), since(summary.created_at)),
         Status::Started { at, .. } => ("started".to_owned(), since(*at)),
         Status::Ended(outcome) => {
             let detail = match (outcome.exit_code(), outcome.signal()) {
@@ -59,9 +64,17 @@ fn row(summary: &Summary) -> Vec<String> {
         state,
         show_duration(time),
         size(summary.total_bytes),
-        summary.name.clone().unwrap_or_else(|| "-".into()),
+        summary.name.as_deref().map_or_else(|| "-".into(), |name| output::cut(name, LONGEST_NAME)),
         format!("{command}{more}"),
     ]
+}
+
+/// A state that says what is waited for.
+fn waiting(summary: &Summary) -> String {
+    match summary.queue_position {
+        Some(place) => format!("created, {} in line", ordinal(place)),
+        None => "created".into(),
+    }
 }
 
 fn since(micros: u64) -> Duration {

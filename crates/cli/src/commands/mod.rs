@@ -33,7 +33,7 @@ mod wait;
 
 use std::process::ExitCode;
 
-use umbo_engine::{End, Outcome};
+use umbo_engine::{End, Limit, Outcome};
 
 use crate::args::Command;
 use crate::context::Context;
@@ -135,8 +135,17 @@ fn remark(outcome: &Outcome) -> Option<String> {
         }
         End::FailedToStart { why } => parts.push(format!("failed to start: {why}")),
     }
+    if let (End::Exited { .. } | End::Signaled { .. }, Some(limit)) = (&outcome.end, outcome.limit)
+    {
+        let what = match limit {
+            Limit::Memory => ": the kernel killed a process of it",
+            Limit::Processes => ": a process could not be started",
+            Limit::Wall | Limit::Idle | Limit::Output => "",
+        };
+        parts.push(format!("its {} limit struck{what}", umbo_tools::report::limit_name(limit)));
+    }
     if !outcome.leaked.is_empty() {
-        let list: Vec<_> = outcome
+        let mut list: Vec<_> = outcome
             .leaked
             .iter()
             .map(|leak| {
@@ -148,6 +157,9 @@ fn remark(outcome: &Outcome) -> Option<String> {
                 )
             })
             .collect();
+        if outcome.more_leaked > 0 {
+            list.push(format!("and {} more", outcome.more_leaked));
+        }
         parts.push(format!("processes outlived the command: {}", list.join("; ")));
     }
     parts.extend(outcome.notes.iter().cloned());

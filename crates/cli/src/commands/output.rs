@@ -39,11 +39,20 @@ pub(crate) fn run(context: &Context, args: &Output) -> Result<ExitCode, Failure>
             ..ViewOptions::default()
         })?)),
         Selection::From(offset) => Read::Page(reader.page(offset, &budget)?),
-        Selection::Tail(lines) => Read::Lines(reader.tail(lines, &budget)?),
-        Selection::Lines(range) => Read::Lines(reader.lines(range, &budget)?),
+        Selection::Tail(lines) => {
+            let page = reader.tail(lines, &budget)?;
+            let cut = page.counts.shown_lines < lines && page.offset.start > 0;
+            Read::Lines(page, Cut::of(cut))
+        }
+        Selection::Lines(range) => {
+            let lines = (range.end() - range.start()).saturating_add(1);
+            let page = reader.lines(range, &budget)?;
+            let cut = page.counts.shown_lines < lines && !page.at_end;
+            Read::Lines(page, Cut::of(cut))
+        }
         Selection::Grep(pattern) if args.tail.is_some() => {
             let page = reader.grep(&pattern, &find(args, Budget::UNLIMITED))?;
-            return last_matches(context, &job, &page, args.tail.unwrap_or_default());
+            Read::Last(page, args.tail.unwrap_or_default())
         }
         Selection::Grep(pattern) => Read::Found(reader.grep(&pattern, &find(args, budget))?),
         Selection::Errors => Read::Found(reader.errors(&find(args, budget))?),
@@ -68,9 +77,7 @@ enum Selection {
 
 fn selection(args: &Output) -> Result<Selection, Failure> {
     Ok(if let Some(pattern) = &args.grep {
-        Selection::Grep(
-            Regex::new(pattern).map_err(|error| Failure::new(format!("--grep: {error}")))?,
-        )
+        Selection::Grep(Regex::new(pattern).map_err(|error| Failure::invalid("--grep", error))?)
     } else if args.errors {
         Selection::Errors
     } else if let Some(lines) = &args.lines {
@@ -92,7 +99,8 @@ fn find(args: &Output, budget: Budget) -> Find {
 }
 
 fn parse_lines(text: &str) -> Result<RangeInclusive<u64>, Failure> {
-    let wrong = || Failure::new(format!("--lines: {text:?} is no range; write A-B, as 10-20"));
+    let wrong =
+        || Failure::invalid("--lines", format_args!("{text:?} is no range; write A-B, as 10-20"));
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let number = |text: &str, default| match text {
         "" => Ok(default),
@@ -140,21 +148,59 @@ enum Read {
     /// What comes from an offset on.
     Page(Page),
     /// Lines that were asked for; what lies before, between and behind them was not.
-    Lines(Page),
+    Lines(Page, Cut),
     /// Lines that matched.
     Found(Page),
+    /// So many of the last of the lines that matched.
+    Last(Page, u64),
+}
+
+/// Whether there was no room for some of the lines that were asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    No,
+    Yes,
+}
+
+impl Cut {
+    fn of(cut: bool) -> Self {
+        if cut { Self::Yes } else { Self::No }
+    }
 }
 
 impl Read {
     fn parts(&self) -> &[Part] {
         match self {
             Self::View(view) => &view.parts,
-            Self::Page(page) | Self::Lines(page) | Self::Found(page) => &page.parts,
+            Self::Page(page) | Self::Lines(page, _) | Self::Found(page) | Self::Last(page, _) => {
+                &page.parts
+            }
+        }
+    }
+
+    /// All of it as one text.
+    fn to_text(&self) -> String {
+        match self {
+            Self::View(view) => view.to_text(),
+            Self::Page(page) | Self::Lines(page, _) | Self::Found(page) => page.to_text(),
+            Self::Last(page, most) => last_matches(page, *most),
+        }
+    }
+
+    /// Whether something of what was asked for is missing.
+    fn is_cut(&self) -> bool {
+        match self {
+            Self::View(view) => view.truncated,
+            Self::Page(page) | Self::Found(page) | Self::Last(page, _) => !page.at_end,
+            Self::Lines(page, cut) => page.counts.clamped_bytes > 0 || *cut == Cut::Yes,
         }
     }
 }
 
 fn print(read: &Read) -> Result<(), Failure> {
+    if let Read::Last(page, most) = read {
+        return output::bytes(last_matches(page, *most).as_bytes());
+    }
     for part in read.parts() {
         match part {
             Part::Text { text, .. } => output::bytes(text.as_bytes())?,
@@ -211,64 +257,66 @@ struct Printed {
     next_offset: u64,
     at_end: bool,
     truncated: bool,
+    /// What the job has written, whatever part of it this is.
     total_bytes: u64,
+    /// Lines of all that was asked for, if they were counted.
     total_lines: Option<u64>,
     omitted_bytes: u64,
     lost_bytes: u64,
     matches: Option<u64>,
-    artifact: String,
+    /// Where all of it can be read, if this is not all.
+    artifact: Option<String>,
     full_output_path: String,
 }
 
 impl Printed {
     fn new(job: &Job, read: &Read) -> Result<Self, Failure> {
-        let (output, counts, next_offset, at_end, truncated) = match read {
+        let (counts, next_offset, at_end) = match read {
             Read::View(view) => {
-                let end = view.parts.last().map_or(0, |part| part.offset().end);
-                (view.to_text(), view.counts, end, true, view.truncated)
+                (view.counts, view.parts.last().map_or(0, |part| part.offset().end), true)
             }
-            Read::Page(page) | Read::Lines(page) | Read::Found(page) => {
-                (page.to_text(), page.counts, page.next_offset, page.at_end, !page.at_end)
+            Read::Page(page) | Read::Lines(page, _) | Read::Found(page) | Read::Last(page, _) => {
+                (page.counts, page.next_offset, page.at_end)
             }
         };
+        let is_view = matches!(read, Read::View(_));
+        let total_bytes = job.log()?.length()?;
+        let is_all = counts.shown_bytes == total_bytes && counts.clamped_bytes == 0;
         Ok(Self {
             job: job.id().to_string(),
             state: job.status()?.name(),
-            output: if counts.total_bytes == 0 { String::new() } else { output },
+            output: if counts.total_bytes == 0 { String::new() } else { read.to_text() },
             next_offset,
             at_end,
-            truncated,
-            total_bytes: counts.total_bytes,
-            total_lines: counts.total_lines,
-            omitted_bytes: counts.omitted_bytes,
+            truncated: read.is_cut(),
+            total_bytes,
+            total_lines: counts.total_lines.filter(|_| is_view),
+            // What does not match, or was not asked for, is not left out.
+            omitted_bytes: if is_view { counts.omitted_bytes } else { 0 },
             lost_bytes: counts.lost_bytes,
             matches: match read {
-                Read::Found(page) => Some(page.matches),
-                Read::View(_) | Read::Page(_) | Read::Lines(_) => None,
+                Read::Found(page) | Read::Last(page, _) => Some(page.matches),
+                Read::View(_) | Read::Page(_) | Read::Lines(..) => None,
             },
-            artifact: format!("artifact://{}", job.id()),
+            artifact: (!is_all).then(|| format!("artifact://{}", job.id())),
             full_output_path: job.output_path().display().to_string(),
         })
     }
 }
 
-/// Prints the last of the lines that matched.
-fn last_matches(context: &Context, job: &Job, page: &Page, most: u64) -> Result<ExitCode, Failure> {
-    let mut lines: Vec<&str> = Vec::new();
-    for part in &page.parts {
-        if let Part::Text { text, .. } = part {
-            lines.extend(text.lines());
-        }
-    }
+/// The last of the lines that matched.
+fn last_matches(page: &Page, most: u64) -> String {
+    let lines: Vec<&str> = page
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text { text, .. } => Some(text.split_inclusive('\n')),
+            _ => None,
+        })
+        .flatten()
+        .collect();
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let last = &lines[lines.len().saturating_sub(most)..];
-    match context.format {
-        Format::Json => {
-            output::json(&Rendered { job: job.id().as_str(), output: &last.join("\n") })?;
-        }
-        Format::Text => last.iter().try_for_each(output::line)?,
-    }
-    Ok(ExitCode::SUCCESS)
+    lines[lines.len().saturating_sub(most)..].concat()
 }
 
 /// Prints a log as it grows.
@@ -280,7 +328,7 @@ fn follow(job: &Job, args: &Output, masker: Option<&Masker>) -> Result<ExitCode,
     let start = match selection(args)? {
         Selection::Tail(lines) => {
             let page = reader(job, args, masker)?.tail(lines, &Budget::UNLIMITED)?;
-            print(&Read::Lines(page.clone()))?;
+            print(&Read::Lines(page.clone(), Cut::No))?;
             page.next_offset
         }
         Selection::From(offset) => offset,
@@ -352,10 +400,13 @@ struct Rendered<'a> {
 fn raw(job: &Job, args: &Output) -> Result<ExitCode, Failure> {
     if output::is_terminal() && !args.unmask {
         let hint = "redirect it to a file, or add --unmask";
-        return Err(Failure::new(format!("--raw would show secrets on this terminal; {hint}")));
+        return Err(Failure::invalid(
+            "--raw",
+            format_args!("it would show secrets on this terminal; {hint}"),
+        ));
     }
     if args.tail.is_some() || args.lines.is_some() || args.grep.is_some() {
-        return Err(Failure::new("--raw takes --from, --stream and --follow, no lines"));
+        return Err(Failure::invalid("--raw", "it takes --from, --stream and --follow, no lines"));
     }
     let patience = if args.follow { None } else { Some(Duration::ZERO) };
     let end = job.log()?.length()?;

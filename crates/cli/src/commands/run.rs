@@ -17,14 +17,17 @@ use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
 use crate::pick;
+use crate::secrets;
 
 pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
     let folder = context.folder(args.cwd.as_deref())?;
     if args.list_runners {
         return list_runners(context, &folder);
     }
+    let arguments: Vec<String> =
+        args.arguments.iter().cloned().map(secrets::restored).collect::<Result<_, _>>()?;
     let selection = match &args.task {
-        Some(task) => select::resolve_words(&folder.project, task, &args.arguments),
+        Some(task) => select::resolve_words(&folder.project, task, &arguments),
         None => select::resolve_words(&folder.project, &pick::task(&folder)?, &[]),
     }
     .map_err(Failure::new)?;
@@ -84,9 +87,7 @@ fn background(
     ready: Option<&str>,
 ) -> Result<ExitCode, Failure> {
     let pattern = match ready {
-        Some(text) => {
-            Some(Regex::new(text).map_err(|error| Failure::new(format!("--ready: {error}")))?)
-        }
+        Some(text) => Some(Regex::new(text).map_err(|error| Failure::invalid("--ready", error))?),
         None => None,
     };
     let job = context.engine.start(request)?;

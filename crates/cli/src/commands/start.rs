@@ -1,13 +1,14 @@
 //! `umbo start`: a job in the background; and what `exec` and `start` have in common.
 
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::CommandFactory;
 use serde::Serialize;
 use umbo_engine::{
-    Admission, Attendance, Command, Leaks, Login, OutputLimit, OutputPolicy, Profile, Request,
+    Admission, Attendance, Command, Job, Leaks, Login, OutputLimit, OutputPolicy, Profile, Request,
     Session, SessionDirectory, Shell, Status, Stdin,
 };
 
@@ -17,7 +18,7 @@ use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
 use crate::secrets;
-use crate::time::TimeLimit;
+use crate::time::{TimeLimit, ordinal};
 
 pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     let mode = args.mode.or(context.settings.exec.mode);
@@ -29,6 +30,7 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     };
     let job = context.engine.start(&request)?;
     passage.started(&job);
+    tell_of_queue(&job);
     let status = job.status()?;
     if let Status::Ended(outcome) = &status
         && let umbo_engine::End::FailedToStart { why } = &outcome.end
@@ -40,6 +42,20 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
         Format::Text => output::line(job.id())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Tells a person at a terminal that a job waits for its turn; what looks like a hang is none.
+pub(super) fn tell_of_queue(job: &Job) {
+    if !std::io::stderr().is_terminal() {
+        return;
+    }
+    if let Some(place) = job.summary().and_then(|summary| summary.queue_position) {
+        output::talk(format_args!(
+            "umbo: as many jobs run as may (UMBO_MAX_RUNNING): job {} waits, {} in line",
+            job.id(),
+            ordinal(place)
+        ));
+    }
 }
 
 #[derive(Serialize)]
@@ -66,15 +82,15 @@ pub(super) fn request(
     request.env = context.environment();
     for variable in &args.env {
         let (name, value) = variable.split_once('=').ok_or_else(|| {
-            Failure::new(format!("--env: {variable:?} has no '='; write NAME=VALUE"))
+            Failure::invalid("--env", format_args!("{variable:?} has no '='; write NAME=VALUE"))
         })?;
         request.env.set.push((name.into(), secrets::restored(value.into())?.into()));
     }
     if args.attended {
         request.env.attendance = Attendance::Attended;
     }
-    request.stdin = stdin(args.stdin.as_deref(), default_stdin)?;
     request.terminal = args.pty.then(|| args.size.unwrap_or_default());
+    request.stdin = stdin(args.stdin.as_deref(), default_stdin, args.pty)?;
     limits(&mut request, &args.limits, settings.exec.timeout);
     request.leaks = match args.leaks {
         OnLeak::Kill => Leaks::Kill,
@@ -95,13 +111,19 @@ pub(super) fn request(
 /// One word is a line for a shell; several are a program and its arguments, unless a shell is
 /// named.
 fn command(args: &Start, usual: &Shell) -> Result<Command, Failure> {
+    check_order(&args.command)?;
     let needs_shell = args.shell.is_some() || args.login || args.session.is_some() || args.profile;
     if args.command.len() > 1 && !needs_shell {
-        return Ok(Command::Argv(args.command.clone()));
+        let words = args.command.iter().map(|word| match word.to_str() {
+            Some(text) => Ok(secrets::restored(text.to_owned())?.into()),
+            None => Ok(word.clone()),
+        });
+        return Ok(Command::Argv(words.collect::<Result<_, Failure>>()?));
     }
     let line = args.command.join(&OsString::from(" "));
     let text = line.into_string().map_err(|line| {
-        Failure::new(format!("COMMAND: {} is not UTF-8; give it as separate words", line.display()))
+        let problem = format!("{} is not UTF-8; give it as separate words", line.display());
+        Failure::invalid("COMMAND", problem)
     })?;
     let text = secrets::restored(text)?;
     let shell = match &args.shell {
@@ -113,13 +135,52 @@ fn command(args: &Start, usual: &Shell) -> Result<Command, Failure> {
     Ok(Command::Shell { text, shell, login })
 }
 
-fn stdin(word: Option<&str>, default: Stdin) -> Result<Stdin, Failure> {
+/// Refuses a line for a shell that is followed by options of umbo's own: as words of a program they
+/// would make no sense, and the person meant something else.
+fn check_order(words: &[OsString]) -> Result<(), Failure> {
+    let [line, rest @ ..] = words else { return Ok(()) };
+    let is_line = line.to_string_lossy().contains(char::is_whitespace);
+    if !is_line || std::path::Path::new(line).exists() {
+        return Ok(());
+    }
+    let arguments = crate::args::Args::command();
+    let exec = arguments.find_subcommand("exec");
+    let options: Vec<&str> = exec
+        .into_iter()
+        .flat_map(clap::Command::get_arguments)
+        .chain(arguments.get_arguments())
+        .filter_map(clap::Arg::get_long)
+        .collect();
+    let is_option = |word: &&OsString| {
+        let word = word.to_string_lossy();
+        let name = word.strip_prefix("--").map(|word| word.split('=').next().unwrap_or(word));
+        name.is_some_and(|name| options.contains(&name))
+    };
+    match rest.iter().find(is_option) {
+        None => Ok(()),
+        Some(option) => Err(Failure::invalid(
+            "COMMAND",
+            format_args!(
+                "{} comes after it, and so would be its own; write options before the command",
+                option.display()
+            ),
+        )),
+    }
+}
+
+fn stdin(word: Option<&str>, default: Stdin, pty: bool) -> Result<Stdin, Failure> {
     match word {
         None => Ok(default),
         Some("-") => {
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes)?;
-            Ok(Stdin::Bytes(bytes))
+            // A terminal of its own is typed at; and a job in the background cannot share the
+            // person's terminal with the shell. Both get what was read to its end.
+            let in_background = default == Stdin::Open;
+            if pty || (in_background && std::io::stdin().is_terminal()) {
+                let mut bytes = Vec::new();
+                std::io::stdin().lock().read_to_end(&mut bytes)?;
+                return Ok(Stdin::Bytes(bytes));
+            }
+            Ok(Stdin::Inherited)
         }
         Some(text) => Ok(match text.strip_prefix('@') {
             Some(path) => Stdin::File(Context::directory()?.join(path)),

@@ -45,7 +45,7 @@ pub(crate) fn run(context: &Context, args: &Stop) -> Result<ExitCode, Failure> {
                 output::line(format_args!("{} {}: {proof}", outcome.job, outcome.end.name()))?;
             }
             (Err(error), _) => {
-                Failure::from(error).report();
+                Failure::from(error).report(context.format);
                 code = ExitCode::from(OWN_FAILURE);
             }
         }

@@ -13,6 +13,7 @@ use crate::args::Wait;
 use crate::context::Context;
 use crate::failure::{Failure, TIMED_OUT};
 use crate::output::{self, Format};
+use crate::secrets;
 use crate::spinner::Spinner;
 
 pub(crate) fn run(context: &Context, args: &Wait) -> Result<ExitCode, Failure> {
@@ -37,8 +38,7 @@ pub(crate) fn run(context: &Context, args: &Wait) -> Result<ExitCode, Failure> {
 fn conditions(args: &Wait) -> Result<Vec<Condition>, Failure> {
     let mut conditions = Vec::new();
     if let Some(pattern) = &args.pattern {
-        let pattern =
-            Regex::new(pattern).map_err(|error| Failure::new(format!("--match: {error}")))?;
+        let pattern = Regex::new(pattern).map_err(|error| Failure::invalid("--match", error))?;
         conditions.push(Condition::Match { pattern, from: args.from });
     }
     if let Some(port) = &args.port {
@@ -61,7 +61,10 @@ fn address(text: &str) -> Result<SocketAddr, Failure> {
         .map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
         .or_else(|_| text.parse())
         .map_err(|_| {
-            Failure::new(format!("--port: {text:?} is no port; write 8080 or 127.0.0.1:8080"))
+            Failure::invalid(
+                "--port",
+                format_args!("{text:?} is no port; write 8080 or 127.0.0.1:8080"),
+            )
         })
 }
 
@@ -97,7 +100,8 @@ fn report(context: &Context, job: &Job, met: &Met) -> Result<ExitCode, Failure> 
             text,
         })?,
         Format::Text => {
-            let detail = text.map(|text| format!(": {text}")).unwrap_or_default();
+            let detail = text.map(|text| format!(": {}", secrets::hidden(&text)));
+            let detail = detail.unwrap_or_default();
             output::line(format_args!("{} {reason} ({}){detail}", job.id(), status.name()))?;
         }
     }

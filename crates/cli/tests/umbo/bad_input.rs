@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 
+use serde_json::json;
 use umbo_engine::{Command, End, Request, Session, SessionDirectory, Stdin};
 
 use crate::harness::Umbo;
@@ -38,6 +39,11 @@ fn wrong_requests_are_refused_with_field_and_fix_and_make_no_job() {
         refused(&umbo, &[verb, "--size", "80x24", "true"], &["--pty"]);
         refused(&umbo, &[verb, "--pty", "--size", "0x9", "true"], &["is no size"]);
         refused(&umbo, &[verb, "--memory", "lots", "true"], &["lots", "is no size"]);
+        for option in ["--memory", "--pids", "--cpu"] {
+            refused(&umbo, &[verb, option, "0", "true"], &[&option[2..], "let nothing run"]);
+        }
+        refused(&umbo, &[verb, "echo hi", "--json"], &["COMMAND", "--json", "before the command"]);
+        refused(&umbo, &[verb, "echo hi", "--timeout=3"], &["--timeout=3", "before the command"]);
         refused(&umbo, &[verb, "--name", "@x", "true"], &["name", "@x"]);
         refused(&umbo, &[verb, "--name", "", "true"], &["name"]);
         refused(&umbo, &[verb, "--session", "../x", "true"], &["session", "../x"]);
@@ -45,6 +51,35 @@ fn wrong_requests_are_refused_with_field_and_fix_and_make_no_job() {
     }
     let long = "k".repeat(200);
     refused(&umbo, &["start", "--idempotency-key", &long, "true"], &["200 bytes"]);
+}
+
+#[test]
+fn for_programs_an_error_is_an_answer() {
+    let umbo = Umbo::new();
+    let error = |words: &[&str]| {
+        let answer = umbo.call(words).answer();
+        assert!(answer.status == 125 && answer.stderr.is_empty(), "{words:?}: {answer:?}");
+        let value: serde_json::Value = serde_json::from_slice(&answer.stdout).unwrap();
+        let error = value["error"].clone();
+        assert!(error["message"].as_str().is_some_and(|text| text.len() > 5), "{value}");
+        (error["code"].clone(), error["field"].clone())
+    };
+    let wrong = |field: &str| (json!("invalid_argument"), json!(field));
+    assert_eq!(error(&["exec", "--json", "--cwd", "nowhere", "true"]), wrong("cwd"));
+    assert_eq!(error(&["exec", "--json", "--env", "NOVALUE", "true"]), wrong("env"));
+    assert_eq!(error(&["--json", "exec", "echo hi", "--json"]), wrong("command"));
+    assert_eq!(error(&["output", "nobody", "--json"]), (json!("unknown_job"), json!(null)));
+    assert_eq!(error(&["stop", "nobody", "--json"]), (json!("unknown_job"), json!(null)));
+    assert_eq!(error(&["exec", "--json"]), (json!("usage"), json!(null)));
+    assert_eq!(error(&["jobs", "--json", "--nonsense"]), (json!("usage"), json!("nonsense")));
+    assert_eq!(
+        error(&["exec", "--json", "--timeout", "soon", "true"]),
+        (json!("usage"), json!("timeout"))
+    );
+    let job = umbo.start("true");
+    umbo.outcome(&job);
+    assert_eq!(error(&["input", &job, "x", "--json"]), (json!("job_ended"), json!(null)));
+    assert_eq!(error(&["output", &job, "--json", "--grep", "("]), wrong("grep"));
 }
 
 #[test]

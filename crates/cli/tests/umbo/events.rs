@@ -21,7 +21,7 @@ fn a_jobs_events_come_in_order_and_numbered() {
     }
     assert_eq!(events[2]["offset"], 3);
     assert_eq!((&events[3]["state"], &events[3]["code"]), (&json!("exited"), &json!(0)));
-    let times: Vec<u64> = events.iter().map(|event| event["at"].as_u64().unwrap()).collect();
+    let times: Vec<&str> = events.iter().map(|event| event["at"].as_str().unwrap()).collect();
     assert!(times.is_sorted(), "{times:?}");
 }
 

@@ -1,11 +1,14 @@
 //! `umbo exec`: a job somebody waits for.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::harness::{Umbo, numbered, signal};
+use crate::harness::{UMBO, Umbo, dies_within, numbered, signal};
 
 #[test]
 fn both_streams_and_the_exit_status_are_the_commands_own() {
@@ -123,6 +126,52 @@ fn stdin_is_text_a_file_our_own_or_nothing() {
 }
 
 #[test]
+fn our_own_input_is_passed_on_as_it_comes() {
+    let umbo = Umbo::new();
+    let call = umbo.call(["exec", "--stdin", "-", "while read x; do echo got $x; done; echo end"]);
+    let mut call = call.into_command();
+    let mut client =
+        call.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let (mut stdin, stdout) = (client.stdin.take().unwrap(), client.stdout.take().unwrap());
+    let mut lines = BufReader::new(stdout).lines();
+    for word in ["one", "two"] {
+        writeln!(stdin, "{word}").unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), format!("got {word}"));
+    }
+    drop(stdin);
+    assert_eq!(lines.next().unwrap().unwrap(), "end");
+    assert!(client.wait().unwrap().success());
+}
+
+#[test]
+fn of_a_file_that_is_our_input_the_rest_is_passed_on() {
+    let umbo = Umbo::new();
+    let bytes = numbered("", 1..=20_000);
+    fs::write(umbo.path().join("file"), &bytes).unwrap();
+    let line = "dd bs=2 count=1 2>/dev/null; \"$UMBO\" exec --stdin - cat";
+    let answer = umbo.call(["exec", &format!("({line}) <file")]).env("UMBO", UMBO).answer();
+    assert_eq!((answer.status, answer.text()), (0, bytes), "{}", answer.said());
+}
+
+#[test]
+fn a_file_is_typed_at_a_terminal() {
+    let umbo = Umbo::new();
+    fs::write(umbo.path().join("file"), "hello\n").unwrap();
+    let answer = umbo.exec_json(&["--pty", "--stdin", "@file"], "read x; echo \"got $x\"");
+    assert!(answer["stdout"].as_str().unwrap().contains("got hello"), "{answer}");
+    let answer = umbo.call(["exec", "--pty", "--stdin", "-", "read x; echo \"got $x\""]);
+    assert!(answer.stdin(b"typed\n").answer().text().contains("got typed"));
+}
+
+#[test]
+fn nothing_written_is_nothing_said() {
+    let umbo = Umbo::new();
+    let answer = umbo.exec_json(&[], "true");
+    let said = (&answer["output"], &answer["tokens"], &answer["original_token_count"]);
+    assert_eq!(said, (&json!(""), &json!(0), &json!(0)));
+}
+
+#[test]
 fn a_command_that_does_not_read_its_input_still_ends() {
     let umbo = Umbo::new();
     let megabytes = vec![b'x'; 4 << 20];
@@ -212,4 +261,25 @@ fn a_reader_that_leaves_early_ends_the_job_as_in_a_pipeline() {
     let answer = client.answer();
     assert_eq!((answer.status, answer.said()), (143, String::new()));
     assert_eq!(umbo.jobs()[0]["state"], "stopped");
+}
+
+#[test]
+fn ctrl_c_pressed_twice_leaves_though_nobody_answers() {
+    let umbo = Umbo::new();
+    let mut client = umbo.exec("echo ready; $NAP").spawn();
+    assert_eq!(client.line(), "ready\n");
+    let job = umbo.jobs()[0]["job"].as_str().unwrap().to_owned();
+    let hung = umbo.hang(&[umbo.supervisor(&job), umbo.keeper(&job)]);
+    let pid = client.pid();
+    // Two signals at once are one to the kernel: it is pressed until it is heard.
+    let pressing = std::thread::spawn(move || {
+        while rustix::process::kill_process(pid, Signal::INT).is_ok()
+            && !dies_within(pid, Duration::from_millis(100))
+        {}
+    });
+    let answer = client.answer();
+    pressing.join().unwrap();
+    assert_eq!(answer.status, 130, "{answer:?}");
+    assert!(answer.said().contains(&format!("umbo stop --kill {job}")), "{answer:?}");
+    drop(hung);
 }

@@ -5,7 +5,6 @@
 //! started is killed. When a test ends, its jobs are stopped through umbo, and a process, a
 //! supervisor or a control group that is left makes it fail.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -257,6 +256,24 @@ impl Umbo {
         parent(self.supervisor(job)).unwrap()
     }
 
+    /// Makes processes hang so that no signal but SIGKILL reaches them, until the result is dropped.
+    pub(crate) fn hang(&self, pids: &[Pid]) -> Hung {
+        let home = own_groups().find(|group| group.join("cgroup.controllers").exists());
+        let home = home.expect("this test freezes processes: run the suite where cgroup v2 is");
+        let group = home.join(format!("test-of-umbo-{}", self.nap));
+        fs::create_dir(&group).expect("run the suite as a user who may make control groups");
+        for pid in pids {
+            fs::write(group.join("cgroup.procs"), pid.as_raw_nonzero().to_string()).unwrap();
+        }
+        fs::write(group.join("cgroup.freeze"), "1").unwrap();
+        let deadline = Instant::now() + PATIENCE;
+        while !fs::read_to_string(group.join("cgroup.events")).unwrap().contains("frozen 1") {
+            assert!(Instant::now() < deadline, "{} does not freeze", group.display());
+            thread::yield_now();
+        }
+        Hung { group, home }
+    }
+
     /// All jobs on disk.
     pub(crate) fn jobs(&self) -> Vec<Value> {
         match self.call(["jobs", "--all", "--json"]).json() {
@@ -302,38 +319,29 @@ impl Umbo {
         self.library().open().unwrap()
     }
 
-    /// Control groups of this test's jobs.
+    /// Control groups of this state directory, whoever made them and for which job: they are marked
+    /// with a hash of its path.
     pub(crate) fn control_groups(&self) -> Vec<PathBuf> {
-        let mut names: BTreeSet<String> = self.ids().into_iter().collect();
-        for id in self.ids() {
-            let request = fs::read_to_string(self.job(&id).join("request")).unwrap_or_default();
-            let record: Value = serde_json::from_str(request.lines().next().unwrap_or_default())
-                .unwrap_or_default();
-            if let Some(name) =
-                record["supervisor"]["cgroup"].as_str().and_then(|path| path.rsplit("umbo-").next())
-            {
-                names.insert(name.to_owned());
+        let path = self.state.as_os_str().as_encoded_bytes();
+        let hash = path.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        let mark = format!("umbo-{hash:016x}-");
+        let mut groups: Vec<PathBuf> = Vec::new();
+        let mut places: Vec<PathBuf> = own_groups().collect();
+        while let Some(place) = places.pop() {
+            let entries = fs::read_dir(&place).into_iter().flatten().flatten();
+            for entry in entries.filter(|entry| entry.path().is_dir()) {
+                let name = entry.file_name();
+                if name.as_encoded_bytes().starts_with(mark.as_bytes()) {
+                    groups.push(entry.path());
+                }
+                if name.as_encoded_bytes().starts_with(b"umbo-") {
+                    places.push(entry.path());
+                }
             }
         }
-        let spares = fs::read_dir(self.state.join("spares")).into_iter().flatten().flatten();
-        names.extend(spares.map(|spare| spare.file_name().to_string_lossy().into_owned()));
-        own_groups()
-            .flat_map(|root| names.iter().map(move |name| root.join(format!("umbo-{name}"))))
-            .filter(|path| path.is_dir())
-            .collect()
-    }
-
-    /// Every job there ever was: those on disk and those the journal knows.
-    fn ids(&self) -> Vec<String> {
-        let journal = fs::read(self.state.join("events")).unwrap_or_default();
-        let mut ids: BTreeSet<String> = journal
-            .chunks(128)
-            .filter_map(|slot| serde_json::from_slice::<Value>(slot).ok())
-            .filter_map(|event| event["job"].as_str().map(str::to_owned))
-            .collect();
-        let jobs = fs::read_dir(self.state.join("jobs")).into_iter().flatten().flatten();
-        ids.extend(jobs.map(|entry| entry.file_name().to_string_lossy().into_owned()));
-        ids.into_iter().collect()
+        groups
     }
 
     /// Processes that belong to this test: supervisors, clients, jobs.
@@ -404,6 +412,23 @@ impl Drop for Umbo {
             self.ended.take();
             assert!(!late, "the test took longer than its deadline");
         }
+    }
+}
+
+/// Processes that hang.
+pub(crate) struct Hung {
+    group: PathBuf,
+    home: PathBuf,
+}
+
+impl Drop for Hung {
+    fn drop(&mut self) {
+        let _ = fs::write(self.group.join("cgroup.freeze"), "0");
+        let left = fs::read_to_string(self.group.join("cgroup.procs")).unwrap_or_default();
+        for pid in left.lines() {
+            let _ = fs::write(self.home.join("cgroup.procs"), pid);
+        }
+        let _ = fs::remove_dir(&self.group);
     }
 }
 
@@ -631,6 +656,11 @@ pub(crate) fn is_alive(pid: Pid) -> bool {
 /// Waits for a process to die. Whether it did in time.
 pub(crate) fn dies(pid: Pid) -> bool {
     dies_until(pid, Instant::now() + PATIENCE)
+}
+
+/// Waits for a process to die. Whether it did within a span.
+pub(crate) fn dies_within(pid: Pid, span: Duration) -> bool {
+    dies_until(pid, Instant::now() + span)
 }
 
 fn dies_until(pid: Pid, deadline: Instant) -> bool {

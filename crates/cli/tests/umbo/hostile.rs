@@ -104,6 +104,21 @@ fn a_leak_is_left_alone_when_the_request_says_so() {
 }
 
 #[test]
+fn a_leak_of_many_is_counted_exactly_and_listed_in_part() {
+    let umbo = Umbo::new();
+    let job = umbo.start("for n in $(seq 30); do $NAP & done; exit 0");
+    let outcome = umbo.outcome(&job);
+    let listed = outcome["leaked"].as_array().unwrap().len();
+    assert_eq!((listed, &outcome["more_leaked"]), (20, &json!(10)));
+    let events = umbo.events(0);
+    let leaked = events.iter().find(|event| event["kind"] == "leaked").unwrap();
+    assert_eq!(leaked["count"], 30);
+    let answer = umbo.exec("for n in $(seq 30); do $NAP & done; exit 0").answer();
+    assert!(answer.said().contains("and 10 more"), "{answer:?}");
+    assert_eq!(umbo.stop(&job, &[])["leaked_count"], 30);
+}
+
+#[test]
 fn a_person_is_told_what_outlived_the_command() {
     let umbo = Umbo::new();
     let answer = umbo.exec("$NAP & exit 0").answer();
@@ -158,6 +173,32 @@ fn a_stopped_job_is_woken_to_hear_of_its_end() {
     assert_eq!(state(command), Some('T'));
     let ended = umbo.stop(&job, &["--grace", "10"]);
     assert_eq!((&ended["stage"], &ended["exit_code"]), (&json!("term"), &json!(0)));
+}
+
+#[test]
+fn a_job_that_stops_its_supervisor_has_its_limits_all_the_same() {
+    let stoppers = [
+        "kill -STOP $PPID; $NAP",
+        // Again and again, so that it would never get to its work.
+        "while :; do kill -STOP $PPID; done",
+        "(trap '' TERM; while :; do kill -STOP $PPID; done) & while :; do kill -STOP $PPID; done",
+    ];
+    for umbo in [Umbo::new(), Umbo::unprivileged()] {
+        for line in stoppers {
+            let job = umbo.start_with(&["--timeout", "0.3"], line);
+            // The last one outlives TERM; the grace need not be waited for.
+            umbo.wait(&job, &["--timeout", "1"]);
+            umbo.stop(&job, &["--kill"]);
+            let outcome = umbo.outcome(&job);
+            assert_eq!(
+                (&outcome["state"], &outcome["limit"]),
+                (&json!("timed_out"), &json!("wall"))
+            );
+            assert!(umbo.nappers().is_empty());
+        }
+        let answer = umbo.exec_json(&[], "echo out; kill -STOP $PPID; echo more; exit 3");
+        assert_eq!((&answer["exit_code"], &answer["stdout"]), (&json!(3), &json!("out\nmore\n")));
+    }
 }
 
 #[test]

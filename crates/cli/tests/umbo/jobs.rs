@@ -51,6 +51,16 @@ fn a_person_reads_a_line_per_job() {
 }
 
 #[test]
+fn a_long_name_is_cut_for_a_person_only() {
+    let umbo = Umbo::new();
+    let name = "a-name-that-goes-on-and-on-and-on";
+    umbo.start_with(&["--name", name], "$NAP");
+    let text = umbo.call(["jobs"]).answer().text();
+    assert!(text.contains(" a-name-that-goes-on-and… "), "{text}");
+    assert_eq!(umbo.jobs()[0]["name"], name);
+}
+
+#[test]
 fn words_are_shown_as_one_would_type_them() {
     let umbo = Umbo::new();
     umbo.call(["exec", "printf", "%s", "it's", ""]).stdout("it's").run();

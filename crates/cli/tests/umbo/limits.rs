@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::Umbo;
+use crate::harness::{UMBO, Umbo, dies};
 
 /// Whether the machine can enforce a limit, by its own word.
 fn can(umbo: &Umbo, name: &str) -> bool {
@@ -104,6 +104,30 @@ fn memory_is_bounded_for_the_whole_tree() {
 }
 
 #[test]
+fn a_limit_that_struck_is_named_though_the_command_went_on() {
+    let umbo = Umbo::new();
+    let line = "head -c 200M /dev/zero | tail; echo survived";
+    let answer = umbo.exec_json(&["--memory", "32M"], line);
+    assert_eq!((&answer["exit_code"], &answer["limit"]), (&json!(0), &json!("memory")), "{answer}");
+    let peak = answer["usage"]["tree_peak_bytes"].as_u64().unwrap();
+    assert!((1 << 20..=32 << 20).contains(&peak), "{peak}");
+    let answer = umbo.call(["exec", "--memory", "32M", line]).answer();
+    assert_eq!((answer.status, answer.text()), (0, "survived\n".into()), "{answer:?}");
+    assert!(answer.said().contains("its memory limit struck"), "{answer:?}");
+}
+
+#[test]
+fn nothing_a_command_does_is_earlier_than_its_start() {
+    let umbo = Umbo::new();
+    for _ in 0..10 {
+        let job = umbo.start("date +%s%6N");
+        let outcome = umbo.outcome(&job);
+        let said: u64 = String::from_utf8(umbo.output(&job)).unwrap().trim().parse().unwrap();
+        assert!(outcome["started_at"].as_u64().unwrap() <= said, "{outcome} {said}");
+    }
+}
+
+#[test]
 fn the_number_of_processes_is_bounded() {
     let umbo = Umbo::new();
     assert!(can(&umbo, "limit processes"), "run the suite where control groups can limit pids");
@@ -170,6 +194,8 @@ fn usage_is_what_the_command_used() {
     let answer =
         umbo.exec_json(&["--shell", "bash"], "x=$(head -c 50M /dev/zero | tr '\\0' x); : ${#x}");
     assert!(answer["usage"]["peak_bytes"].as_u64().unwrap() > 40 << 20, "{}", answer["usage"]);
+    let small = umbo.exec_json(&[], "true");
+    assert_eq!(small["usage"]["peak_bytes"], json!(null), "less than can be told: {small}");
     let time = answer["usage"]["user_us"].as_u64().unwrap()
         + answer["usage"]["system_us"].as_u64().unwrap();
     assert!(time > 1000, "{}", answer["usage"]);
@@ -253,4 +279,101 @@ fn a_killed_job_frees_its_place() {
     rustix::process::kill_process(umbo.supervisor(&first), rustix::process::Signal::KILL).unwrap();
     assert_eq!(umbo.outcome(&second)["code"], 0);
     assert_eq!(umbo.outcome(&first)["state"], "lost");
+}
+
+/// Starts jobs of which one runs and the others wait; their ids.
+fn start_a_line(umbo: &Umbo, count: usize) -> Vec<String> {
+    let first = start_one_at_a_time(umbo, "read x; echo 0 >>turns");
+    let others = (1..count).map(|n| start_one_at_a_time(umbo, &format!("echo {n} >>turns")));
+    std::iter::once(first).chain(others).collect()
+}
+
+#[test]
+fn the_line_can_be_seen_and_the_oldest_goes_first() {
+    let umbo = Umbo::new();
+    let jobs = start_a_line(&umbo, 5);
+    let place = |job: &str| umbo.listed(job)["queue_position"].clone();
+    assert_eq!(place(&jobs[0]), json!(null), "it runs");
+    for (number, job) in jobs.iter().enumerate().skip(1) {
+        assert_eq!(place(job), json!(number));
+    }
+    let table = umbo.call(["jobs"]).answer().text();
+    assert!(table.contains("created, 1st in line") && table.contains("created, 4th in line"));
+    umbo.stop(&jobs[2], &[]);
+    assert_eq!((place(&jobs[1]), place(&jobs[4])), (json!(1), json!(3)), "the line closes up");
+    umbo.call(["input", &jobs[0], "\n"]).run();
+    for job in &jobs {
+        umbo.outcome(job);
+    }
+    assert_eq!(fs::read_to_string(umbo.path().join("turns")).unwrap(), "0\n1\n3\n4\n");
+    assert_eq!(place(&jobs[4]), json!(null));
+}
+
+#[test]
+fn one_who_was_killed_in_the_line_is_not_waited_for() {
+    let umbo = Umbo::new();
+    let jobs = start_a_line(&umbo, 3);
+    for pid in [umbo.keeper(&jobs[1]), umbo.supervisor(&jobs[1])] {
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        assert!(dies(pid));
+    }
+    assert_eq!(umbo.listed(&jobs[2])["queue_position"], 1);
+    umbo.call(["input", &jobs[0], "\n"]).run();
+    umbo.outcome(&jobs[2]);
+    assert_eq!(fs::read_to_string(umbo.path().join("turns")).unwrap(), "0\n2\n");
+}
+
+#[test]
+fn who_may_use_more_places_passes_those_who_wait_for_fewer() {
+    let umbo = Umbo::new();
+    start_a_line(&umbo, 2);
+    umbo.exec("echo passed").stdout("passed\n").run();
+}
+
+#[test]
+fn a_person_who_waits_for_a_place_is_told() {
+    let (person, umbo) = (Umbo::new(), Umbo::new());
+    let job = start_one_at_a_time(&umbo, "read x");
+    let state = format!("UMBO_STATE_DIR={}", umbo.state().display());
+    let options = ["--pty", "--env", &state, "--env", "UMBO_MAX_RUNNING=1"];
+    let seat = person.start_with(&options, &format!("'{UMBO}' exec 'echo it is my turn'"));
+    person.wait_for(&seat, "waits, 1st in line");
+    umbo.call(["input", &job, "\n"]).run();
+    person.wait_for(&seat, "it is my turn");
+}
+
+#[test]
+fn waiting_for_a_place_does_not_count_as_time() {
+    let umbo = Umbo::new();
+    let first = start_one_at_a_time(&umbo, "read x");
+    let options = ["start", "--timeout", "0.3", "--idle-timeout", "0.3", "echo ran"];
+    let second = umbo.call(options).env("UMBO_MAX_RUNNING", "1").answer().text();
+    assert_eq!(umbo.wait(second.trim(), &["--timeout", "0.6"])["reason"], "timeout");
+    umbo.call(["input", &first, "\n"]).run();
+    assert_eq!(umbo.outcome(second.trim())["state"], "exited");
+}
+
+#[test]
+fn a_job_inside_a_job_does_not_wait_for_its_ancestors_place() {
+    let umbo = Umbo::new();
+    let line = r#""$UMBO" exec '"$UMBO" exec "echo innermost; exit 3"'"#;
+    umbo.exec(line)
+        .env("UMBO", UMBO)
+        .env("UMBO_MAX_RUNNING", "1")
+        .stdout("innermost\n")
+        .status(3)
+        .run();
+    let jobs = umbo.jobs();
+    assert_eq!(jobs[0]["parent"], json!(null));
+    assert_eq!((&jobs[1]["parent"], &jobs[2]["parent"]), (&jobs[0]["job"], &jobs[1]["job"]));
+}
+
+#[test]
+fn jobs_inside_a_job_are_bounded_among_themselves() {
+    let umbo = Umbo::new();
+    let line = r#""$UMBO" start "$NAP" >/dev/null; "$UMBO" exec --no-queue true; echo $?"#;
+    let answer = umbo.exec(line).env("UMBO", UMBO).env("UMBO_MAX_RUNNING", "1").answer();
+    assert_eq!(answer.text(), "125\n", "{answer:?}");
+    assert!(answer.said().contains("1 jobs are running, the most allowed"), "{answer:?}");
+    assert!(answer.said().contains("UMBO_MAX_RUNNING"), "{answer:?}");
 }

@@ -61,6 +61,40 @@ fn json_gives_the_offset_to_go_on_from_also_when_there_is_nothing_new() {
 }
 
 #[test]
+fn json_says_of_every_part_what_the_whole_is_and_whether_it_is_cut() {
+    let umbo = Umbo::new();
+    let job = ten_lines(&umbo);
+    let read = |options: &[&str]| {
+        let read = umbo.call([&["output", &job, "--json"], options].concat()).json();
+        assert_eq!(read["total_bytes"], 21, "{options:?}: {read}");
+        (read["output"].clone(), read["truncated"].clone(), read["artifact"].is_string())
+    };
+    let whole = numbered("", 1..=10);
+    assert_eq!(read(&[]), (json!(whole), json!(false), false), "all of it needs no artifact");
+    assert_eq!(read(&["--from", "16"]), (json!("9\n10\n"), json!(false), true));
+    assert_eq!(read(&["--from", "4", "--budget", "4"]), (json!("3\n4\n"), json!(true), true));
+    assert_eq!(read(&["--tail", "2"]), (json!("9\n10\n"), json!(false), true));
+    assert_eq!(read(&["--tail", "99"]), (json!(whole), json!(false), false));
+    assert_eq!(read(&["--lines", "3-4"]), (json!("3\n4\n"), json!(false), true));
+    assert_eq!(read(&["--lines", "9-"]), (json!("9\n10\n"), json!(false), true));
+    assert_eq!(read(&["--lines", "1-9", "--budget", "4"]), (json!("1\n2\n"), json!(true), true));
+    assert_eq!(read(&["--grep", "nothing"]), (json!(""), json!(false), true));
+    assert_eq!(read(&["--errors"]), (json!(""), json!(false), true));
+    assert_eq!(read(&["--grep", "1", "--tail", "1"]), (json!("10\n"), json!(false), true));
+    umbo.call(["output", &job, "--grep", "nothing"]).run();
+}
+
+#[test]
+fn logs_is_another_word_for_output() {
+    let umbo = Umbo::new();
+    let job = ten_lines(&umbo);
+    umbo.call(["logs", &job, "--tail", "1"]).stdout("10\n").run();
+    umbo.call(["logs", "-f", &job]).stdout(numbered("", 1..=10)).run();
+    let help = umbo.call(["--help"]).answer().text();
+    assert!(help.contains("logs"), "{help}");
+}
+
+#[test]
 fn raw_is_the_exact_bytes() {
     let umbo = Umbo::new();
     let job = umbo.start(r"printf '\033[1mbold\033[0m\r\377\000end'");

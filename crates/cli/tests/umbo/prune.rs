@@ -3,9 +3,10 @@
 use std::fs;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal};
 use serde_json::json;
 
-use crate::harness::{Umbo, dies, pid};
+use crate::harness::{Umbo, dies, is_alive, pid, signal};
 
 #[test]
 fn what_has_ended_goes_and_what_runs_stays() {
@@ -76,4 +77,71 @@ fn a_control_group_that_was_left_with_its_leak_goes_with_the_job() {
     umbo.call(["prune"]).stdout("1 jobs deleted\n").run();
     assert!(fs::read_dir(umbo.state().join("jobs")).unwrap().next().is_none());
     assert!(group.is_none_or(|group| !group.exists()));
+}
+
+/// Starts a job that leaves a process alive in all the groups it has; the job and that process.
+fn leave_somebody(umbo: &Umbo) -> (String, Pid) {
+    let bounds = ["--leaks", "leave", "--memory", "100M", "--pids", "50"];
+    let job = umbo.start_with(&bounds, "setsid $NAP & exit 0");
+    let outcome = umbo.outcome(&job);
+    (job, pid(outcome["leaked"][0]["pid"].as_i64().unwrap()))
+}
+
+#[test]
+fn groups_of_a_deleted_job_go_once_the_last_process_in_them_has_ended() {
+    let umbo = Umbo::new();
+    let (_, leak) = leave_somebody(&umbo);
+    umbo.call(["prune"]).stdout("1 jobs deleted\n").run();
+    assert!(is_alive(leak), "it was left alive on purpose");
+    assert!(!umbo.control_groups().is_empty(), "and so were its groups");
+    signal(leak, Signal::KILL);
+    assert!(dies(leak));
+    umbo.call(["prune"]).stdout("0 jobs deleted\n").run();
+    assert_eq!(umbo.control_groups(), [] as [std::path::PathBuf; 0]);
+    assert!(fs::read_dir(umbo.state().join("spares")).unwrap().next().is_none());
+}
+
+#[test]
+fn groups_of_a_job_that_stays_on_disk_go_too() {
+    let umbo = Umbo::new();
+    let (job, leak) = leave_somebody(&umbo);
+    signal(leak, Signal::KILL);
+    assert!(dies(leak));
+    umbo.call(["prune", "--older-than", "1h"]).stdout("0 jobs deleted\n").run();
+    assert_eq!(umbo.control_groups(), [] as [std::path::PathBuf; 0]);
+    assert!(umbo.job(&job).exists());
+}
+
+#[test]
+fn deleting_waits_for_a_process_that_is_just_about_to_end() {
+    let umbo = Umbo::new();
+    let line = "(read x <go; sleep 0.1) & (read x <go; sleep 0.2) & exit 0";
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        umbo.path().join("go"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RWXU,
+        0,
+    )
+    .unwrap();
+    let job = umbo.start_with(&["--leaks", "leave"], line);
+    assert_eq!(umbo.outcome(&job)["leaked"].as_array().unwrap().len(), 2);
+    let go = fs::OpenOptions::new().read(true).write(true).open(umbo.path().join("go")).unwrap();
+    std::io::Write::write_all(&mut &go, b"1\n2\n").unwrap();
+    umbo.call(["prune"]).stdout("1 jobs deleted\n").run();
+    assert_eq!(umbo.control_groups(), [] as [std::path::PathBuf; 0]);
+}
+
+#[test]
+fn a_place_that_could_not_be_prepared_leaves_nothing() {
+    let umbo = Umbo::new();
+    umbo.exec("true").run();
+    let events = umbo.state().join("events");
+    fs::remove_file(&events).unwrap();
+    fs::create_dir(&events).unwrap();
+    let said = umbo.exec("true").refused();
+    assert!(said.contains("cannot prepare a job"), "{said}");
+    assert!(fs::read_dir(umbo.state().join("spares")).unwrap().next().is_none());
+    assert_eq!(umbo.control_groups(), [] as [std::path::PathBuf; 0]);
+    fs::remove_dir(&events).unwrap();
 }

@@ -157,7 +157,7 @@ fn a_task_has_limits_like_any_command() {
     assert_eq!((&silent["state"], &silent["limit"]), (&json!("timed_out"), &json!("idle")));
     let loud = told(run(&["--max-output", "64k", "--on-max-output", "stop"], "flood"));
     assert_eq!(loud["limit"], "output", "{loud}");
-    assert!(run(&["--memory", "much"], "where").said().contains("memory"));
+    assert!(run(&["--memory", "much"], "where").text().contains("memory"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::harness::{Call, Umbo, signal};
+use crate::harness::{Call, Umbo, pid, signal, words};
 
 fn say<'a>(umbo: &'a Umbo, line: &'a str) -> Call<'a> {
     umbo.call(["exec", "--session", "s", line])
@@ -152,6 +152,70 @@ fn a_trap_of_the_command_does_not_cost_the_session() {
     let umbo = Umbo::new();
     say(&umbo, "trap 'echo bye' EXIT; A=kept").stdout("bye\n").run();
     say(&umbo, "echo $A").stdout("kept\n").run();
+    say(&umbo, "trap 'echo bye; exit 4' EXIT; A=end").stdout("bye\n").status(4).run();
+    say(&umbo, "echo $A").stdout("end\n").run();
+    say(&umbo, "trap 'echo bye' EXIT; A=left; exit 5").stdout("bye\n").status(5).run();
+    say(&umbo, "echo $A").stdout("left\n").run();
+    say(&umbo, "trap 'exit 6' EXIT; f() { A=deep; false || exit; }; f").status(6).run();
+    say(&umbo, "echo $A; (A=sub; exit 3); echo $? $A").stdout("deep\n3 deep\n").run();
+}
+
+#[test]
+fn a_shell_that_could_not_save_is_told_of() {
+    let umbo = Umbo::new();
+    say(&umbo, "A=1").run();
+    let answer = umbo.exec_json(&["--session", "s"], "A=2; exec true");
+    assert_eq!(answer["exit_code"], 0);
+    let note = answer["notes"][0].as_str().unwrap();
+    assert!(note.contains("session s is as it was before"), "{note}");
+    let answer = umbo.exec_json(&["--session", "s"], "echo $A");
+    assert_eq!((&answer["stdout"], &answer["notes"]), (&json!("1\n"), &json!([])));
+}
+
+#[test]
+fn tracing_shows_the_command_and_nothing_of_umbo() {
+    let umbo = Umbo::new();
+    say(&umbo, "set -x; A=1").stderr("++ A=1\n").run();
+    say(&umbo, "echo $A").stdout("1\n").stderr("++ echo 1\n").run();
+    say(&umbo, "trap 'exit 4' EXIT; exit 3")
+        .stderr("++ trap 'exit 4' EXIT\n++ exit 3\n")
+        .status(4)
+        .run();
+    say(&umbo, "set +x").stderr("++ set +x\n").run();
+    say(&umbo, "exec 7>trace; BASH_XTRACEFD=7; set -x; :").run();
+    assert_eq!(fs::read_to_string(umbo.path().join("trace")).unwrap(), "++ :\n");
+    say(&umbo, "set +x").answer();
+    let line = "trap 'echo \"> $BASH_COMMAND\"' DEBUG; echo one; exit 3";
+    say(&umbo, line).stdout("> echo one\none\n> exit 3\n").status(3).run();
+    say(&umbo, "trap 'echo \"> $BASH_COMMAND\"' DEBUG; echo two").stdout("> echo two\ntwo\n").run();
+}
+
+#[test]
+fn messages_of_bash_name_the_line_of_the_command() {
+    let umbo = Umbo::new();
+    let answer = say(&umbo, "\nno-such-command-here").answer();
+    assert_eq!(answer.said(), "umbo: line 2: no-such-command-here: command not found\n");
+}
+
+#[test]
+fn values_given_to_a_session_are_in_no_command_line() {
+    let umbo = Umbo::new();
+    let options = ["--session", "s", "--env", "GIVEN=hunter2-hunter2", "--env", "a.b=dotted"];
+    let job = umbo.start_with(&options, "echo \"got $GIVEN\"; printenv a.b; $NAP");
+    umbo.wait_for(&job, "got hunter2-hunter2\ndotted");
+    let command = pid(umbo.listed(&job)["pid"].as_i64().unwrap());
+    let line = words(command).join(" ");
+    assert!(line.contains("GIVEN") && !line.contains("hunter2"), "{line}");
+}
+
+#[test]
+fn a_leak_of_a_session_is_called_by_its_command() {
+    let umbo = Umbo::new();
+    let line = "(echo ready; $NAP; echo done) & sleep 0.05; exit 0";
+    let answer = umbo.exec_json(&["--session", "s"], line);
+    let commands: Vec<_> =
+        answer["leaked"].as_array().unwrap().iter().map(|leak| &leak["command"]).collect();
+    assert_eq!(commands, [&json!(line), &json!(umbo.nap())], "{answer}");
 }
 
 #[test]

@@ -112,25 +112,74 @@ fn a_supervisor_that_hangs_is_named_and_the_wait_is_bounded() {
     let umbo = Umbo::new();
     let job = umbo.start("$NAP");
     let supervisor = umbo.supervisor(&job);
-    signal(supervisor, Signal::STOP);
-    let said = umbo.call(["stop", &job]).refused();
-    assert!(said.contains("did not answer within 5 s") && said.contains(&job), "{said}");
-    signal(supervisor, Signal::CONT);
+    let hung = umbo.hang(&[supervisor]);
+    let said = umbo.call(["stop", &job, "--grace", "1h"]).refused();
+    assert!(said.contains("did not answer within 5 s"), "{said}");
+    assert!(said.contains(&format!("umbo stop --kill {job}")), "{said}");
+    drop(hung);
     umbo.stop(&job, &["--kill"]);
     assert!(dies(supervisor));
+}
+
+#[test]
+fn a_job_whose_supervisor_hangs_is_ended_from_outside() {
+    for umbo in [Umbo::new(), Umbo::unprivileged()] {
+        let job = umbo.start("env -i setsid $NAP & setsid $NAP & echo ready; $NAP");
+        umbo.wait_for(&job, "ready");
+        umbo.wait_nappers(3);
+        let _hung = umbo.hang(&[umbo.supervisor(&job)]);
+        let ended = umbo.stop(&job, &["--kill"]);
+        assert_eq!(
+            (&ended["state"], &ended["reason"]),
+            (&json!("lost"), &json!("supervisor_killed"))
+        );
+        assert!(ended["contained_by"].is_string(), "{ended}");
+        assert!(umbo.nappers().is_empty());
+        assert_eq!(umbo.story(&job), ["created", "started", "exited"]);
+    }
+}
+
+#[test]
+fn a_job_whose_supervisor_and_keeper_hang_is_ended_from_outside() {
+    for umbo in [Umbo::new(), Umbo::unprivileged()] {
+        let job = umbo.start("env -i setsid $NAP & setsid $NAP & echo ready; $NAP");
+        umbo.wait_for(&job, "ready");
+        umbo.wait_nappers(3);
+        let (supervisor, keeper) = (umbo.supervisor(&job), umbo.keeper(&job));
+        let _hung = umbo.hang(&[supervisor, keeper]);
+        // Its graces are over by the time that it is clear that nobody answers.
+        let ended = umbo.stop(&job, &["--grace", "1"]);
+        assert_eq!(ended["state"], "lost", "{ended}");
+        assert!(umbo.nappers().is_empty());
+        assert_eq!(umbo.story(&job), ["created", "started", "exited"]);
+        for pid in [supervisor, keeper] {
+            assert!(dies(pid));
+        }
+    }
+}
+
+#[test]
+fn a_supervisor_and_keeper_that_were_stopped_are_woken_by_a_stop() {
+    let umbo = Umbo::new();
+    let job = umbo.start("trap 'echo bye; exit 3' TERM; echo ready; $NAP & wait");
+    umbo.wait_for(&job, "ready");
+    for pid in [umbo.keeper(&job), umbo.supervisor(&job)] {
+        signal(pid, Signal::STOP);
+    }
+    let ended = umbo.stop(&job, &[]);
+    assert_eq!((&ended["state"], &ended["exit_code"]), (&json!("stopped"), &json!(3)), "{ended}");
+    assert_eq!(umbo.output(&job), b"ready\nbye\n");
 }
 
 #[test]
 fn a_crowd_at_a_hanging_supervisor_does_not_make_waits_endless() {
     let umbo = Umbo::new();
     let job = umbo.start("$NAP");
-    let supervisor = umbo.supervisor(&job);
-    signal(supervisor, Signal::STOP);
+    let _hung = umbo.hang(&[umbo.supervisor(&job)]);
     // More connections than its door holds: the next one finds no place to stand.
     let crowd: Vec<_> =
         (0..80).map(|_| umbo.call(["wait", &job, "--timeout", "1"]).spawn()).collect();
     for client in crowd {
         assert_eq!(client.answer().status, 124);
     }
-    signal(supervisor, Signal::CONT);
 }

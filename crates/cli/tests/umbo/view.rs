@@ -97,6 +97,44 @@ fn secrets_of_the_environment_never_come_out_and_come_back_in_arguments() {
 }
 
 #[test]
+fn a_secret_is_masked_in_names_matches_remarks_and_lists() {
+    let umbo = Umbo::new();
+    let secret = "correct-horse-battery";
+    let call = |words: &[&str]| umbo.call(words.iter().copied()).env("DEPLOY_TOKEN", secret);
+    let quiet = |words: &[&str]| {
+        let answer = call(words).answer();
+        let all = format!("{}{}", answer.text(), answer.said());
+        assert!(!all.contains(secret), "{words:?}: {all}");
+        all
+    };
+    let line = "echo ready $DEPLOY_TOKEN; $NAP";
+    let job = call(&["start", "--name", &format!("for {secret}"), line]).answer().text();
+    let met = quiet(&["wait", job.trim(), "--match", "ready .*"]);
+    assert!(met.contains("match (started): ready #"), "{met}");
+    quiet(&["wait", job.trim(), "--match", "ready .*", "--json"]);
+    assert!(quiet(&["jobs"]).contains("for #"));
+    let leak = format!("(exec -a {secret} $NAP) & sleep 0.1; exit 0");
+    let said = quiet(&["exec", "--shell", "bash", &leak]);
+    assert!(said.contains("outlived the command") && said.contains('#'), "{said}");
+    quiet(&["exec", &format!("/no/such/{secret}"), "x"]);
+    quiet(&["exec", "--json", &format!("/no/such/{secret}"), "x"]);
+    quiet(&["output", secret]);
+    quiet(&["output", secret, "--json"]);
+}
+
+#[test]
+fn a_placeholder_among_words_is_the_secret_again() {
+    let umbo = Umbo::new();
+    let secret = "correct-horse-battery";
+    let call = |words: &[&str]| umbo.call(words.iter().copied()).env("DEPLOY_TOKEN", secret);
+    let shown = call(&["exec", "--json", "echo $DEPLOY_TOKEN"]).json();
+    let placeholder = shown["stdout"].as_str().unwrap().trim().to_owned();
+    assert!(placeholder.starts_with('#'), "{placeholder}");
+    let words = ["exec", "printf", "%s-%s", &placeholder, "x"];
+    call(&words).stdout(format!("{secret}-x")).run();
+}
+
+#[test]
 fn listed_secrets_are_masked_and_a_broken_list_is_told() {
     let umbo = Umbo::new();
     let config = tempfile::tempdir().unwrap();

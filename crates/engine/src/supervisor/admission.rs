@@ -1,33 +1,122 @@
-//! Who may start now. A running job holds the lock of one file in `slots/`, and a job in a session
-//! holds that session's: locks that no crash leaves behind, so the count is always true.
+//! Who may start now. A running job holds the lock of one file in a directory of slots, and a job in
+//! a session holds that session's: locks that no crash leaves behind, so the count is always true.
+//!
+//! A job that must wait stands in line with a ticket, a locked file too, and the oldest goes first.
+//! A job that was started inside another one has that one's slots, not the common ones: it never
+//! waits for a place that its own ancestor holds.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::id::JobId;
+use crate::state::State;
 use crate::sys::lock;
 use crate::sys::watch::Watch;
 
-/// The files of which a running job holds one.
-pub(super) struct Slots {
-    files: Vec<File>,
-    watch: Watch,
+/// The directory of tickets beside the slots.
+const QUEUE: &str = "queue";
+
+/// The slots for a job: the common ones, or those of the job it was started inside of.
+pub(crate) fn slots(state: &State, parent: Option<&JobId>) -> PathBuf {
+    let nested = parent.map(|parent| state.job(parent).file("slots"));
+    nested.filter(|slots| slots.is_dir() || fs::create_dir(slots).is_ok()).unwrap_or(state.slots())
 }
 
-impl Slots {
-    /// Opens them. They stay open while this job waits: closing one is what wakes other waiters.
-    pub(super) fn open(directory: &Path, most: usize) -> io::Result<Self> {
+/// The place in line of a job that waits, counted from 1.
+pub(crate) fn position(slots: &Path, job: &JobId) -> Option<usize> {
+    let line = line(slots);
+    line.iter().position(|ticket| ticket.job == *job).map(|before| before + 1)
+}
+
+/// The first slot free for a job that has not waited, or `None` when as many jobs run as may.
+pub(super) fn take_slot(slots: &Path, most: usize, turn: Turn) -> io::Result<Option<File>> {
+    let kept = match turn {
+        Turn::AfterOthers => line(slots).iter().map(|ticket| ticket.most).max().unwrap_or(0),
+        Turn::Now => 0,
+    };
+    for number in kept..most.max(1) {
+        let file = open(&slots.join(number.to_string()))?;
+        if lock::try_exclusive(&file)? {
+            return Ok(Some(file));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a job lets others go first that wait already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    AfterOthers,
+    Now,
+}
+
+/// A ticket that is held.
+struct Ticket {
+    job: JobId,
+    /// How many slots its job may choose from.
+    most: usize,
+}
+
+/// Those who wait, oldest first. A ticket that nobody holds any more is thrown away.
+fn line(slots: &Path) -> Vec<Ticket> {
+    let Ok(entries) = fs::read_dir(slots.join(QUEUE)) else { return Vec::new() };
+    let mut line: Vec<Ticket> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let job = entry.file_name().to_str()?.parse().ok()?;
+            let mut file = File::open(entry.path()).ok()?;
+            if !lock::is_held(&file).ok()? {
+                let _ = fs::remove_file(entry.path());
+                return None;
+            }
+            let mut text = String::new();
+            file.read_to_string(&mut text).ok()?;
+            Some(Ticket { job, most: text.parse().ok()? })
+        })
+        .collect();
+    line.sort_by(|one, other| one.job.cmp(&other.job));
+    line
+}
+
+/// A job's place in the line.
+pub(super) struct Waiting {
+    slots: PathBuf,
+    job: JobId,
+    /// The slots it may choose from. They stay open: closing one is what wakes those who wait.
+    files: Vec<File>,
+    ticket: PathBuf,
+    watch: Watch,
+    /// Its lock says that somebody waits.
+    _held: File,
+}
+
+impl Waiting {
+    /// Goes to the end of the line.
+    pub(super) fn begin(slots: &Path, job: &JobId, most: usize) -> io::Result<Self> {
+        let queue = slots.join(QUEUE);
+        fs::create_dir_all(&queue)?;
         let watch = Watch::new()?;
-        watch.closing_in(directory)?;
+        watch.closing_in(slots)?;
+        watch.closing_in(&queue)?;
+        let (draft, ticket) = (queue.join(format!(".{job}")), queue.join(job.as_str()));
+        let mut held = open(&draft)?;
+        lock::try_exclusive(&held)?;
+        held.write_all(most.to_string().as_bytes())?;
+        // A ticket that can be seen is held.
+        fs::rename(draft, &ticket)?;
         let files = (0..most.max(1))
-            .map(|number| open(&directory.join(number.to_string())))
+            .map(|number| open(&slots.join(number.to_string())))
             .collect::<io::Result<_>>()?;
-        Ok(Self { files, watch })
+        let (slots, job) = (slots.to_owned(), job.clone());
+        Ok(Self { slots, job, files, ticket, watch, _held: held })
     }
 
-    /// Takes one without waiting. The other files are closed with `self`.
+    /// Takes a slot if it is this job's turn. One that an older job could use is left to that one.
     pub(super) fn take(&mut self) -> io::Result<Option<File>> {
-        for number in 0..self.files.len() {
+        let older = line(&self.slots).into_iter().take_while(|ticket| ticket.job < self.job);
+        let kept = older.map(|ticket| ticket.most).max().unwrap_or(0);
+        for number in kept..self.files.len() {
             if lock::try_exclusive(&self.files[number])? {
                 return Ok(Some(self.files.swap_remove(number)));
             }
@@ -35,21 +124,16 @@ impl Slots {
         Ok(None)
     }
 
-    /// Becomes readable when a slot may have become free.
+    /// Becomes readable when a slot may have become free, or the line shorter.
     pub(super) fn watch(&self) -> &Watch {
         &self.watch
     }
 }
 
-/// The first free slot, or `None` when as many jobs run as may.
-pub(super) fn take_slot(directory: &Path, most: usize) -> io::Result<Option<File>> {
-    for number in 0..most.max(1) {
-        let file = open(&directory.join(number.to_string()))?;
-        if lock::try_exclusive(&file)? {
-            return Ok(Some(file));
-        }
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.ticket);
     }
-    Ok(None)
 }
 
 /// Takes a session for a job, or says which job has it.

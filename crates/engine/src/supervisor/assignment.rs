@@ -2,12 +2,17 @@
 
 use std::ffi::CString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use crate::sys::process::CStrings;
+use crate::sys::socket;
 use crate::wire::{Assign, Frame, StdinKind};
+
+/// As much as may wait to be typed.
+const MOST_TYPED: u64 = 16 << 20;
 
 /// What the child needs: strings made before the fork, for after it nothing may allocate.
 pub(super) struct Program {
@@ -15,6 +20,13 @@ pub(super) struct Program {
     pub(super) directory: CString,
     pub(super) arguments: CStrings,
     pub(super) environment: CStrings,
+}
+
+impl Program {
+    /// Its command line, as the kernel shows it.
+    pub(super) fn words(&self) -> Vec<u8> {
+        self.arguments.joined()
+    }
 }
 
 /// What it reads.
@@ -26,7 +38,10 @@ pub(super) enum Input {
 }
 
 /// Separates head and body: `program \0 directory \0 arguments \0… environment \0… stdin`.
-pub(super) fn split(frame: Frame<Assign>) -> io::Result<(Assign, Program, Input)> {
+pub(super) fn split(
+    frame: Frame<Assign>,
+    caller: &OwnedFd,
+) -> io::Result<(Assign, Program, Input)> {
     let Frame { head, mut body } = frame;
     let text = body.len().checked_sub(head.stdin_bytes).ok_or_else(|| broken("stdin"))?;
     let stdin = body.split_off(text);
@@ -47,9 +62,19 @@ pub(super) fn split(frame: Frame<Assign>) -> io::Result<(Assign, Program, Input)
         StdinKind::Bytes => Input::Bytes(stdin),
         StdinKind::File => {
             let path = PathBuf::from(std::ffi::OsString::from_vec(stdin));
-            Input::File(File::open(&path).map_err(|error| {
+            let failed = |error: io::Error| {
                 io::Error::new(error.kind(), format!("stdin: {}: {error}", path.display()))
-            })?)
+            };
+            let file = File::open(&path).map_err(failed)?;
+            match head.terminal {
+                // What a terminal reads is typed.
+                Some(_) => Input::Bytes(typed(file).map_err(failed)?),
+                None => Input::File(file),
+            }
+        }
+        StdinKind::Passed => {
+            let passed = socket::receive_fd(caller)?.ok_or_else(|| broken("standard input"))?;
+            Input::File(File::from(passed))
         }
     };
     let program = Program {
@@ -59,6 +84,17 @@ pub(super) fn split(frame: Frame<Assign>) -> io::Result<(Assign, Program, Input)
         environment: CStrings::new(environment),
     };
     Ok((head, program, input))
+}
+
+/// What is in a file, as far as somebody could type that much.
+fn typed(file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(MOST_TYPED + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_TYPED {
+        let problem = "it is too long to be typed at a terminal (16 MiB)";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    }
+    Ok(bytes)
 }
 
 fn broken(what: &str) -> io::Error {

@@ -8,18 +8,20 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, Mode, OFlags, RenameFlags, fallocate, renameat_with};
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::Pid;
 
 use super::child::Launcher;
 use crate::event::Journal;
+use crate::groups;
 use crate::id::JobId;
 use crate::log::{INDEX, INDEX_MAGIC, LogWriter, OUTPUT};
 use crate::outcome::Outcome;
 use crate::request::OutputLimit;
-use crate::state::{Identity, State};
+use crate::state::{Identity, ProcessId, State};
 use crate::sys::cgroup::Cgroup;
 use crate::sys::{lock, process, procfs, socket};
 
@@ -50,6 +52,8 @@ pub(super) struct Berth {
     output: File,
     index: File,
     outcome: File,
+    /// Where its control groups are written down.
+    groups: File,
     /// The caller's, for the command.
     pub(super) umask: Mode,
 }
@@ -80,6 +84,14 @@ impl Berth {
         let name = JobId::generate().to_string();
         let path = state.spares().join(&name);
         fs::create_dir(&path)?;
+        Self::furnish(state, umask, &name, path.clone()).inspect_err(|_| {
+            // A half-made place is nobody's; where even that fails, a sweep finds it.
+            let _ = groups::discard(&path, None);
+        })
+    }
+
+    /// Puts into an empty directory what a job needs.
+    fn furnish(state: &State, umask: Mode, name: &str, path: PathBuf) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(&path, flags, Mode::empty())?;
         let create = |name: &str| {
@@ -96,9 +108,12 @@ impl Berth {
             .open(path.join(OUTCOME_DRAFT))?;
         // Not every file system can reserve; most can.
         let _ = fallocate(&outcome, FallocateFlags::KEEP_SIZE, 0, OUTCOME_ROOM);
+        let list = create(groups::LIST)?;
+        let note = |group: &Path| groups::note(&list, group);
         Ok(Self {
             listener: socket::listen_at(&directory, "sock")?,
-            cgroup: Cgroup::create(&format!("umbo-{name}")).ok(),
+            cgroup: Cgroup::create(&state.group_name(name), note).ok(),
+            groups: list,
             journal: Journal::open(&state.events())?,
             signals: process::signal_fd()?,
             stdout: Pipe::new()?,
@@ -142,18 +157,26 @@ impl Berth {
         Ok(LogWriter::new(output, index, self.directory.try_clone()?, limit))
     }
 
+    /// Writes down a control group that is about to be made for the job.
+    pub(super) fn note_group(&self, group: &Path) -> io::Result<()> {
+        groups::note(&self.groups, group)
+    }
+
     /// The file of the request, empty so far: to make one when a job comes could take longer than
     /// the job.
     pub(super) fn request(&self) -> io::Result<File> {
         self.request.try_clone()
     }
 
-    /// Notes that this process is the one that supervises.
-    pub(super) fn identify(&mut self) {
-        let own = rustix::process::getpid();
+    /// Notes that this process is the one that supervises, and which one waits for it.
+    pub(super) fn identify(&mut self, keeper: Option<Pid>) {
+        let id = |pid: Pid| ProcessId {
+            pid: pid.as_raw_nonzero().get(),
+            start_time: procfs::start_time(pid).unwrap_or(0),
+        };
         self.identity = Some(Identity {
-            pid: own.as_raw_nonzero().get(),
-            start_time: procfs::start_time(own).unwrap_or(0),
+            process: id(rustix::process::getpid()),
+            keeper: keeper.map(id),
             boot_id: procfs::boot_id(),
             cgroup: self.cgroup.as_ref().map(|group| group.path().to_owned()),
         });
@@ -180,9 +203,6 @@ impl Berth {
 
     /// Undoes the preparation: no job came.
     pub(super) fn abandon(&self) {
-        if let Some(cgroup) = &self.cgroup {
-            cgroup.remove();
-        }
-        let _ = fs::remove_dir_all(&self.path);
+        let _ = groups::discard(&self.path, None);
     }
 }

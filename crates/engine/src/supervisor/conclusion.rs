@@ -5,6 +5,8 @@
 
 use std::time::{Duration, Instant};
 
+use rustix::process::Pid;
+
 use super::connections::Connections;
 use super::ladder::{Cause, Climb};
 use super::report;
@@ -20,6 +22,7 @@ use crate::outcome::{
 use crate::prune;
 use crate::request::{Ladder, Leaks};
 use crate::state::FORMAT;
+use crate::sys::cgroup::Enforcer;
 use crate::sys::{process, procfs};
 use crate::wire::Report;
 
@@ -29,7 +32,9 @@ const QUIET: Duration = Duration::from_millis(250);
 const DRAIN: Duration = Duration::from_secs(1);
 /// How often an exit record that the disk refuses is tried again, and how many times.
 const RECORD_RETRY: (Duration, u32) = (Duration::from_millis(250), 40);
-/// A leak of more processes than this is counted, not listed.
+/// A command line is cut at this many characters.
+const LONGEST_COMMAND: usize = 200;
+/// Of a leak of more processes than this the rest is counted, not listed.
 const MOST_LISTED: usize = 20;
 
 impl Supervision<'_> {
@@ -107,23 +112,34 @@ impl Supervision<'_> {
     fn list_leaks(&mut self, fate: Fate) {
         let Some(tree) = &self.tree else { return };
         let living = tree.living();
-        if living.len() > MOST_LISTED {
-            self.notes.push(format!("{} processes outlived the command", living.len()));
-        }
+        self.more_leaked = living.len().saturating_sub(MOST_LISTED);
         self.leaked = living
             .into_iter()
             .take(MOST_LISTED)
             .map(|pid| Leaked {
                 pid: pid.as_raw_nonzero().get(),
-                command: procfs::command_line(pid),
+                command: self.command_of(pid),
                 fate,
             })
             .collect();
     }
 
+    /// What a process runs, for a person to recognise it by. A copy of the command's own shell is
+    /// what the person asked for, not how a session makes bash do it.
+    fn command_of(&self, pid: Pid) -> String {
+        let words = procfs::words(pid);
+        let asked = self.assign.record["command"].as_str();
+        let text = match asked {
+            Some(asked) if words == self.program.words() => asked.to_owned(),
+            _ => procfs::command_line(pid, &words),
+        };
+        text.chars().take(LONGEST_COMMAND).collect()
+    }
+
     /// Writes the exit record, tells everybody, and cleans up. Returns the exit code.
     pub(super) fn conclude(mut self) -> i32 {
         self.log.omit(Slack::None);
+        self.check_session();
         let outcome = self.outcome();
         failpoint::reach("before_outcome");
         if !self.write_record(&outcome) {
@@ -135,7 +151,7 @@ impl Supervision<'_> {
             news.push(EventKind::Output { offset: self.log.length() });
         }
         if !outcome.leaked.is_empty() {
-            news.push(EventKind::Leaked { count: outcome.leaked.len() });
+            news.push(EventKind::Leaked { count: outcome.leaked_count() });
         }
         news.push(EventKind::Exited {
             state: outcome.end.name().to_owned(),
@@ -187,7 +203,7 @@ impl Supervision<'_> {
         let usage = process::children_usage();
         let ended_at = clock::now_us();
         let (end, drained, limit) = self.end(ended_at);
-        let limit = limit.or_else(|| self.struck_limit(&end));
+        let limit = limit.or_else(|| self.struck_limit());
         Outcome {
             v: FORMAT,
             job: self.job().clone(),
@@ -198,10 +214,13 @@ impl Supervision<'_> {
             ended_at,
             contained_by: self.tree.as_ref().and_then(Tree::proof),
             leaked: std::mem::take(&mut self.leaked),
+            more_leaked: self.more_leaked,
             usage: Usage {
                 user_us: usage.user_us,
                 system_us: usage.system_us,
-                peak_bytes: usage.peak_bytes,
+                // The child was this process until it became the command, and is counted as such.
+                peak_bytes: Some(usage.peak_bytes).filter(|peak| *peak > self.own_peak),
+                tree_peak_bytes: self.tree_peak(),
             },
             total_bytes: self.log.length(),
             omitted_bytes: self.log.omitted(),
@@ -246,12 +265,16 @@ impl Supervision<'_> {
         (end, drained, limit)
     }
 
-    /// A limit the kernel enforced.
-    fn struck_limit(&self, end: &End) -> Option<Limit> {
+    /// What the control groups counted at the most.
+    fn tree_peak(&self) -> Option<u64> {
+        let own = self.tree.as_ref().and_then(Tree::cgroup);
+        self.enforcer.as_ref().and_then(Enforcer::memory_peak).or_else(|| own?.memory_peak())
+    }
+
+    /// A limit the kernel enforced, whatever the command made of it.
+    fn struck_limit(&self) -> Option<Limit> {
         let enforcer = self.enforcer.as_ref()?;
-        if matches!(end, End::Exited { code: 0 }) {
-            None
-        } else if enforcer.memory_struck() {
+        if enforcer.memory_struck() {
             Some(Limit::Memory)
         } else if enforcer.processes_struck() {
             Some(Limit::Processes)

@@ -1,5 +1,6 @@
-//! The parent of a supervisor. It waits, and should the supervisor be killed, it is the one the
-//! orphans come to: it ends them and writes the exit record that the supervisor no longer can.
+//! The parent of a supervisor. It waits. Should the supervisor be killed, it is the one the orphans
+//! come to: it ends them and writes the exit record that the supervisor no longer can. Should the
+//! supervisor be stopped, it wakes it: a job that stops its supervisor has its limits all the same.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -14,15 +15,22 @@ use super::TAG;
 use super::berth::Kept;
 use crate::clock;
 use crate::event::{EventKind, Journal};
+use crate::groups;
 use crate::id::JobId;
 use crate::log::Log;
 use crate::outcome::{Containment, Drained, End, LostReason, Outcome, Usage};
 use crate::state::{FORMAT, JobDir, State};
-use crate::sys::cgroup::{self, Cgroup};
+use crate::sys::cgroup::Cgroup;
 use crate::sys::{process, procfs};
 
 /// A job that lives longer than this is not a short one.
 pub(super) const IDLE: Duration = Duration::from_millis(100);
+/// A supervisor that is stopped twice within this time is stopped on purpose.
+const CALM: Duration = Duration::from_secs(1);
+/// How long it then has to work.
+const BREATH: Duration = Duration::from_millis(20);
+/// What an exit record that cannot be read is called.
+const DAMAGED: &str = "outcome.damaged";
 /// How long the dead are waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -30,8 +38,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn keep(state: &State, kept: &Kept, supervisor: Pid) -> ! {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     rest_when_idle(supervisor);
+    let mut woken = None;
     let status = loop {
-        match waitpid(Some(supervisor), WaitOptions::empty()) {
+        match waitpid(Some(supervisor), WaitOptions::UNTRACED) {
+            Ok(Some((_, status))) if status.stopped() => {
+                wake(kept, supervisor, woken.replace(Instant::now()));
+            }
             Ok(Some((_, status))) => break Some(status),
             Err(rustix::io::Errno::INTR) => {}
             Ok(None) | Err(_) => break None,
@@ -52,6 +64,40 @@ fn rest_when_idle(supervisor: Pid) {
     }
 }
 
+/// Wakes a supervisor that somebody stopped. A job that does it again and again is held for a moment
+/// each time, in which the supervisor gets to its work: otherwise it would be stopped by the next
+/// signal before it had done anything.
+fn wake(kept: &Kept, supervisor: Pid, before: Option<Instant>) {
+    if before.is_none_or(|before| before.elapsed() > CALM) {
+        let _ = kill_process(supervisor, Signal::CONT);
+        return;
+    }
+    let breathe = || {
+        let _ = kill_process(supervisor, Signal::CONT);
+        if let Ok(fd) = pidfd_open(supervisor, PidfdFlags::empty()) {
+            let breath = clock::until(Instant::now() + BREATH);
+            let _ = poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&breath));
+        }
+    };
+    let tell = |pids: &[Pid], signal| {
+        for pid in pids {
+            let _ = kill_process(*pid, signal);
+        }
+    };
+    if let Some(group) = &kept.cgroup {
+        group.freeze(Instant::now() + BREATH);
+        breathe();
+        group.thaw();
+        return;
+    }
+    // Those that stand still already are to stand still afterwards.
+    let mut held = procfs::descendants(supervisor);
+    held.retain(|pid| !procfs::is_stopped(*pid));
+    tell(&held, Signal::STOP);
+    breathe();
+    tell(&held, Signal::CONT);
+}
+
 fn clean_up(state: &State, kept: &Kept) {
     if let Some(cgroup) = &kept.cgroup {
         let _ = cgroup.kill();
@@ -65,7 +111,7 @@ fn clean_up(state: &State, kept: &Kept) {
             let _ = bury(state, &job, LostReason::SupervisorKilled, proof);
         }
         _ => {
-            let _ = fs::remove_dir_all(path);
+            let _ = groups::discard(&path, None);
         }
     }
 }
@@ -89,10 +135,7 @@ fn end_children(cgroup: Option<&Cgroup>) -> Option<Containment> {
                 Err(_) => {
                     return match cgroup {
                         Some(group) if group.is_populated() => None,
-                        Some(group) => {
-                            group.remove();
-                            Some(Containment::Cgroup)
-                        }
+                        Some(_) => Some(Containment::Cgroup),
                         None => Some(Containment::Subreaper),
                     };
                 }
@@ -121,10 +164,13 @@ pub(crate) fn bury(
             (None, LostReason::Reboot) => Some(Containment::Tag),
             (None, _) => hunt(&directory, job),
         };
-        cgroup::remove_bounds(&format!("umbo-{job}"));
+        groups::remove(&directory, proof.map(|_| Instant::now() + PATIENCE));
         let mut notes = Vec::new();
         if mend_index(&directory)? {
             notes.push("the end of the index was torn; it was repaired".to_owned());
+        }
+        if keep_damaged(&directory) {
+            notes.push(format!("its exit record was damaged; it is kept as {DAMAGED}"));
         }
         if proof == Some(Containment::Tag) && reason != LostReason::Reboot {
             notes.push(
@@ -160,6 +206,7 @@ pub(crate) fn lost(
         started_at: started.map(|started| started.at),
         ended_at: clock::now_us(),
         leaked: Vec::new(),
+        more_leaked: 0,
         contained_by: proof,
         usage: Usage::default(),
         total_bytes,
@@ -170,28 +217,22 @@ pub(crate) fn lost(
 
 /// Ends what is left of a job that nobody supervises any more.
 fn hunt(directory: &JobDir, job: &JobId) -> Option<Containment> {
-    let cgroup = directory
-        .record()
-        .ok()
-        .and_then(|(record, _)| record.supervisor?.cgroup)
-        .and_then(|path| Cgroup::open(path).ok());
+    let groups: Vec<Cgroup> = groups::of(directory)
+        .into_iter()
+        .filter_map(|path| Cgroup::open(path).ok().filter(Cgroup::can_kill))
+        .collect();
     let deadline = Instant::now() + PATIENCE;
     while Instant::now() < deadline {
-        if let Some(group) = &cgroup {
+        for group in &groups {
             let _ = group.kill();
         }
         let tagged = procfs::tagged(TAG, job.as_str());
         for pid in &tagged {
             let _ = kill_process(*pid, Signal::KILL);
         }
-        if tagged.is_empty() && !cgroup.as_ref().is_some_and(Cgroup::is_populated) {
-            return Some(match cgroup {
-                Some(group) => {
-                    group.remove();
-                    Containment::Cgroup
-                }
-                None => Containment::Tag,
-            });
+        if tagged.is_empty() && !groups.iter().any(Cgroup::is_populated) {
+            let is_grouped = !groups.is_empty();
+            return Some(if is_grouped { Containment::Cgroup } else { Containment::Tag });
         }
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -210,6 +251,12 @@ fn mend_index(directory: &JobDir) -> io::Result<bool> {
     Ok(whole != length)
 }
 
+/// Puts an exit record that cannot be read aside. Whether there was one.
+fn keep_damaged(directory: &JobDir) -> bool {
+    let record = directory.file("outcome");
+    fs::exists(&record).unwrap_or(false) && fs::rename(record, directory.file(DAMAGED)).is_ok()
+}
+
 fn write_once(directory: &JobDir, outcome: &Outcome) -> io::Result<()> {
     let draft = directory.file(&format!("outcome.{}", rustix::process::getpid().as_raw_nonzero()));
     let mut file = fs::File::create(&draft)?;
@@ -220,7 +267,7 @@ fn write_once(directory: &JobDir, outcome: &Outcome) -> io::Result<()> {
     match rustix::fs::renameat_with(here, &draft, here, &target, flags) {
         Ok(()) => Ok(()),
         Err(_) if directory.outcome().is_some() => fs::remove_file(draft),
-        // A record is there that cannot be read: this one is better.
+        // A record is there that can neither be read nor put aside: this one is better.
         Err(_) => fs::rename(draft, target),
     }
 }
@@ -231,6 +278,8 @@ pub(crate) fn announce(state: &State, job: &JobId, directory: &JobDir) -> io::Re
         return Ok(());
     }
     let Some(outcome) = directory.outcome() else { return Ok(()) };
+    // Whoever could not announce it could not clean up behind it either.
+    groups::remove(directory, None);
     let journal = Journal::open(&state.events())?;
     if !journal.has_exited(job)? {
         let state = outcome.end.name().to_owned();

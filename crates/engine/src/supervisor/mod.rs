@@ -12,7 +12,8 @@
 //!
 //! It prepares all it can before it knows the job ([`berth`]), takes one message ([`assignment`]),
 //! forks once ([`child`]) and then pumps ([`pumping`]). The [`keeper`] above it does nothing
-//! but wait: should the supervisor be killed, the orphans come to it and it cleans up.
+//! but wait: should the supervisor be killed, the orphans come to it and it cleans up; should it be
+//! stopped, the keeper wakes it.
 
 mod admission;
 mod assignment;
@@ -33,11 +34,13 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use rustix::fs::Mode;
+use rustix::process::Pid;
 
 use crate::state::State;
 use crate::sys::process;
 use crate::wire::{self, Report};
 
+pub(crate) use admission::{position, slots};
 pub(crate) use keeper::{announce, bury, lost};
 pub(crate) use nursery::main as nursery;
 
@@ -85,14 +88,15 @@ fn settle_in(state: &State, umask: Mode, caller: OwnedFd) -> ! {
             drop(caller);
             keeper::keep(state, &berth.keep(), supervisor)
         }
-        // Without a keeper all is as before, but for a killed supervisor.
-        Ok(process::Fork::Child) | Err(_) => supervise(state, berth, &caller),
+        Ok(process::Fork::Child) => supervise(state, berth, &caller, rustix::process::getppid()),
+        // Without a keeper all is as before, but for a supervisor that is killed or stopped.
+        Err(_) => supervise(state, berth, &caller, None),
     }
 }
 
-fn supervise(state: &State, mut berth: berth::Berth, caller: &OwnedFd) -> ! {
+fn supervise(state: &State, mut berth: berth::Berth, caller: &OwnedFd, keeper: Option<Pid>) -> ! {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    berth.identify();
+    berth.identify(keeper);
     process::warm();
     if let Ok(frame) = wire::receive::<wire::Assign>(File::from(duplicate(caller))) {
         process::exit_now(supervision::run(state, berth, caller, frame));

@@ -4,11 +4,12 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::time::Instant;
 
 use rustix::process::Pid;
 
-use super::admission;
+use super::admission::{self, Turn};
 use super::assignment::{self, Input as Wanted, Program};
 use super::berth::Berth;
 use super::child::{Stage as ChildStage, Terminal};
@@ -25,14 +26,15 @@ use crate::id::JobId;
 use crate::log::{LogWriter, Stream};
 use crate::outcome::{Drained, Leaked, StoppedBy};
 use crate::request::Admission;
+use crate::session;
 use crate::state::{Started, State};
 use crate::sys::cgroup::{Bounds, Cgroup, Enforcer};
-use crate::sys::pty;
+use crate::sys::{process, pty};
 use crate::wire::{Assign, Frame, News, Report};
 
 /// Takes a job and sees it through. Returns the supervisor's exit code.
 pub(super) fn run(state: &State, mut berth: Berth, caller: &OwnedFd, frame: Frame<Assign>) -> i32 {
-    match admit(state, &mut berth, frame) {
+    match admit(state, &mut berth, frame, caller) {
         Ok(admitted) => {
             let mut job = Supervision::new(state, berth, caller, admitted);
             job.begin();
@@ -61,14 +63,24 @@ struct Admitted {
 }
 
 /// Makes the berth the job's, or says why not.
-fn admit(state: &State, berth: &mut Berth, frame: Frame<Assign>) -> Result<Admitted, Report> {
+fn admit(
+    state: &State,
+    berth: &mut Berth,
+    frame: Frame<Assign>,
+    caller: &OwnedFd,
+) -> Result<Admitted, Report> {
     let failed = |what: &'static str| {
         move |error: io::Error| Report::Failed { why: format!("{what}: {error}") }
     };
     let (assign, program, wanted) =
-        assignment::split(frame).map_err(failed("cannot take the job"))?;
+        assignment::split(frame, caller).map_err(failed("cannot take the job"))?;
     let session = take_session(state, &assign)?;
-    let slot = admission::take_slot(&state.slots(), assign.max_running)
+    let slots = admission::slots(state, assign.parent.as_ref());
+    let turn = match assign.admission {
+        Admission::Queue => Turn::AfterOthers,
+        Admission::Refuse => Turn::Now,
+    };
+    let slot = admission::take_slot(&slots, assign.max_running, turn)
         .map_err(failed("cannot take a slot"))?;
     if slot.is_none() && assign.admission == Admission::Refuse {
         return Err(Report::Full { running: assign.max_running });
@@ -136,7 +148,7 @@ pub(super) struct Supervision<'a> {
     /// Whoever started the job, while it is there.
     pub(super) caller: Option<&'a OwnedFd>,
     pub(super) assign: Assign,
-    program: Program,
+    pub(super) program: Program,
     wanted: Option<Wanted>,
     request: File,
     pub(super) log: LogWriter,
@@ -156,6 +168,10 @@ pub(super) struct Supervision<'a> {
     /// Bytes a full disk would not take.
     pub(super) stalled: Option<(Stream, Vec<u8>)>,
     pub(super) leaked: Vec<Leaked>,
+    /// How many more leaked than are listed.
+    pub(super) more_leaked: usize,
+    /// How large this process was at most when it forked the command.
+    pub(super) own_peak: u64,
     pub(super) notes: Vec<String>,
     pub(super) verdict: Option<Verdict>,
     /// When to give back memory, should the job still run.
@@ -164,12 +180,15 @@ pub(super) struct Supervision<'a> {
     slot: Option<File>,
     /// The lock of its session, if it is in one.
     session: Option<File>,
+    /// What the session had before this job.
+    session_before: Option<(u64, i64, i64)>,
 }
 
 impl<'a> Supervision<'a> {
     fn new(state: &'a State, berth: Berth, caller: &'a OwnedFd, admitted: Admitted) -> Self {
         let Admitted { assign, program, wanted, request, log, session, slot } = admitted;
         let now = Instant::now();
+        let session_before = assign.session.as_ref().and_then(|name| session::version(state, name));
         Self {
             state,
             berth,
@@ -191,11 +210,14 @@ impl<'a> Supervision<'a> {
             told: (now, 0),
             stalled: None,
             leaked: Vec::new(),
+            more_leaked: 0,
+            own_peak: 0,
             notes: Vec::new(),
             verdict: None,
             rest_at: Some(now + IDLE),
             slot,
             session,
+            session_before,
         }
     }
 
@@ -210,9 +232,6 @@ impl<'a> Supervision<'a> {
             return;
         }
         let _ = self.berth.journal.append(self.job(), &[EventKind::Created]);
-        if let Some(caller) = self.caller {
-            report(caller, &Report::Queued);
-        }
         match self.await_slot() {
             Ok(()) if self.verdict.is_none() => self.start(&[EventKind::Started]),
             Ok(()) => {}
@@ -225,23 +244,28 @@ impl<'a> Supervision<'a> {
 
     /// Waits until a slot is free, or the job has been stopped.
     fn await_slot(&mut self) -> io::Result<()> {
-        let mut slots = admission::Slots::open(&self.state.slots(), self.assign.max_running)?;
+        let slots = admission::slots(self.state, self.assign.parent.as_ref());
+        let mut line = admission::Waiting::begin(&slots, self.job(), self.assign.max_running)?;
+        if let Some(caller) = self.caller {
+            report(caller, &Report::Queued);
+        }
         while self.verdict.is_none() {
-            self.slot = slots.take()?;
+            self.slot = line.take()?;
             if self.slot.is_some() {
                 break;
             }
-            self.poll_once(Some(slots.watch().as_fd()), &mut []);
-            slots.watch().drain();
+            self.poll_once(Some(line.watch().as_fd()), &mut []);
+            line.watch().drain();
         }
         Ok(())
     }
 
     /// Forks and execs; a failure becomes the job's outcome. `news` ends with the start.
     fn start(&mut self, news: &[EventKind]) {
+        // Before the fork: nothing the command does is earlier than its start.
+        let (now, at) = (Instant::now(), clock::now_us());
         match self.try_start() {
             Ok(pid) => {
-                let (now, at) = (Instant::now(), clock::now_us());
                 self.started = Some((now, at));
                 self.last_output = now;
                 self.told.0 = now;
@@ -293,6 +317,7 @@ impl<'a> Supervision<'a> {
             nice: self.assign.limits.nice,
             umask: self.berth.umask,
         };
+        self.own_peak = process::own_peak();
         let pid = self.berth.launcher.start(&self.program, &stage)?;
         self.sources =
             self.open_sources(pty.map(|pty| pty.controller)).map_err(failed("cannot read"))?;
@@ -312,8 +337,9 @@ impl<'a> Supervision<'a> {
         if bounds.is_empty() {
             return;
         }
-        let name = format!("umbo-{}", self.assign.job);
-        let enforcer = Enforcer::new(bounds, self.berth.cgroup.as_ref(), &name);
+        let name = self.state.group_name(self.assign.job.as_str());
+        let note = |group: &Path| self.berth.note_group(group);
+        let enforcer = Enforcer::new(bounds, self.berth.cgroup.as_ref(), &name, &note);
         self.notes.extend(enforcer.missing.iter().map(|missing| {
             format!("the {missing} limit is not enforced: this user has no {missing} control group")
         }));
@@ -334,6 +360,18 @@ impl<'a> Supervision<'a> {
             None => {
                 Ok(vec![source(stdout.read, Stream::Stdout)?, source(stderr.read, Stream::Stderr)?])
             }
+        }
+    }
+
+    /// Notes it when the command's shell ended without saving what it had.
+    pub(super) fn check_session(&mut self) {
+        if let (Some(name), Some(_)) = (&self.assign.session, self.started)
+            && session::version(self.state, name) == self.session_before
+        {
+            self.notes.push(format!(
+                "session {name} is as it was before: the shell of this command ended without \
+                 saving its state"
+            ));
         }
     }
 

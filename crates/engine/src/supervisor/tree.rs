@@ -6,12 +6,16 @@
 //! there is one, adds a kill that a fork storm cannot outrun.
 
 use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, getpgid, kill_process, kill_process_group, wait};
 
 use crate::outcome::{Containment, ProcessEnd};
-use crate::sys::cgroup::Cgroup;
+use crate::sys::cgroup::{self, Cgroup};
 use crate::sys::procfs;
+
+/// How long the kernel may take to see that a group without living processes is empty.
+const LAST_MOMENTS: Duration = Duration::from_secs(1);
 
 /// The job's processes.
 pub(super) struct Tree {
@@ -48,6 +52,11 @@ impl Tree {
                 }
             }
         }
+    }
+
+    /// The control group it is in.
+    pub(super) fn cgroup(&self) -> Option<&Cgroup> {
+        self.cgroup.as_ref()
     }
 
     /// Everyone alive in it.
@@ -106,10 +115,11 @@ impl Tree {
         }
     }
 
-    /// Gives the control group back.
+    /// Gives the control group back, unless somebody was left alive in it.
     pub(super) fn remove_cgroup(&self) {
         if let Some(cgroup) = &self.cgroup {
-            cgroup.remove();
+            let deadline = self.is_empty.then(|| Instant::now() + LAST_MOMENTS);
+            cgroup::remove_group(cgroup.path(), deadline);
         }
     }
 }

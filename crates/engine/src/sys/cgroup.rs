@@ -7,11 +7,16 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Instant;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::Pid;
+
+use crate::clock;
 
 /// A version 2 group that holds the processes of one job and nothing else.
 pub(crate) struct Cgroup {
@@ -20,13 +25,18 @@ pub(crate) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Makes a group `name` below the one this process is in.
-    pub(crate) fn create(name: &str) -> io::Result<Self> {
+    /// Makes a group `name` below the one this process is in. `note` hears of it first.
+    pub(crate) fn create(
+        name: &str,
+        note: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> io::Result<Self> {
         let path = own_v2()?.join(name);
+        note(&path)?;
         fs::create_dir(&path)?;
-        let group = Self::open(path)?;
-        // Not every kernel that has version 2 can kill a group (5.14 can).
-        if !group.path.join("cgroup.kill").exists() {
+        let group = Self::open(path.clone()).inspect_err(|_| {
+            let _ = fs::remove_dir(&path);
+        })?;
+        if !group.can_kill() {
             group.remove();
             return Err(io::Error::new(io::ErrorKind::Unsupported, "no cgroup.kill"));
         }
@@ -49,9 +59,32 @@ impl Cgroup {
         &self.path
     }
 
+    /// Whether it is one whose processes can be killed at once: not every kernel that has version 2
+    /// can (5.14 can).
+    pub(crate) fn can_kill(&self) -> bool {
+        self.path.join("cgroup.kill").exists()
+    }
+
     /// Kills every process in it, also those being forked at this moment.
     pub(crate) fn kill(&self) -> io::Result<()> {
         fs::write(self.path.join("cgroup.kill"), "1")
+    }
+
+    /// The most memory its processes had at once, where somebody counts it.
+    pub(crate) fn memory_peak(&self) -> Option<u64> {
+        read_number(&self.path.join("memory.peak"))
+    }
+
+    /// Holds every process in it where it is, as far as that is done by the deadline.
+    pub(crate) fn freeze(&self, deadline: Instant) {
+        if fs::write(self.path.join("cgroup.freeze"), "1").is_ok() {
+            await_event(&self.path, "frozen 1", deadline);
+        }
+    }
+
+    /// Lets them go on.
+    pub(crate) fn thaw(&self) {
+        let _ = fs::write(self.path.join("cgroup.freeze"), "0");
     }
 
     /// The processes in it and in groups below it.
@@ -67,9 +100,39 @@ impl Cgroup {
             .is_ok_and(|events| events.lines().any(|line| line == "populated 1"))
     }
 
-    /// Removes it, with groups the job itself made below it. Fails silently while populated.
+    /// Removes it, with groups the job itself made below it, if no process is left in them.
     pub(crate) fn remove(&self) {
-        remove_tree(&self.path);
+        remove_group(&self.path, None);
+    }
+}
+
+/// Removes a group of a job, with groups below it. While a process is in one, its end is waited for,
+/// at most until the deadline. Whether it is gone.
+pub(crate) fn remove_group(path: &Path, deadline: Option<Instant>) -> bool {
+    // The path may come from a damaged file: nothing but a group of ours is touched.
+    let is_ours =
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"umbo-"));
+    if !is_ours || !path.join("cgroup.procs").exists() || remove_tree(path).is_ok() {
+        return true;
+    }
+    if let Some(deadline) = deadline {
+        await_event(path, "populated 0", deadline);
+    }
+    remove_tree(path).is_ok() || !path.exists()
+}
+
+/// Waits until the kernel says something of a group, at most until the deadline. Version 1 says
+/// nothing; there a later look must do.
+fn await_event(path: &Path, line: &str, deadline: Instant) {
+    let Ok(events) = File::open(path.join("cgroup.events")) else { return };
+    let mut text = [0; 256];
+    while let Ok(length) = events.read_at(&mut text, 0) {
+        let timeout = clock::until(deadline);
+        let mut fds = [PollFd::new(&events, PollFlags::PRI)];
+        let is_said = String::from_utf8_lossy(&text[..length]).lines().any(|said| said == line);
+        if is_said || !matches!(poll(&mut fds, Some(&timeout)), Ok(ready) if ready > 0) {
+            return;
+        }
     }
 }
 
@@ -82,11 +145,11 @@ fn collect_processes(group: &Path, found: &mut Vec<Pid>) {
     }
 }
 
-fn remove_tree(group: &Path) {
+fn remove_tree(group: &Path) -> io::Result<()> {
     for child in child_groups(group) {
-        remove_tree(&child);
+        remove_tree(&child)?;
     }
-    let _ = fs::remove_dir(group);
+    fs::remove_dir(group)
 }
 
 fn child_groups(group: &Path) -> Vec<PathBuf> {
@@ -112,6 +175,9 @@ impl Bounds {
     }
 }
 
+/// Hears of a group that is about to be made.
+pub(crate) type Note<'a> = &'a dyn Fn(&Path) -> io::Result<()>;
+
 /// Groups that enforce bounds, and the files a child joins them through.
 pub(crate) struct Enforcer {
     groups: Vec<Group>,
@@ -127,8 +193,8 @@ struct Group {
 
 impl Enforcer {
     /// Applies `bounds` to the job's own group where its controllers are enabled, and makes
-    /// version 1 groups `name` for the rest.
-    pub(crate) fn new(bounds: Bounds, own: Option<&Cgroup>, name: &str) -> Self {
+    /// version 1 groups `name` for the rest. `note` hears of each before it is made.
+    pub(crate) fn new(bounds: Bounds, own: Option<&Cgroup>, name: &str, note: Note<'_>) -> Self {
         let mut enforcer = Self { groups: Vec::new(), missing: Vec::new() };
         if let Some(bytes) = bounds.memory_bytes {
             let text = bytes.to_string();
@@ -136,6 +202,7 @@ impl Enforcer {
                 "memory",
                 own,
                 name,
+                note,
                 &[("memory.max", &text)],
                 &[
                     ("memory.limit_in_bytes", &text),
@@ -146,7 +213,8 @@ impl Enforcer {
         }
         if let Some(processes) = bounds.processes {
             let text = processes.to_string();
-            enforcer.bound("pids", own, name, &[("pids.max", &text)], &[("pids.max", &text)]);
+            let file = [("pids.max", text.as_str())];
+            enforcer.bound("pids", own, name, note, &file, &file);
         }
         if let Some(percent) = bounds.cpu_percent {
             let quota = (u64::from(percent) * 1000).max(1000).to_string();
@@ -155,6 +223,7 @@ impl Enforcer {
                 "cpu",
                 own,
                 name,
+                note,
                 &[("cpu.max", &v2)],
                 &[("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", &quota)],
             );
@@ -167,6 +236,7 @@ impl Enforcer {
         controller: &'static str,
         own: Option<&Cgroup>,
         name: &str,
+        note: Note<'_>,
         v2: &[(&str, &str)],
         v1: &[(&str, &str)],
     ) {
@@ -181,6 +251,7 @@ impl Enforcer {
         }
         let made = own_v1(controller).and_then(|parent| {
             let path = parent.join(name);
+            note(&path)?;
             match fs::create_dir(&path) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                 _ => {}
@@ -213,6 +284,14 @@ impl Enforcer {
         self.counter(&["pids.events"], "max ")
     }
 
+    /// The most memory the job's processes had at once, where it is bounded.
+    pub(crate) fn memory_peak(&self) -> Option<u64> {
+        let files = ["memory.peak", "memory.max_usage_in_bytes"];
+        let read =
+            |group: &Group| files.iter().find_map(|file| read_number(&group.path.join(file)));
+        self.groups.iter().find_map(read)
+    }
+
     fn counter(&self, files: &[&str], key: &str) -> bool {
         self.groups.iter().any(|group| {
             files.iter().any(|file| {
@@ -226,25 +305,13 @@ impl Enforcer {
     /// Removes the groups it made.
     pub(crate) fn remove(&self) {
         for group in self.groups.iter().filter(|group| group.join.is_some()) {
-            remove_tree(&group.path);
+            remove_group(&group.path, None);
         }
     }
 }
 
-/// Removes the groups that enforced the bounds of a job whose supervisor could not.
-pub(crate) fn remove_bounds(name: &str) {
-    for controller in ["memory", "pids", "cpu"] {
-        if let Ok(parent) = own_v1(controller) {
-            remove_tree(&parent.join(name));
-        }
-    }
-}
-
-/// Removes the group of a job, if nobody is left in it.
-pub(crate) fn remove_group(path: &Path) {
-    if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"umbo-")) {
-        remove_tree(path);
-    }
+fn read_number(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
 fn write_all(group: &Path, files: &[(&str, &str)]) -> io::Result<()> {

@@ -229,14 +229,19 @@ fn advise(advice: impl Fn(&str) -> Option<c_int>) {
 /// A NUL-terminated array of C strings, as `execve` wants it.
 pub(crate) struct CStrings {
     pointers: Vec<*const c_char>,
-    _strings: Vec<CString>,
+    strings: Vec<CString>,
 }
 
 impl CStrings {
     pub(crate) fn new(strings: Vec<CString>) -> Self {
         let mut pointers: Vec<*const c_char> = strings.iter().map(|s| s.as_ptr()).collect();
         pointers.push(ptr::null());
-        Self { pointers, _strings: strings }
+        Self { pointers, strings }
+    }
+
+    /// All of them, each with its NUL: what `/proc/PID/cmdline` shows of a program started so.
+    pub(crate) fn joined(&self) -> Vec<u8> {
+        self.strings.iter().flat_map(|string| string.to_bytes_with_nul()).copied().collect()
     }
 }
 
@@ -349,12 +354,7 @@ pub(crate) struct ChildrenUsage {
 
 /// What the children reaped so far have used.
 pub(crate) fn children_usage() -> ChildrenUsage {
-    // SAFETY: all-zero is a valid `rusage` and the call only writes into it.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
-        usage
-    };
+    let usage = usage(libc::RUSAGE_CHILDREN);
     let micros = |time: libc::timeval| {
         u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000
             + u64::try_from(time.tv_usec).unwrap_or(0)
@@ -362,6 +362,24 @@ pub(crate) fn children_usage() -> ChildrenUsage {
     ChildrenUsage {
         user_us: micros(usage.ru_utime),
         system_us: micros(usage.ru_stime),
-        peak_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024,
+        peak_bytes: peak_bytes(&usage),
+    }
+}
+
+/// The largest resident size that this process has had.
+pub(crate) fn own_peak() -> u64 {
+    peak_bytes(&usage(libc::RUSAGE_SELF))
+}
+
+fn peak_bytes(usage: &libc::rusage) -> u64 {
+    u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024
+}
+
+fn usage(whose: c_int) -> libc::rusage {
+    // SAFETY: all-zero is a valid `rusage` and the call only writes into it.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(whose, &raw mut usage);
+        usage
     }
 }

@@ -30,6 +30,11 @@ fn is_zombie(pid: Pid) -> bool {
     stat_field(pid, 3).is_some_and(|state| state == "Z" || state == "X")
 }
 
+/// Whether somebody stopped a process.
+pub(crate) fn is_stopped(pid: Pid) -> bool {
+    stat_field(pid, 3).is_some_and(|state| state == "T")
+}
+
 /// All living descendants of a process, parents before children.
 pub(crate) fn descendants(root: Pid) -> Vec<Pid> {
     let mut found = Vec::new();
@@ -59,21 +64,23 @@ fn parse_pid(text: &str) -> Option<Pid> {
     text.parse().ok().and_then(Pid::from_raw)
 }
 
-/// The command line of a process, for a person to recognise it by; at most 200 characters.
-pub(crate) fn command_line(pid: Pid) -> String {
-    let raw = pid.as_raw_nonzero();
-    let line = fs::read(format!("/proc/{raw}/cmdline")).unwrap_or_default();
-    let words: Vec<_> = line
+/// The words of a process's command line, each with its end, as the kernel has them.
+pub(crate) fn words(pid: Pid) -> Vec<u8> {
+    fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default()
+}
+
+/// A command line for a person to read; the name of a process that has none.
+pub(crate) fn command_line(pid: Pid, words: &[u8]) -> String {
+    let words: Vec<_> = words
         .split(|byte| *byte == 0)
         .filter(|word| !word.is_empty())
         .map(String::from_utf8_lossy)
         .collect();
-    let text = if words.is_empty() {
-        fs::read_to_string(format!("/proc/{raw}/comm")).unwrap_or_default().trim().to_owned()
-    } else {
-        words.join(" ")
-    };
-    text.chars().take(200).collect()
+    if words.is_empty() {
+        let name = fs::read_to_string(format!("/proc/{}/comm", pid.as_raw_nonzero()));
+        return name.unwrap_or_default().trim().to_owned();
+    }
+    words.join(" ")
 }
 
 /// Living processes whose environment carries `NAME=VALUE`, found by reading all of `/proc`.

@@ -34,9 +34,10 @@ impl Watch {
         Ok(())
     }
 
-    /// Watches the files of a directory for being closed, as they are when their owner dies.
+    /// Watches the files of a directory for being let go: deleted, or closed, as they are when their
+    /// owner dies.
     pub(crate) fn closing_in(&self, directory: &Path) -> io::Result<()> {
-        inotify::add_watch(&self.fd, directory, WatchFlags::CLOSE_WRITE)?;
+        inotify::add_watch(&self.fd, directory, WatchFlags::CLOSE_WRITE | WatchFlags::DELETE)?;
         Ok(())
     }
 

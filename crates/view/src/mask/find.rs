@@ -1,7 +1,8 @@
 //! Finding secrets in sanitised text.
 //!
 //! Plain values, in all their forms, are found by one pass that reports every occurrence, also
-//! overlapping ones, so that the result does not depend on where the text begins. Well-known
+//! overlapping ones, so that the result does not depend on where the text begins; a second one, over
+//! lines joined again, finds those that an encoder broke. Well-known
 //! formats are found by the literals they start with. Patterns of the user match inside one line.
 
 use std::ops::Range;
@@ -11,6 +12,7 @@ use regex::Regex;
 
 use super::MaskError;
 use super::format::{self, Extent, FORMATS};
+use super::wrap::{self, Joined, NARROWEST};
 
 /// A piece of a secret shorter than this is not masked at the edge of missing text.
 const SHORTEST_PIECE: usize = 4;
@@ -28,6 +30,23 @@ pub(super) const PATTERN_REACH: usize = 4 * 1024;
 pub(crate) struct Edge {
     pub(crate) start: bool,
     pub(crate) end: bool,
+}
+
+/// What comes before a text, as far as it matters.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Before {
+    /// The last character.
+    last: Option<char>,
+    /// How many letters of an encoder are there, up to as many as matter.
+    run: usize,
+}
+
+impl Before {
+    /// The same after more text.
+    pub(super) fn then(self, text: &str) -> Self {
+        let last = text.chars().next_back().or(self.last);
+        Self { last, run: wrap::run_at_end(text, self.run) }
+    }
 }
 
 /// Everything that is searched for.
@@ -89,19 +108,31 @@ impl Finder {
 
     /// How far a secret can reach over a border.
     pub(super) fn reach(&self) -> usize {
-        let forms = self.forms.iter().map(|(form, _)| form.len()).max().unwrap_or(0);
+        let forms = self.longest().map_or(0, wrap::reach);
         let formats = if self.starts.is_empty() { 0 } else { FORMAT_REACH };
         let patterns = if self.patterns.is_empty() { 0 } else { PATTERN_REACH };
         forms.max(formats).max(patterns)
+    }
+
+    /// The length of the longest form.
+    fn longest(&self) -> Option<usize> {
+        self.forms.iter().map(|(form, _)| form.len()).max()
+    }
+
+    /// Lines that belong together, in which forms are to be found.
+    fn joined(&self, text: &str, before: Before, edge: Edge) -> Vec<Joined> {
+        let Some(longest) = self.longest() else { return Vec::new() };
+        // Of what is missing nobody knows how wide it was.
+        let run = if edge.start { NARROWEST } else { before.run };
+        wrap::join(text, run, longest)
     }
 
     pub(super) fn has_patterns(&self) -> bool {
         !self.patterns.is_empty()
     }
 
-    /// Every hit in `text`, in no order, overlapping ones included. `previous` is the character
-    /// before the text, if it is known.
-    pub(super) fn hits(&self, text: &str, previous: Option<char>, edge: Edge) -> Vec<Hit> {
+    /// Every hit in `text`, in no order, overlapping ones included.
+    pub(super) fn hits(&self, text: &str, before: Before, edge: Edge) -> Vec<Hit> {
         let mut hits = Vec::new();
         if let Some(search) = &self.search {
             for found in search.find_overlapping_iter(text) {
@@ -110,15 +141,57 @@ impl Finder {
                     let range = found.range();
                     hits.push(Hit { range, rule: *rule, whole: None, joined: false });
                 } else if let Some(start) = self.starts.get(index - self.forms.len()) {
-                    hits.extend(format_hit(text, found.start(), start, previous, edge));
+                    hits.extend(format_hit(text, found.start(), start, before.last, edge));
                 }
             }
         }
         self.pattern_hits(text, &mut hits);
+        let joined = self.joined(text, before, edge);
+        self.joined_hits(&joined, &mut hits);
         if edge.end || edge.start {
             self.edge_hits(text, edge, &mut hits);
+            self.joined_edge_hits(&joined, edge, &mut hits);
         }
         hits
+    }
+
+    /// Forms that go over a line end.
+    fn joined_hits(&self, joined: &[Joined], hits: &mut Vec<Hit>) {
+        let Some(search) = &self.search else { return };
+        for group in joined {
+            for found in search.find_overlapping_iter(&group.text) {
+                let form = self.forms.get(found.pattern().as_usize());
+                if let (Some((form, rule)), Some(range)) = (form, group.range(found.range())) {
+                    let whole = Some(form.clone());
+                    hits.push(Hit { range, rule: *rule, whole, joined: false });
+                }
+            }
+        }
+    }
+
+    /// Beginnings and ends of forms that go over a line end, and over the end of the text.
+    fn joined_edge_hits(&self, joined: &[Joined], edge: Edge, hits: &mut Vec<Hit>) {
+        let first = joined.first().filter(|group| edge.start && group.place(0) == 0);
+        let last = joined.last().filter(|group| edge.end && group.is_open);
+        for (form, rule) in &self.forms {
+            let mut hit = |range: Range<usize>| {
+                let whole = Some(form.clone());
+                hits.push(Hit { range, rule: *rule, whole, joined: false });
+            };
+            if let Some(group) = last {
+                let (piece, end) = (partial(&group.text, form), group.text.len());
+                if piece >= SHORTEST_PIECE {
+                    hit(group.place(end - piece)..group.place(end - 1) + 1);
+                }
+            }
+            if let Some(group) = first {
+                let most = form.len().saturating_sub(1);
+                let piece = overlap(form.as_bytes(), group.text.as_bytes(), most);
+                if let Some(range) = group.range(0..piece).filter(|_| piece >= SHORTEST_PIECE) {
+                    hit(range);
+                }
+            }
+        }
     }
 
     fn pattern_hits(&self, text: &str, hits: &mut Vec<Hit>) {
@@ -164,10 +237,18 @@ impl Finder {
     }
 
     /// Where the part of `text` begins that more text could still turn into a secret.
-    pub(super) fn undecided(&self, text: &str, previous: Option<char>) -> usize {
+    pub(super) fn undecided(&self, text: &str, before: Before) -> usize {
         let mut from = text.len();
+        let joined = self.joined(text, before, Edge::default());
+        let open = joined.last().filter(|group| group.is_open);
         for (form, _) in &self.forms {
             from = from.min(text.len() - partial(text, form));
+            if let Some(group) = open {
+                let piece = partial(&group.text, form);
+                if piece > 0 {
+                    from = from.min(group.place(group.text.len() - piece));
+                }
+            }
         }
         for start in &self.starts {
             from = from.min(text.len() - partial(text, start.literal));
@@ -185,8 +266,8 @@ impl Finder {
                     Extent::Line => !rest.contains('\n'),
                     Extent::Block => key_continues(rest),
                 };
-                let before = text[..found.start()].chars().next_back().or(previous);
-                let word = before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+                let last = text[..found.start()].chars().next_back().or(before.last);
+                let word = last.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
                 if open && rest.len() < FORMAT_REACH && (format.anywhere || !word) {
                     from = from.min(found.start());
                 }

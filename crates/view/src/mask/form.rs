@@ -1,4 +1,5 @@
-//! The other shapes in which a plain value turns up: base64, URL-encoded, escaped in JSON.
+//! The other shapes in which a plain value turns up: base64, hexadecimal, URL-encoded, escaped as in
+//! JSON.
 
 use std::fmt::Write as _;
 
@@ -6,6 +7,8 @@ use std::fmt::Write as _;
 /// encoded text would be short enough to meet by chance.
 const SHORTEST_ENCODED: usize = 8;
 const SHORTEST_LINE: usize = 20;
+/// Longer values are not searched for in pairs of digits: they are files, and printed otherwise.
+const LONGEST_IN_PAIRS: usize = 128;
 
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -30,7 +33,12 @@ pub(super) fn forms(value: &str) -> Vec<String> {
         let lines = seen.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_LINE);
         lines.filter(|line| !line.starts_with("-----")).for_each(|line| add(line.to_owned()));
     }
-    add(json_escaped(value));
+    for escaped in json_escaped(value) {
+        // A document inside of another one is escaped twice.
+        json_escaped(&escaped).into_iter().take(1).for_each(&mut add);
+        add(escaped);
+    }
+    hexadecimal(value.trim_end().as_bytes()).into_iter().for_each(&mut add);
     for bytes in [value.as_bytes(), value.trim_end().as_bytes()] {
         for alphabet in [STANDARD, URL_SAFE] {
             for shift in 0..3 {
@@ -49,7 +57,24 @@ pub(super) fn forms(value: &str) -> Vec<String> {
     forms
 }
 
-fn json_escaped(value: &str) -> String {
+/// A value as the encoders of JSON write it: they differ in what they escape beyond the rules.
+fn json_escaped(value: &str) -> Vec<String> {
+    let plain = |_: char| false;
+    let web = |character: char| matches!(character, '<' | '>' | '&' | '\'');
+    let other = |character: char| !character.is_ascii();
+    let slash = value.replace('/', "\u{0}");
+    vec![
+        escaped(value, plain, false),
+        escaped(value, web, false),
+        escaped(value, other, false),
+        escaped(value, other, true),
+        escaped(value, |character| web(character) || other(character), false),
+        escaped(&slash, plain, false).replace("\\u0000", "\\/"),
+    ]
+}
+
+/// A value with what JSON cannot hold as it is escaped, and whatever else `beyond` says.
+fn escaped(value: &str, beyond: impl Fn(char) -> bool, upper: bool) -> String {
     let mut out = String::with_capacity(value.len());
     for character in value.chars() {
         match character {
@@ -58,10 +83,37 @@ fn json_escaped(value: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            other if other < ' ' || beyond(other) => {
+                for unit in other.encode_utf16(&mut [0; 2]) {
+                    let _ = if upper {
+                        write!(out, "\\u{unit:04X}")
+                    } else {
+                        write!(out, "\\u{unit:04x}")
+                    };
+                }
+            }
             other => out.push(other),
         }
     }
     out
+}
+
+/// Bytes as tools print them: in one word; and a short value also in pairs with something between.
+fn hexadecimal(value: &[u8]) -> Vec<String> {
+    let pairs = |upper: bool| -> Vec<String> {
+        let pair = |byte: &u8| if upper { format!("{byte:02X}") } else { format!("{byte:02x}") };
+        value.iter().map(pair).collect()
+    };
+    let (lower, upper) = (pairs(false), pairs(true));
+    let mut forms = vec![lower.concat(), upper.concat()];
+    if value.len() <= LONGEST_IN_PAIRS {
+        for between in [" ", ":", "\\x"] {
+            forms.extend([lower.join(between), upper.join(between)]);
+        }
+    }
+    forms
 }
 
 /// The characters of the base64 of any text in which `value` starts `shift` bytes after a group

@@ -3,7 +3,8 @@
 //! A [`Masker`] knows three kinds of secrets: values of environment variables with telling names,
 //! entries of secrets files, and the shapes of well-known tokens. It works on sanitised text, so
 //! callers sanitise first; then colour codes, carriage returns and the like cannot hide a secret.
-//! Plain values are also found in base64 (at every alignment), URL-encoded and JSON-escaped.
+//! Plain values are also found in base64 (at every alignment), in hexadecimal, URL-encoded and escaped
+//! as in JSON; the encoded ones also when they are broken into lines.
 //!
 //! The text of a secret never reaches `Debug`, errors, or [`Masker::explain`].
 
@@ -14,6 +15,7 @@ mod form;
 mod format;
 mod placeholder;
 mod stream;
+mod wrap;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -23,7 +25,7 @@ use std::sync::{Mutex, PoisonError};
 pub use entry::{Entry, Mode, merge_secrets, parse_secrets};
 pub use environment::looks_secret;
 pub(crate) use find::Edge;
-use find::{Finder, Hit};
+use find::{Before, Finder, Hit};
 pub use format::format_names;
 use placeholder::Placeholders;
 pub use stream::MaskStream;
@@ -262,7 +264,7 @@ impl Masker {
 
     /// The secrets in `text`, one after the other.
     pub(crate) fn matches(&self, text: &str, edge: Edge) -> Vec<Match> {
-        self.settle(text, self.finder.hits(text, None, edge))
+        self.settle(text, self.finder.hits(text, Before::default(), edge))
     }
 
     /// Orders hits and finds their replacements.

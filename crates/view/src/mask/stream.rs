@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use super::find::{Edge, Finder};
+use super::find::{Before, Edge, Finder};
 use super::{Masker, Match};
 
 /// The longest line that a pattern sees as a whole.
@@ -17,14 +17,14 @@ const LINE: usize = 64 * 1024;
 pub struct MaskStream<'m> {
     masker: &'m Masker,
     held: String,
-    /// The last character that was let through.
-    previous: Option<char>,
+    /// What was let through last.
+    before: Before,
 }
 
 impl<'m> MaskStream<'m> {
     /// A stream that masks what `masker` knows.
     pub fn new(masker: &'m Masker) -> Self {
-        Self { masker, held: String::new(), previous: None }
+        Self { masker, held: String::new(), before: Before::default() }
     }
 
     /// Takes a chunk, and gives what can be let through.
@@ -51,7 +51,7 @@ impl<'m> MaskStream<'m> {
     pub fn finish(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         let matches = self.matches(&held);
-        self.previous = None;
+        self.before = Before::default();
         Masker::apply(&held, &matches)
     }
 
@@ -60,13 +60,13 @@ impl<'m> MaskStream<'m> {
     }
 
     fn matches(&self, text: &str) -> Vec<Match> {
-        let hits = self.finder().hits(text, self.previous, Edge::default());
+        let hits = self.finder().hits(text, self.before, Edge::default());
         self.masker.settle(text, hits)
     }
 
     /// Lets through what is decided. With `full`, a line that is cut here counts as a line.
     fn release(&mut self, full: bool, out: &mut String) {
-        let mut end = self.finder().undecided(&self.held, self.previous);
+        let mut end = self.finder().undecided(&self.held, self.before);
         if self.finder().has_patterns() && !full {
             end = self.held[..end].rfind('\n').map_or(0, |at| at + 1);
         }
@@ -82,7 +82,7 @@ impl<'m> MaskStream<'m> {
         let end = self.held.floor_char_boundary(end);
         let ready = matches.iter().take_while(|found| found.range.end <= end).count();
         out.push_str(&Masker::apply(&self.held[..end], &matches[..ready]));
-        self.previous = self.held[..end].chars().next_back().or(self.previous);
+        self.before = self.before.then(&self.held[..end]);
         self.held.drain(..end);
     }
 }

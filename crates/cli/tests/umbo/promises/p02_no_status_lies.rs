@@ -49,12 +49,11 @@ fn p02_started_is_said_only_while_the_supervisor_is_proven_alive() {
 }
 
 #[test]
-fn p02_a_stopped_supervisor_is_alive_and_its_job_not_lost() {
+fn p02_a_hung_supervisor_is_alive_and_its_job_not_lost() {
     let umbo = Umbo::new();
     let job = umbo.start("$NAP");
-    let supervisor = umbo.supervisor(&job);
-    signal(supervisor, Signal::STOP);
+    let hung = umbo.hang(&[umbo.supervisor(&job)]);
     assert_eq!(umbo.listed(&job)["state"], "started");
     umbo.wait_nappers(1);
-    signal(supervisor, Signal::CONT);
+    drop(hung);
 }
