@@ -70,7 +70,7 @@ pub(crate) static KEYS: [Key; 25] = [
         Kind::Count,
         Preset::Text("10"),
         Tightens::Lower,
-        "how many jobs run at once; the others wait for their turn",
+        "how many jobs run at once, and how many inside of each; the others wait in line",
     ),
     key(
         "exec.mode",
