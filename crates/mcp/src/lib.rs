@@ -6,6 +6,7 @@
 //! client stops every command that was not started in the background.
 
 mod answer;
+mod asking;
 mod caller;
 mod calls;
 mod elicitation;
@@ -14,6 +15,7 @@ mod http;
 mod hub;
 mod invocation;
 mod listener;
+mod progress;
 mod resources;
 mod server;
 mod stdio;
@@ -57,6 +59,9 @@ pub enum Error {
          on 127.0.0.1, or say that a proxy with TLS stands before it"
     )]
     Exposed(std::net::SocketAddr),
+    /// What was given as a name of this server is none.
+    #[error("{0:?} is no host; accepted: a name or an address, as umbo.example")]
+    Host(String),
     /// The token is too easy to guess.
     #[error("the token has {0} characters; accepted: 16 to 1024 visible ASCII characters")]
     Token(usize),

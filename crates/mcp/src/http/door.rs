@@ -168,6 +168,8 @@ pub(crate) fn config() -> StreamableHttpServerConfig {
     StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .with_max_request_body_bytes(LONGEST)
+        // A result that nothing comes before needs no stream.
+        .with_json_response(true)
 }
 
 fn session(headers: &HeaderMap) -> Option<String> {

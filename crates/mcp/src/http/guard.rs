@@ -1,6 +1,8 @@
 //! Who may come in: the request must be meant for this server (DNS rebinding), not be made by a
 //! page of somewhere else, and carry the token.
 
+use std::net::IpAddr;
+
 use hmac::{Hmac, KeyInit, Mac};
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN};
 use hyper::http::request::Parts;
@@ -22,10 +24,17 @@ impl Guard {
     /// `hosts` are the names that requests may be addressed to, and pages may come from; `origins`
     /// are further places that pages may come from.
     pub(crate) fn new(token: &str, hosts: &[String], origins: &[String]) -> Result<Self, Error> {
-        let own = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
-        let hosts = own.iter().chain(hosts).map(|host| bare(host)).collect();
+        let mut names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+        for host in hosts {
+            // With or without a port: which one is no matter, it is the name that is forged.
+            let name = match host.parse::<IpAddr>() {
+                Ok(address) => Ok(address.to_string()),
+                Err(_) => host.parse::<Authority>().map(|authority| bare(authority.host())),
+            };
+            names.push(name.map_err(|_| Error::Host(host.clone()))?);
+        }
         let origins = origins.iter().map(|origin| origin.to_ascii_lowercase()).collect();
-        Ok(Self { token: Token::new(token)?, hosts, origins })
+        Ok(Self { token: Token::new(token)?, hosts: names, origins })
     }
 
     pub(crate) fn check(&self, request: &Parts) -> Result<(), Refusal> {
@@ -153,7 +162,7 @@ mod tests {
     type Case<'a> = (&'a [(&'a str, &'a str)], u16, &'a str);
 
     fn verdict(headers: &[(&str, &str)]) -> Result<(), (u16, String)> {
-        let hosts = ["Umbo.Example".to_owned()];
+        let hosts = ["Umbo.Example:443".to_owned(), "10.0.0.1".to_owned(), "fe80::1".to_owned()];
         let origins = ["https://app.example:8443".to_owned()];
         let guard = Guard::new(TOKEN, &hosts, &origins).unwrap();
         let mut request = Request::builder();
@@ -167,7 +176,15 @@ mod tests {
     #[test]
     fn who_is_meant_and_has_the_token_comes_in() {
         let token = format!("Bearer {TOKEN}");
-        for host in ["localhost", "127.0.0.1:81", "[::1]:99", "LOCALHOST:1", "umbo.example"] {
+        for host in [
+            "localhost",
+            "127.0.0.1:81",
+            "[::1]:99",
+            "LOCALHOST:1",
+            "umbo.example",
+            "10.0.0.1:80",
+            "[fe80::1]",
+        ] {
             assert_eq!(verdict(&[("host", host), ("authorization", &token)]), Ok(()), "{host}");
         }
         for origin in ["http://localhost:3000", "https://[::1]", "https://APP.example:8443"] {

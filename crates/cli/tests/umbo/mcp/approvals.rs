@@ -117,7 +117,8 @@ fn a_call_that_is_cancelled_while_somebody_is_asked_runs_nothing() {
     client.send(&json!({
         "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id},
     }));
-    client.call("exec", &json!({"command": "echo hi"}));
+    let closed = client.hear("notifications/cancelled");
+    assert_eq!(closed["params"]["requestId"], asked["id"], "the form is closed");
     // Too late.
     client.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": accept("once")}));
     assert_eq!(client.call("exec", &json!({"command": "echo ho"}))["output"], "ho\n");

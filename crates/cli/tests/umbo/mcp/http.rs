@@ -1,9 +1,10 @@
 //! `umbo mcp --http`: who comes in, whose jobs are whose, and what ends when.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::Stdio;
 use std::thread;
 
 use serde_json::{Value, json};
@@ -247,6 +248,20 @@ fn the_token_is_made_once_kept_and_never_shown() {
     fs::set_permissions(&mine, fs::Permissions::from_mode(0o600)).unwrap();
     let said = umbo.call(["mcp", "--http", "127.0.0.1:0", "--token-file", "mine"]).refused();
     assert!(said.contains("16 to 1024"), "{said}");
+}
+
+#[test]
+fn programs_are_told_in_json_where_it_listens() {
+    let umbo = Umbo::new();
+    let words = ["mcp", "--json", "--http", "localhost:0"];
+    let mut child = umbo.call(words).into_command().stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let told: Value = serde_json::from_str(&line).unwrap();
+    assert!(told["url"].as_str().unwrap().starts_with("http://127.0.0.1:"), "{told}");
+    assert!(told["token_file"].as_str().unwrap().ends_with("/mcp-token"), "{told}");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]
