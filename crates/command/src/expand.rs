@@ -60,7 +60,7 @@ impl Walk {
             // Any alternative may come first, so any dash may lead.
             shape.may_be_option |=
                 raw.contains('-') || shape.expansions.contains(&Expansion::Variable);
-            shape.guess = first_alternatives(raw);
+            shape.guess = alternatives(raw);
         }
         let literal = shape.expansions.is_empty();
         // `-$x` may be any option; `--file=$x` is the option --file whatever x is.
@@ -140,7 +140,11 @@ impl Walk {
     /// Walks the command of a substitution.
     pub(crate) fn substitution(&mut self, script: &str) {
         let outer = std::mem::replace(&mut self.input, Input::Inherited);
-        self.nested(script, self.shell);
+        let functions = self.functions.clone();
+        self.depth += 1;
+        self.script(script);
+        self.depth -= 1;
+        self.functions = functions;
         self.input = outer;
     }
 
@@ -446,10 +450,10 @@ fn output_value(script: &str) -> Value {
     if tame && !last.contains(['$', '`', '(']) { Value::Tame } else { Value::Any }
 }
 
-/// What a plain `echo` or `printf` prints.
+/// What a plain `echo`, `printf` or `which` prints.
 fn printed(script: &str) -> Option<String> {
-    let rest =
-        script.trim().strip_prefix("echo ").or_else(|| script.trim().strip_prefix("printf "))?;
+    let prefixes = ["echo ", "printf ", "which ", "command -v "];
+    let rest = prefixes.iter().find_map(|prefix| script.trim().strip_prefix(prefix))?;
     let plain = rest.chars().all(|c| c.is_ascii_alphanumeric() || " -_./'\"".contains(c));
     plain.then(|| rest.replace(['\'', '"'], "").trim().to_owned())
 }
@@ -500,10 +504,12 @@ fn has_brace_expansion(parts: &[Part]) -> bool {
     false
 }
 
-/// `{rm,-rf,x}` as `rm -rf x`: enough to see a danger.
-fn first_alternatives(raw: &str) -> Option<String> {
-    let inner = raw.strip_prefix('{')?.strip_suffix('}')?;
-    Some(inner.replace(',', " "))
+/// `{rm,-rf,x}` as `rm -rf x`, `r{m,}` as `rm r`: enough to see a danger.
+fn alternatives(raw: &str) -> Option<String> {
+    let (before, rest) = raw.split_once('{')?;
+    let (inner, after) = rest.split_once('}')?;
+    let words = inner.split(',').map(|one| format!("{before}{one}{after}"));
+    Some(words.collect::<Vec<_>>().join(" "))
 }
 
 /// The variable named at the start of the text inside `${…}`.

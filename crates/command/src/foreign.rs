@@ -10,7 +10,7 @@ use crate::walk::Walk;
 use crate::word::Word;
 
 /// Nushell commands that only compute and print.
-const NU: &str = "ls open get select where sort-by first last length describe columns reject skip take uniq uniq-by group-by reverse flatten transpose to from lines split str math echo print pwd ps sys which date version help is-empty is-not-empty wrap rename merge append prepend zip enumerate compact default table grid headers du nu-check scope ansi char seq range view nuon json yaml toml csv tsv text md html xml url parse path exists basename dirname expand join type cd whoami uname bits bytes hash random glob detect inspect values move drop roll";
+const NU: &str = "ls open get select where sort-by first last length describe columns reject skip take uniq uniq-by group-by reverse flatten transpose to from lines split str math echo print pwd ps sys which date version help is-empty is-not-empty wrap rename merge append prepend zip enumerate compact default table grid headers du nu-check scope ansi char seq range view url parse path join cd whoami uname bits bytes hash random glob detect inspect values move drop roll";
 
 /// Cmdlets that only read. Aliases such as `ls` are programs where PowerShell is not at home.
 const POWERSHELL: &str = "get-childitem get-content get-item get-location get-process get-service get-command get-help get-date get-member get-variable get-history get-alias get-module get-psdrive get-filehash get-acl test-path select-string select-object sort-object measure-object group-object format-table format-list out-string resolve-path split-path join-path compare-object convertto-json convertfrom-json convertfrom-csv convertto-csv write-output write-host";

@@ -13,7 +13,7 @@ use crate::row::{Reader, Row, Takes};
 use crate::scan;
 use crate::shell::Shell;
 use crate::table;
-use crate::walk::Walk;
+use crate::walk::{Input, Walk};
 use crate::word::{Expansion, Word};
 use crate::wrapper::{self, Wrapper};
 
@@ -42,6 +42,47 @@ pub(crate) fn program_name(word: &str) -> Option<&str> {
 impl Walk {
     /// Judges a command that is run through the wrappers `via`.
     pub(crate) fn judge(&mut self, argv: &[Word], via: &[String]) {
+        let before = self.found.len();
+        self.judge_as_written(argv, via);
+        if !self.probing {
+            self.suspect(argv, before);
+        }
+    }
+
+    /// Looks for dangers in what is not understood, and in what variables set nearby would make of it.
+    fn suspect(&mut self, argv: &[Word], before: usize) {
+        let risk = self.found[before..].iter().map(|finding| finding.does.risk).max();
+        if risk == Some(Risk::Dangerous) {
+            return;
+        }
+        let guessed = || {
+            let words = argv.iter().flat_map(|word| word.likely().split_whitespace());
+            words.map(Word::literal).collect::<Vec<Word>>()
+        };
+        if argv.iter().any(|word| word.guess.is_some()) && scan::danger(self, &guessed()) {
+            return;
+        }
+        if risk == Some(Risk::Unknown) {
+            let named_like =
+                argv.first().and_then(Word::exact).and_then(|name| name.rsplit('/').next());
+            let named_like = named_like.map(|name| {
+                let name = std::iter::once(Word::literal(name));
+                name.chain(argv.iter().skip(1).cloned()).collect::<Vec<Word>>()
+            });
+            if named_like.is_some_and(|argv| scan::danger(self, &argv)) {
+                return;
+            }
+            scan::dangers_in_arguments(self, argv.get(1..).unwrap_or(&[]));
+            if let Input::Text(text) = self.input.clone() {
+                scan::dangers(self, &text);
+            }
+            if argv.first().is_some_and(|word| !word.literal) {
+                scan::dangers_in_arguments(self, &guessed());
+            }
+        }
+    }
+
+    fn judge_as_written(&mut self, argv: &[Word], via: &[String]) {
         let Some(first) = argv.first() else { return };
         self.commands.push(SimpleCommand { argv: argv.to_vec(), via: via.to_vec() });
         if via.len() > MAX_WRAPPERS || self.depth > crate::lexer::MAX_DEPTH {
@@ -56,7 +97,8 @@ impl Walk {
             self.unknown_program(argv, "an empty program name");
             return;
         }
-        if self.functions.iter().any(|function| function == command) {
+        // Functions are the shell's own: whatever runs a command for somebody else does not see them.
+        if via.is_empty() && self.functions.iter().any(|function| function == command) {
             self.find(READ, command, command);
             if table::find(command).is_none() {
                 return;
@@ -72,7 +114,7 @@ impl Walk {
         } else if let Some(shell) = Shell::named(name).filter(|_| name != "busybox") {
             self.shell_program(name, shell, argv, via);
         } else if let Some((wrapper, rest)) = find_wrapper(name, argv) {
-            self.wrapped(name, wrapper, rest, argv, via);
+            self.wrapped(name, wrapper, rest, via);
         } else if let Some(row) = table::find(name) {
             self.by_row(row, name, &argv[1..]);
         } else {
@@ -83,29 +125,19 @@ impl Walk {
     /// A program nothing is known about: it may do anything, also with its arguments.
     fn unknown_program(&mut self, argv: &[Word], what: &str) {
         let foreign = argv.first().is_some_and(|word| !word.literal);
+        self.hides_program |= argv.first().is_some_and(|word| !word.literal && word.guess.is_none());
         self.find(UNKNOWN, what, what);
         if let Some(finding) = self.found.last_mut() {
             finding.foreign = foreign;
         }
-        if self.probing {
-            return;
-        }
-        let guessed: Vec<Word> = argv
-            .iter()
-            .flat_map(|word| {
-                word.likely().split_whitespace().map(Word::literal).collect::<Vec<_>>()
-            })
-            .collect();
-        let skip = usize::from(argv.first().is_some_and(|word| word.literal));
-        scan::dangers_in_arguments(self, guessed.get(skip..).unwrap_or(&[]));
-        scan::dangers_in_arguments(self, argv.get(skip..).unwrap_or(&[]));
     }
 
     /// Arguments that would show a secret variable.
     fn secrets_shown(&mut self, name: &str, argv: &[Word]) {
         let only_tested =
             matches!(name, "[" | "test" | ":" | "true" | "export" | "declare" | "local" | "unset");
-        if !only_tested && argv.iter().any(|word| word.shows_secret) {
+        let prints = |word: &Word| name == "printenv" && path::is_secret_name(word.likely());
+        if !only_tested && argv.iter().any(|word| word.shows_secret || prints(word)) {
             self.find(SECRET, name, format!("{name} $…"));
         }
     }
@@ -134,15 +166,12 @@ impl Walk {
                 self.by_row(found, &full, &args[at + 1..]);
             } else if let Some((wrapper, rest)) = wrapper::find(&full).map(|w| (w, &args[at + 1..]))
             {
-                self.wrapped(&full, wrapper, rest, args, &[]);
+                self.wrapped(&full, wrapper, rest, &[]);
             } else if row.other.is_some_and(|does| does.risk == Risk::ReadOnly) {
                 // The operand is no sub-command; the program's own options still count.
                 self.plain(row, name, args);
             } else {
                 self.find(row.other.unwrap_or(UNKNOWN), name, full);
-                if row.other.is_none_or(|does| does.risk == Risk::Unknown) && !self.probing {
-                    scan::dangers_in_arguments(self, args);
-                }
             }
             return;
         }
@@ -162,6 +191,16 @@ impl Walk {
         }
         if args.iter().any(|word| !word.literal && word.may_be_option) {
             self.find(UNKNOWN, name, format!("{name} with an option only known at run time"));
+        }
+        self.before_sub(row, name, args);
+    }
+
+    /// Options that may take a sub-command for their value. git has none that are not listed.
+    fn before_sub(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        if let Some(option) = argv::unknown_before_sub(row, args)
+            && !name.starts_with("git")
+        {
+            self.find(UNKNOWN, name, format!("{name} {option}"));
         }
     }
 
@@ -187,16 +226,17 @@ impl Walk {
         if let Some(does) = softer {
             base = does;
         }
-        for (option, does) in options.rules(row) {
-            if does.risk > Risk::ReadOnly {
-                self.find(does, name, format!("{name} {option}"));
-            }
+        self.by_rules(row, name, &options);
+        if softer.is_none() {
+            self.by_shapes(row, name, args, &options);
         }
         if let Some((most, does, unless)) = row.operands {
             let excused = unless.split_whitespace().any(|option| options.has(option));
             if options.count() > most && !excused {
-                let operand = options.operands.get(most).map(|word| word.text.clone());
-                self.find_at(does, name, name, operand);
+                match options.operands.get(most) {
+                    Some(operand) => self.path_target(does, name, operand),
+                    None => self.find(does, name, name),
+                }
             }
         }
         if let Some(only) = row.only
@@ -204,6 +244,9 @@ impl Walk {
             && let Some(option) = options.outside(row, only)
         {
             self.find(UNKNOWN, name, format!("{name} {option}"));
+        }
+        if row.subs {
+            self.before_sub(row, name, args);
         }
         let sensitive = !row.rules.is_empty() || row.only.is_some();
         if base.risk == Risk::ReadOnly && sensitive && options.may_hide_option() {
@@ -216,8 +259,39 @@ impl Walk {
         if self.found.len() == before || base.risk > Risk::ReadOnly {
             self.targets(row, base, name, &options);
         }
-        if base.risk == Risk::Unknown && !self.probing {
-            scan::dangers_in_arguments(self, args);
+    }
+
+    /// What the options say. Those that write say where.
+    fn by_rules(&mut self, row: &'static Row, name: &str, options: &Options<'_>) {
+        for (option, does) in options.rules(row) {
+            let what = format!("{name} {option}");
+            match options.value_of(&option) {
+                Some(target) if does.kind == Kind::Overwrite => {
+                    self.writes(name, what, Some(&target));
+                }
+                _ if does.risk > Risk::ReadOnly => self.find(does, name, what),
+                _ => {}
+            }
+        }
+    }
+
+    /// What the shapes of options and operands say.
+    fn by_shapes(
+        &mut self,
+        row: &'static Row,
+        name: &str,
+        args: &[Word],
+        options: &Options<'_>,
+    ) {
+        let dashed = args.iter().filter(|word| word.starts_with("-"));
+        let words: Vec<&Word> = options.operands.iter().copied().chain(dashed).collect();
+        for (shapes, does) in row.shapes {
+            let is_so = |word: &&&Word| {
+                shapes.split_whitespace().any(|shape| argv::has_shape(shape, word.likely()))
+            };
+            if let Some(word) = words.iter().find(is_so) {
+                self.find(*does, name, format!("{name} {}", word.text));
+            }
         }
     }
 
@@ -253,6 +327,9 @@ impl Walk {
                     any = true;
                     let host = argv::host(word.likely());
                     let local = host.as_deref().is_some_and(argv::is_local);
+                    if path::is_secret(word.likely()) && !word.likely().contains("://") {
+                        self.find(SECRET, name, format!("{name} {}", word.text));
+                    }
                     // `ext::sh -c …` names a program, not a machine.
                     if word.likely().contains("::") && !word.likely().starts_with(['[', ':']) {
                         self.find(RUN, name, format!("{name} {}", word.text));
@@ -326,7 +403,6 @@ impl Walk {
         name: &str,
         wrapper: &'static Wrapper,
         args: &[Word],
-        all: &[Word],
         via: &[String],
     ) {
         let mut via = via.to_vec();
@@ -339,7 +415,6 @@ impl Walk {
                 if let Some(finding) = self.found.last_mut() {
                     finding.foreign = true;
                 }
-                scan::dangers_in_arguments(self, all.get(1..).unwrap_or(&[]));
                 return;
             }
         };
@@ -355,8 +430,11 @@ impl Walk {
                 inside.skipped.first().and_then(|w| w.exact()).map(str::to_owned),
             );
         }
-        for (variable, value) in &inside.assignments {
+        for (variable, value) in inside.assignments.iter().chain(&inside.variables()) {
             self.assign(variable, crate::scope::Value::Any, value.as_deref());
+        }
+        if name.ends_with("ssh") && inside.value_of(&["-R", "-D", "-w"]).is_some() {
+            self.find(crate::effect::LISTEN, name, format!("{name} with a tunnel"));
         }
         if inside.nothing {
             return;

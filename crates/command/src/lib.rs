@@ -72,9 +72,10 @@ fn walk(command: &str, shell: Shell, known: Variables) -> Walk {
     let mut walk = Walk::new(shell, known);
     if shell.is_posix_like() {
         walk.script(command);
-        // `<((x))` is a command in a substitution to bash, and arithmetic to the grammar: where
-        // the two could differ, what the text might run counts.
-        if command.contains("<((") || command.contains(">((") {
+        // Where something is not certain, what the text might run counts. `<((x))` is a command in a
+        // substitution to bash, and arithmetic to the grammar.
+        let differs = command.contains("<((") || command.contains(">((");
+        if differs || walk.stop.is_some() || walk.hides_program {
             scan::dangers(&mut walk, command);
         }
     } else {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::effect::{Effect, Kind, LISTEN};
+use crate::path;
 use crate::risk::Risk;
 use crate::walk::{Finding, Walk};
 use crate::word::Word;
@@ -113,7 +114,19 @@ impl Reading {
 /// Code that comes over the network is run: nothing can be said about it, and everything is possible.
 fn code_from_elsewhere(walk: &mut Walk) {
     let network = walk.found.iter().any(|finding| finding.does.kind == Kind::Network);
-    let Some(run) = walk.found.iter().find(|finding| finding.foreign).cloned() else { return };
+    let written: Vec<String> = walk
+        .found
+        .iter()
+        .filter(|finding| finding.does.kind == Kind::Overwrite)
+        .filter_map(|finding| finding.target.as_deref().map(path::normal))
+        .collect();
+    // What was fetched into a file is run from there.
+    let fetched = |finding: &&Finding| {
+        finding.does.risk == Risk::Unknown
+            && finding.what.split(' ').any(|word| written.contains(&path::normal(word)))
+    };
+    let found = walk.found.iter().find(|finding| finding.foreign);
+    let Some(run) = found.or_else(|| walk.found.iter().find(fetched)).cloned() else { return };
     if network {
         let does = crate::effect::Does {
             kind: Kind::Execute,

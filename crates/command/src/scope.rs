@@ -153,7 +153,9 @@ const EXACT: &[&str] = &[
     "ALL_PROXY",
     "HTTP_PROXY",
     "HTTPS_PROXY",
+    "CARGO",
     "RUSTC",
+    "RUSTFMT",
     "RUSTFLAGS",
     "RUSTDOC",
     "LINGUAS",
@@ -183,6 +185,7 @@ const EXACT: &[&str] = &[
     "DBUS_SESSION_BUS_ADDRESS",
     "LOCALDOMAIN",
     "SSLKEYLOGFILE",
+    "DEBUGINFOD_URLS",
 ];
 
 const STARTS: &[&str] = &[
@@ -267,7 +270,31 @@ const STARTS: &[&str] = &[
     "CURL_",
     "GROFF",
     "ANSIBLE_",
+    "PKG_CONFIG_",
+    "PIPENV_",
+    "CONTAINER",
+    "XZ_",
+    "BZIP",
+    "GOENV",
+    "GOTOOLCHAIN",
+    "GOPROXY",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOVCS",
+    "GOINSECURE",
 ];
+
+/// Variables that are numbers to a shell: what is assigned to them is evaluated.
+const EVALUATED: &[&str] = &[
+    "RANDOM", "SRANDOM", "SECONDS", "LINENO", "HISTCMD", "EPOCHSECONDS", "BASHPID", "COLUMNS",
+    "LINES", "SHLVL", "ERRNO", "KEYTIMEOUT", "LISTMAX", "TMOUT", "TTYIDLE", "ARGC", "SAVEHIST",
+];
+
+/// Whether the shell evaluates what is assigned to the variable.
+pub(crate) fn is_evaluated(name: &str) -> bool {
+    EVALUATED.contains(&name)
+}
+
 
 const ENDS: &[&str] = &[
     "PATH",
@@ -347,6 +374,13 @@ pub(crate) fn changes_what_runs(name: &str, value: Option<&str>) -> bool {
     EXACT.contains(&name)
         || STARTS.iter().any(|start| name.starts_with(start))
         || ENDS.iter().any(|end| name.ends_with(end) && name.len() > end.len())
+}
+
+/// Whether zsh looks up in it what commands mean.
+pub(crate) fn is_zsh_table(name: &str) -> bool {
+    const TABLES: &str = "path cdpath manpath argv status functions aliases galiases saliases commands builtins options modules nameddirs userdirs dirstack parameters widgets keymaps reswords patchars";
+    name.ends_with("_functions")
+        || TABLES.split(' ').any(|table| table == name || name.strip_prefix("dis_") == Some(table))
 }
 
 /// Whether it is the name of a variable and nothing else.

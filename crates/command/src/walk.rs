@@ -59,6 +59,8 @@ pub(crate) struct Walk {
     pub(crate) input: Input,
     /// This walk only looks for dangers; it does not look inside unknown arguments again.
     pub(crate) probing: bool,
+    /// A program is run whose name nobody can guess.
+    pub(crate) hides_program: bool,
     /// Texts that could not be parsed, for the scan.
     pub(crate) opaque: Vec<String>,
 }
@@ -119,9 +121,9 @@ impl Walk {
         }
     }
 
-    /// Reads a text that runs in a shell or subshell of its own.
+    /// Reads a text that runs in another shell, which has none of this one's functions.
     pub(crate) fn nested(&mut self, text: &str, shell: Shell) {
-        let functions = self.functions.clone();
+        let functions = std::mem::take(&mut self.functions);
         let outer = std::mem::replace(&mut self.shell, shell);
         self.depth += 1;
         if shell.is_posix_like() {
@@ -283,10 +285,13 @@ impl Walk {
             return;
         }
         let takes_over = scope::changes_what_runs(name, text)
-            || (self.shell == Shell::Zsh
-                && matches!(name, "path" | "cdpath" | "manpath" | "argv" | "status"));
+            || (self.shell == Shell::Zsh && scope::is_zsh_table(name));
+        if scope::is_evaluated(name) && !value.is_number() {
+            self.inexact("what is assigned to a number of the shell is evaluated");
+        }
         if takes_over {
             self.find(UNKNOWN_VARIABLE, name, format!("{name}="));
+            scan::dangers(self, text.unwrap_or_default());
         }
         self.learned.set(name, value);
     }

@@ -259,6 +259,11 @@ fn dollar(cursor: &mut Cursor<'_>, parts: &mut Parts, quoted: bool) -> Result<()
         return Err("$[…] is not read");
     } else {
         let length = parameter_length(rest);
+        if cursor.shell == Shell::Zsh
+            && (rest.starts_with(['=', '~', '^', '+', ':']) || rest[length..].starts_with('['))
+        {
+            return Err("zsh reads more into a $ than other shells");
+        }
         if length == 0 {
             parts.char('$');
         } else {

@@ -126,8 +126,54 @@ fn fish_and_powershell_are_unknown_unless_plain() {
 #[test]
 fn sh_is_read_for_all_its_implementations() {
     assert_eq!(read("((rm -x))", Shell::Posix).risk, Risk::Unknown);
-    assert_eq!(read("[[ a || reboot ]]", Shell::Posix).risk, Risk::Unknown);
+    assert_eq!(read("[[ a || reboot ]]", Shell::Posix).risk, Risk::Dangerous);
     assert_eq!(read("ls | wc -l", Shell::Posix).risk, Risk::ReadOnly);
+}
+
+#[test]
+fn what_zsh_reads_differently_is_not_read_only_in_zsh() {
+    for command in [
+        "echo $x['$(frob)']",
+        "echo \"$x[1]\"",
+        "x='-o out'; sort $=x y",
+        "echo $~x",
+        "functions[ls]=frob; ls",
+        "aliases[ls]=frob; ls",
+        "commands[ls]=/tmp/x; ls",
+        "chpwd_functions=(frob); cd x",
+        "read -t 'a[$(frob)]' x",
+        "printf %d 'a[$(frob)]'",
+        "COLUMNS='a[$(frob)]' ls",
+        "echo *(e:frob:)",
+        "echo =ls",
+    ] {
+        assert_ne!(read(command, Shell::Zsh).risk, Risk::ReadOnly, "{command}");
+    }
+    for command in ["echo $x", "ls $HOME", "for f in *.rs; do wc -l $f; done"] {
+        assert_eq!(read(command, Shell::Zsh).risk, Risk::ReadOnly, "{command}");
+    }
+}
+
+#[test]
+fn words_that_are_no_commands_of_nu_are_programs() {
+    for command in ["json x", "md x", "exists x", "xml x"] {
+        assert_eq!(read(command, Shell::Nu).risk, Risk::Unknown, "{command}");
+    }
+}
+
+#[test]
+fn what_is_assigned_to_a_number_of_the_shell_is_evaluated() {
+    for name in ["RANDOM", "SRANDOM", "HISTCMD", "SECONDS", "OPTIND"] {
+        for text in [
+            format!("{name}='a[$(frob)]'"),
+            format!("read {name} < file"),
+            format!("for {name} in 'a[$(frob)]'; do :; done"),
+            format!("printf -v {name} %s x"),
+        ] {
+            assert!(bash(&text).risk >= Risk::Unknown, "{text}");
+        }
+    }
+    assert_eq!(bash("SECONDS=0; ls").risk, Risk::ReadOnly);
 }
 
 #[test]

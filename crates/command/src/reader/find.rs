@@ -133,7 +133,6 @@ impl Walk {
                 _ if text.starts_with("-O") && text[2..].bytes().all(|b| b.is_ascii_digit()) => {}
                 _ if text.starts_with('-') => {
                     self.find(UNKNOWN, name, format!("{name} {text}"));
-                    crate::scan::dangers_in_arguments(self, &args[at..]);
                     return;
                 }
                 _ => {

@@ -34,7 +34,6 @@ impl Walk {
         }
         let Some(call) = invocation(&argv[1..]) else {
             self.foreign(name, format!("{name} with unusual options"));
-            crate::scan::dangers_in_arguments(self, &argv[1..]);
             return;
         };
         // Letters mean other things to other shells; only `-c TEXT` is shared.

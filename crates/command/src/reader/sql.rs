@@ -83,6 +83,10 @@ fn only_known_functions(lower: &str) -> bool {
     true
 }
 
+fn is_memory_question(sub: &str) -> bool {
+    matches!(sub.to_ascii_uppercase().as_str(), "USAGE" | "STATS" | "DOCTOR" | "HELP")
+}
+
 /// Commands of the shells themselves: `\d`, `.tables`.
 fn meta(text: &str) -> Does {
     let first = text.split_whitespace().next().unwrap_or("");
@@ -243,6 +247,9 @@ impl Walk {
             "FLUSHALL" | "FLUSHDB" | "SHUTDOWN" | "CONFIG" | "DEBUG" | "EVAL" | "SCRIPT"
             | "MODULE" | "SLAVEOF" | "REPLICAOF" | "SAVE" | "BGSAVE" | "DEL" | "UNLINK" | "ACL" => {
                 DROPS
+            }
+            "MEMORY" if args.get(at + 1).is_none_or(|sub| !is_memory_question(sub.likely())) => {
+                CHANGES
             }
             known if READS.split_whitespace().any(|read| read == known) => QUERIES,
             _ => CHANGES,
