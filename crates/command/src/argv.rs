@@ -152,11 +152,10 @@ impl<'a> Options<'a> {
             .iter()
             .filter(|(_, does)| does.risk == Risk::ReadOnly)
             .find(|(list, _)| {
-                let harmless =
-                    |name: &str| name == "--" || is_digit(name) || listed(list, name);
+                let harmless = |name: &str| name == "--" || is_digit(name) || listed(list, name);
                 // `--print` shows something, `--print=cfg=file` writes it.
                 let names_file = |given: &Given<'_>| {
-                    let next = given.next.map(|next| next.likely());
+                    let next = given.next.map(Word::likely);
                     given.inline.as_deref().or(next).is_some_and(|value| value.contains('='))
                 };
                 list.split_whitespace().next().is_some_and(|first| self.has(first))
@@ -196,6 +195,11 @@ fn is_digit(option: &str) -> bool {
 /// Whether a long option could be short for another.
 fn abbreviates(option: &str, full: &str) -> bool {
     option.len() > 2 && option.starts_with("--") && full.starts_with(option)
+}
+
+/// Whether the option takes the next word as its value.
+pub(crate) fn takes_value(row: &Row, option: &str) -> bool {
+    listed(row.valued, option)
 }
 
 /// Whether a word switches something off.
@@ -273,7 +277,8 @@ pub(crate) struct Inside<'a> {
 impl Inside<'_> {
     /// Variables that are set by an option: `docker exec -e NAME=value`.
     pub(crate) fn variables(&self) -> Vec<(String, Option<String>)> {
-        let set = self.values.iter().filter(|(option, _)| matches!(option.as_str(), "-e" | "--env"));
+        let set =
+            self.values.iter().filter(|(option, _)| matches!(option.as_str(), "-e" | "--env"));
         set.filter_map(|(_, text)| {
             let (name, value) = text.split_once('=')?;
             scope::is_name(name).then(|| (name.to_owned(), Some(value.to_owned())))
@@ -349,6 +354,7 @@ fn wrapper_option(
         return Ok(1);
     }
     if listed(wrapper.valued, name) {
+        check_value(args, at)?;
         let value = text.split_once('=').map(|(_, value)| value.to_owned());
         let separate = value.is_none();
         let value = value.or_else(|| args.get(at + 1).map(|word| word.text.clone()));
@@ -356,6 +362,12 @@ fn wrapper_option(
         return Ok(if separate { 2 } else { 1 });
     }
     bundle(wrapper, args, at, inside)
+}
+
+/// Fails if the word after an option may be more than its value.
+fn check_value(args: &[Word], at: usize) -> Result<(), String> {
+    let value = args.get(at + 1).filter(|value| value.may_add_options());
+    value.map_or(Ok(()), |value| Err(value.text.clone()))
 }
 
 /// A bundle such as `-u1`, `-0n1`, `-10`.
@@ -374,6 +386,7 @@ fn bundle(
         if listed(wrapper.valued, &option) {
             let rest = &text[1 + index + letter.len_utf8()..];
             let separate = rest.is_empty();
+            check_value(args, at)?;
             let value = if separate {
                 args.get(at + 1).map(|word| word.text.clone())
             } else {

@@ -91,9 +91,10 @@ fn nu(walk: &mut Walk, words: &[String], argv: &[Word]) {
         }
         _ if NU.split_whitespace().any(|known| known == name) => {
             // A builtin of the same name as a program: with options it had better be harmless as both.
+            let has_options = words.iter().any(|word| word.starts_with('-'));
             if name != "open"
                 && crate::table::find(name).is_some()
-                && words.iter().any(|word| word.starts_with('-'))
+                && (has_options || !is_called_like_builtin(words))
             {
                 walk.judge(argv, &[]);
             }
@@ -110,6 +111,20 @@ fn nu(walk: &mut Walk, words: &[String], argv: &[Word]) {
         if crate::path::is_secret(&word.text) && matches!(name, "open" | "cp" | "mv") {
             walk.find(crate::effect::SECRET, name, format!("{name} {}", word.text));
         }
+    }
+}
+
+/// Whether the arguments are those of the builtin, where a program of its name writes.
+fn is_called_like_builtin(words: &[String]) -> bool {
+    let second = words.get(1).map(String::as_str);
+    match words[0].as_str() {
+        "uniq" => second.is_none(),
+        "zip" => words.len() == 2,
+        "date" => second.is_none_or(|sub| sub.starts_with(|c: char| c.is_ascii_alphabetic())),
+        "split" => second.is_some_and(|sub| {
+            matches!(sub, "row" | "column" | "chars" | "words" | "list" | "cell-path")
+        }),
+        _ => true,
     }
 }
 

@@ -13,9 +13,10 @@ use crate::row::{Reader, Row, Takes};
 use crate::scan;
 use crate::shell::Shell;
 use crate::table;
+use crate::unwrap::find_wrapper;
 use crate::walk::{Input, Walk};
 use crate::word::{Expansion, Word};
-use crate::wrapper::{self, Wrapper};
+use crate::wrapper;
 
 /// Wrappers around wrappers beyond this are refused.
 pub(crate) const MAX_WRAPPERS: usize = 16;
@@ -125,7 +126,8 @@ impl Walk {
     /// A program nothing is known about: it may do anything, also with its arguments.
     fn unknown_program(&mut self, argv: &[Word], what: &str) {
         let foreign = argv.first().is_some_and(|word| !word.literal);
-        self.hides_program |= argv.first().is_some_and(|word| !word.literal && word.guess.is_none());
+        self.hides_program |=
+            argv.first().is_some_and(|word| !word.literal && word.guess.is_none());
         self.find(UNKNOWN, what, what);
         if let Some(finding) = self.found.last_mut() {
             finding.foreign = foreign;
@@ -189,7 +191,13 @@ impl Walk {
                 self.find(does, name, format!("{name} {option}"));
             }
         }
-        if args.iter().any(|word| !word.literal && word.may_be_option) {
+        let is_value = |at: usize| at > 0 && argv::takes_value(row, &args[at - 1].text);
+        let hides = |at: usize| {
+            let word = &args[at];
+            let is_one_value = is_value(at) && !word.may_split;
+            !word.literal && word.may_be_option && !is_one_value
+        };
+        if (0..args.len()).any(hides) {
             self.find(UNKNOWN, name, format!("{name} with an option only known at run time"));
         }
         self.before_sub(row, name, args);
@@ -276,13 +284,7 @@ impl Walk {
     }
 
     /// What the shapes of options and operands say.
-    fn by_shapes(
-        &mut self,
-        row: &'static Row,
-        name: &str,
-        args: &[Word],
-        options: &Options<'_>,
-    ) {
+    fn by_shapes(&mut self, row: &'static Row, name: &str, args: &[Word], options: &Options<'_>) {
         let dashed = args.iter().filter(|word| word.starts_with("-"));
         let words: Vec<&Word> = options.operands.iter().copied().chain(dashed).collect();
         for (shapes, does) in row.shapes {
@@ -396,141 +398,6 @@ impl Walk {
             None => self.find_at(does, name, name, word.path().map(str::to_owned)),
         }
     }
-
-    /// Unwraps one wrapper and judges what it runs.
-    fn wrapped(
-        &mut self,
-        name: &str,
-        wrapper: &'static Wrapper,
-        args: &[Word],
-        via: &[String],
-    ) {
-        let mut via = via.to_vec();
-        via.push(name.to_owned());
-        let inside = match argv::unwrap(wrapper, args) {
-            Ok(inside) => inside,
-            Err(option) => {
-                self.find(wrapper.does, name, name);
-                self.find(UNKNOWN, name, format!("{name} {option}"));
-                if let Some(finding) = self.found.last_mut() {
-                    finding.foreign = true;
-                }
-                return;
-            }
-        };
-        if inside.harmless {
-            self.find(READ, name, format!("{name} --version"));
-            return;
-        }
-        if !(name == "exec" || wrapper.does == READ) || inside.nothing {
-            self.find_at(
-                wrapper.does,
-                name,
-                name,
-                inside.skipped.first().and_then(|w| w.exact()).map(str::to_owned),
-            );
-        }
-        for (variable, value) in inside.assignments.iter().chain(&inside.variables()) {
-            self.assign(variable, crate::scope::Value::Any, value.as_deref());
-        }
-        if name.ends_with("ssh") && inside.value_of(&["-R", "-D", "-w"]).is_some() {
-            self.find(crate::effect::LISTEN, name, format!("{name} with a tunnel"));
-        }
-        if inside.nothing {
-            return;
-        }
-        match wrapper.inner {
-            wrapper::Inner::Argv if inside.rest.is_empty() => self.find(READ, name, name),
-            wrapper::Inner::Argv => self.judge(inside.rest, &via),
-            wrapper::Inner::ArgvAndInput => self.xargs(name, &inside, &via),
-            wrapper::Inner::Text => self.shell_text(name, inside.rest, &via),
-            wrapper::Inner::DashC => self.dash_c(name, inside.rest, &via),
-        }
-    }
-
-    /// `xargs`: the command gets arguments we do not see.
-    fn xargs(&mut self, name: &str, inside: &argv::Inside<'_>, via: &[String]) {
-        if inside.rest.is_empty() {
-            self.find(READ, name, name);
-            return;
-        }
-        let mut argv = inside.rest.to_vec();
-        match inside.value_of(&["-I", "-J", "--replace"]) {
-            Some(mark) => {
-                for word in &mut argv {
-                    if word.text.contains(mark) && !mark.is_empty() {
-                        // `./{}` cannot begin with a dash, `{}` can.
-                        let leads = word.text.starts_with(mark);
-                        let text = std::mem::take(&mut word.text);
-                        *word = Word::from_input(&text);
-                        word.may_be_option = leads;
-                    }
-                }
-            }
-            None => argv.push(Word::from_input("…")),
-        }
-        self.judge(&argv, via);
-    }
-
-    /// Arguments that are joined to shell text: `eval`, `watch`, `ssh`, `parallel`.
-    fn shell_text(&mut self, name: &str, rest: &[Word], via: &[String]) {
-        if rest.is_empty() {
-            if name != "eval" {
-                self.find(RUN, name, name);
-            }
-            return;
-        }
-        let exact: Option<Vec<&str>> = rest.iter().map(Word::exact).collect();
-        let likely: Vec<&str> = rest.iter().map(Word::likely).collect();
-        let script = exact.as_ref().map_or_else(|| likely.join(" "), |words| words.join(" "));
-        if exact.is_none() {
-            self.foreign(name, format!("{name} of text only known at run time"));
-        }
-        if name == "parallel" {
-            self.find(UNKNOWN, name, "parallel adds arguments to the text");
-        }
-        if via.len() > MAX_WRAPPERS {
-            self.inexact("wrapped too deeply");
-        } else if name == "eval" {
-            self.depth += 1;
-            self.script(&script);
-            self.depth -= 1;
-        } else {
-            self.nested(&script, Shell::Posix);
-        }
-    }
-
-    /// `su -c TEXT`.
-    fn dash_c(&mut self, name: &str, rest: &[Word], _via: &[String]) {
-        let at = rest.iter().position(|word| word.text == "-c" || word.text == "--command");
-        match at.and_then(|at| rest.get(at + 1)) {
-            Some(script) => self.text_of(name, script, Shell::Bash),
-            None => self.find(RUN, name, name),
-        }
-    }
-
-    /// A word that is the text of a script.
-    pub(crate) fn text_of(&mut self, name: &str, script: &Word, shell: Shell) {
-        if !script.literal {
-            self.foreign(name, format!("{name} -c with text only known at run time"));
-        }
-        if script.literal || script.guess.is_some() {
-            let text = script.likely().to_owned();
-            self.nested(&text, shell);
-        } else {
-            // What surrounds an unknown part may be dangerous already.
-            let text = script.text.clone();
-            scan::dangers(self, &text);
-        }
-    }
-
-    /// Code that comes from somewhere else is run.
-    pub(crate) fn foreign(&mut self, name: &str, what: impl Into<String>) {
-        self.find(RUN, name, what);
-        if let Some(finding) = self.found.last_mut() {
-            finding.foreign = true;
-        }
-    }
 }
 
 /// An option may be hidden in what is only known at run time.
@@ -538,14 +405,6 @@ const UNKNOWN_OPTION: Does =
     Does { phrase: "could turn out to be an option that does more", ..UNKNOWN };
 /// The address, and so what is sent, is only known at run time.
 const UNKNOWN_HOST: Does = Does { phrase: "asks for an address only known at run time", ..UNKNOWN };
-
-fn find_wrapper<'a>(name: &str, argv: &'a [Word]) -> Option<(&'static Wrapper, &'a [Word])> {
-    let two = argv.get(1).and_then(Word::exact).map(|sub| format!("{name} {sub}"));
-    if let Some(found) = two.as_deref().and_then(wrapper::find) {
-        return Some((found, &argv[2..]));
-    }
-    wrapper::find(name).map(|found| (found, &argv[1..]))
-}
 
 /// `--version` and `--help` alone never do anything else; builtins would take them as operands.
 fn asks_for_help(row: &Row, args: &[Word]) -> bool {

@@ -11,7 +11,9 @@ pub(crate) enum Value {
     OneOf(Vec<String>),
     /// A number.
     Number,
-    /// Words that do not begin with `-`: object names, paths below a known one.
+    /// One word that does not begin with `-`: the name of an object, a date.
+    Name,
+    /// Text that does not begin with `-`: paths below a known one. A word of it may.
     Tame,
     /// Anything.
     Any,
@@ -35,6 +37,7 @@ impl Value {
                 if one.len() > 32 { Self::Any } else { Self::OneOf(one) }
             }
             (one, two) if one.is_number() && two.is_number() => Self::Number,
+            (one, two) if one.is_name() && two.is_name() => Self::Name,
             (one, two) if !one.may_be_option() && !two.may_be_option() => Self::Tame,
             _ => Self::Any,
         }
@@ -47,8 +50,24 @@ impl Value {
                 .iter()
                 .flat_map(|text| text.split_whitespace())
                 .any(|word| word.starts_with(['-', '*', '?', '['])),
-            Self::Number | Self::Tame => false,
+            Self::Number | Self::Name | Self::Tame => false,
             Self::Any => true,
+        }
+    }
+
+    /// Whether a word of it could, when the shell takes it apart at blanks.
+    pub(crate) fn may_split_into_option(&self) -> bool {
+        *self == Self::Tame || self.may_be_option()
+    }
+
+    /// Whether it is one word that does not begin with `-`.
+    fn is_name(&self) -> bool {
+        match self {
+            Self::OneOf(texts) => {
+                !self.may_be_option() && texts.iter().all(|text| !text.contains([' ', '\t', '\n']))
+            }
+            Self::Number | Self::Name => true,
+            Self::Tame | Self::Any => false,
         }
     }
 
@@ -60,7 +79,7 @@ impl Value {
                 let digits = text.strip_prefix('-').unwrap_or(text);
                 digits.bytes().all(|b| b.is_ascii_digit())
             }),
-            Self::Tame | Self::Any => false,
+            Self::Name | Self::Tame | Self::Any => false,
         }
     }
 
@@ -186,6 +205,7 @@ const EXACT: &[&str] = &[
     "LOCALDOMAIN",
     "SSLKEYLOGFILE",
     "DEBUGINFOD_URLS",
+    "MTR_PACKET",
 ];
 
 const STARTS: &[&str] = &[
@@ -286,15 +306,29 @@ const STARTS: &[&str] = &[
 
 /// Variables that are numbers to a shell: what is assigned to them is evaluated.
 const EVALUATED: &[&str] = &[
-    "RANDOM", "SRANDOM", "SECONDS", "LINENO", "HISTCMD", "EPOCHSECONDS", "BASHPID", "COLUMNS",
-    "LINES", "SHLVL", "ERRNO", "KEYTIMEOUT", "LISTMAX", "TMOUT", "TTYIDLE", "ARGC", "SAVEHIST",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "HISTCMD",
+    "EPOCHSECONDS",
+    "BASHPID",
+    "COLUMNS",
+    "LINES",
+    "SHLVL",
+    "ERRNO",
+    "KEYTIMEOUT",
+    "LISTMAX",
+    "TMOUT",
+    "TTYIDLE",
+    "ARGC",
+    "SAVEHIST",
 ];
 
 /// Whether the shell evaluates what is assigned to the variable.
 pub(crate) fn is_evaluated(name: &str) -> bool {
     EVALUATED.contains(&name)
 }
-
 
 const ENDS: &[&str] = &[
     "PATH",

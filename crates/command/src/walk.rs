@@ -15,7 +15,7 @@ use crate::reading::SimpleCommand;
 use crate::scan;
 use crate::scope::{self, Value, Variables};
 use crate::shell::Shell;
-use crate::word::Word;
+use crate::word::{Expansion, Word};
 
 /// One thing a command would do.
 #[derive(Clone, Debug)]
@@ -266,6 +266,8 @@ impl Walk {
                 Value::literal(&word.text)
             } else if word.may_be_option {
                 Value::Any
+            } else if word.may_split && !word.expansions.contains(&Expansion::Glob) {
+                Value::Name
             } else {
                 Value::Tame
             };
@@ -386,7 +388,7 @@ impl Walk {
         self.input = outer;
         self.depth -= 1;
         let mut word = Word::from_input("<(…)");
-        word.expansions = vec![crate::word::Expansion::Process];
+        word.expansions = vec![Expansion::Process];
         word.may_be_option = false;
         word.may_split = false;
         word

@@ -25,6 +25,10 @@ impl Walk {
             if !word.literal || !text.starts_with('-') || text == "-" {
                 break;
             }
+            if matches!(text, "-F" | "-v") && args.get(at + 1).is_some_and(Word::may_add_options) {
+                self.find(UNKNOWN, name, format!("{name} {text} with more than a value"));
+                return;
+            }
             at += match text {
                 "-F" | "-v" | "--field-separator" | "--assign" => 2,
                 "--" => {

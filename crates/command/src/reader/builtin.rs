@@ -135,8 +135,7 @@ impl Walk {
     fn read_variables(&mut self, name: &str, args: &[Word]) {
         let mut takes_value = false;
         // zsh has other letters for other options.
-        if self.shell == crate::shell::Shell::Zsh
-            && args.iter().any(|word| word.text.contains('['))
+        if self.shell == crate::shell::Shell::Zsh && args.iter().any(|word| word.text.contains('['))
         {
             self.find(UNKNOWN, name, format!("{name} into an element"));
             return;

@@ -47,7 +47,8 @@ impl Walk {
         };
         let rest = &args[at + 1..];
         // Options of the others may come after the program, and load another one.
-        let operands = || rest.iter().skip(1).all(|word| !word.may_be_option && !word.starts_with("-"));
+        let operands =
+            || rest.iter().skip(1).all(|word| !word.may_be_option && !word.starts_with("-"));
         match first.text.as_str() {
             "-c" if python => self.snippet(name, rest.first(), PYTHON, false),
             "-e" | "-p" | "-pe" | "--eval" | "--print" if node && operands() => {

@@ -136,13 +136,20 @@ impl Walk {
             "--compress-program",
             "-I",
         ];
-        let runs = args.iter().any(|word| {
-            let option = word.text.split('=').next().unwrap_or("");
-            RUNS.iter().any(|bad| {
-                option == *bad
-                    || (option.len() > 4 && option.starts_with("--") && bad.starts_with(option))
-            })
+        // `-I` and `-F` name a program, also in a bundle.
+        let bundled = args.iter().enumerate().any(|(at, word)| {
+            let text = word.text.as_str();
+            let is_bundle = at == 0 || (text.starts_with('-') && !text.starts_with("--"));
+            is_bundle && !text.starts_with("--") && text.contains(['I', 'F'])
         });
+        let runs = bundled
+            || args.iter().any(|word| {
+                let option = word.text.split('=').next().unwrap_or("");
+                RUNS.iter().any(|bad| {
+                    option == *bad
+                        || (option.len() > 4 && option.starts_with("--") && bad.starts_with(option))
+                })
+            });
         if runs {
             self.find(RUN, name, format!("{name} with a program to run"));
             return;

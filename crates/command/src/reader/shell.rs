@@ -103,7 +103,10 @@ fn invocation(args: &[Word]) -> Option<Invocation<'_>> {
                 at += 1;
                 break;
             }
-            "-o" | "+o" | "-O" | "+O" => at += 2,
+            "-o" | "+o" | "-O" | "+O" => {
+                args.get(at + 1)?.exact()?;
+                at += 2;
+            }
             "--login" | "--noprofile" | "--norc" | "--posix" | "--restricted" => at += 1,
             _ if text.starts_with("--") => return None,
             _ if text.starts_with(['-', '+']) && text.len() > 1 => {

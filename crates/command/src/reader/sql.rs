@@ -155,6 +155,9 @@ impl Walk {
                 | "--password"
                     if !sqlite || text == "-separator" =>
                 {
+                    if args.get(at).is_some_and(Word::may_add_options) {
+                        self.find(UNKNOWN, name, format!("{name} {text} with more than a value"));
+                    }
                     let attached = name == "mysql" && text == "-p" || text == "-v";
                     at += usize::from(!attached);
                 }
@@ -232,6 +235,10 @@ impl Walk {
         const READS: &str = "GET MGET KEYS SCAN TTL PTTL TYPE EXISTS STRLEN LLEN LRANGE LINDEX SCARD SMEMBERS SISMEMBER HGET HGETALL HKEYS HLEN HMGET ZRANGE ZCARD ZSCORE ZCOUNT INFO PING DBSIZE TIME MEMORY OBJECT XLEN XRANGE XINFO PFCOUNT RANDOMKEY GETRANGE ECHO";
         let mut at = 0;
         while let Some(word) = args.get(at).filter(|word| word.starts_with("-")) {
+            if args.get(at + 1).is_some_and(Word::may_add_options) {
+                self.find(UNKNOWN, name, format!("{name} {} with more than a value", word.text));
+                return;
+            }
             at += match word.text.as_str() {
                 "-h" | "-p" | "-n" | "-a" | "-u" => 2,
                 "--raw" | "--no-raw" | "--csv" | "--tls" | "--no-auth-warning" => 1,

@@ -192,9 +192,7 @@ impl Walk {
         });
         let fields: Vec<&Word> = args
             .windows(2)
-            .filter(|pair| {
-                matches!(pair[0].text.as_str(), "-f" | "-F" | "--field" | "--raw-field")
-            })
+            .filter(|pair| matches!(pair[0].text.as_str(), "-f" | "-F" | "--field" | "--raw-field"))
             .map(|pair| &pair[1])
             .collect();
         if fields.iter().any(|field| field.likely().contains("=@")) {

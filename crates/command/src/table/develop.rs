@@ -54,7 +54,7 @@ pub(super) const ROWS: &[Row] = &[
     row("go", READ).subs().single_dash().valued("-C"),
     row("go version|go env|go help", READ).single_dash().when(&[("-w -u", WRITE)]),
     row("go list|go doc", READ).single_dash().when(&[("-toolexec -exec", RUN), ("-modfile -overlay -mod -export -compiled", RUN), ("-http", LISTEN)]),
-    row("go vet", BUILD),
+    row("go vet", BUILD).single_dash().when(&[("-vettool -toolexec -exec", RUN)]),
     row("go build|go test|go run|go generate|go tool|go install|go clean|go fix|go bug|go work", BUILD),
     row("go fmt|go get", WRITE),
     row("go mod", READ).subs(),
@@ -65,6 +65,7 @@ pub(super) const ROWS: &[Row] = &[
     // C, C++ and the like.
     row("gcc|g++|cc|c++|clang|clang++|ld|as|ranlib|strip|objcopy|nasm|tcc|zig|nvcc|emcc|swiftc|javac|kotlinc|scalac|ghc|ocamlc|dmd|nim|crystal|valac|fpc|gfortran", BUILD)
         .when(&[("-v", READ), ("-dumpversion", READ), ("-dumpmachine", READ), ("-V", READ)])
+        .shaped(&[("-fplugin=* -specs=* -wrapper -B*", RUN)])
         .beyond(0, BUILD, ""),
     row("make|gmake|bmake", BUILD).when(&[("--eval -E", RUN)]).shaped(&[("-", RUN)]),
     row("cmake|ninja|ctest|cpack|bazel|bazelisk|buck|buck2|pants|just|task|mage|rake|ant|mvn|mvnw|gradle|gradlew|sbt|lein|stack|cabal|mix|rebar3|dune|dub|swift|xcodebuild|xcrun|msbuild|dotnet|earthly|tilt|skaffold|premake5|autoconf|automake|configure|libtool|aclocal|flutter|dart|fastlane|pod", BUILD),

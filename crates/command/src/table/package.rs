@@ -100,7 +100,9 @@ pub(super) const ROWS: &[Row] = &[
     row("pipx list", READ),
     row("pipx install|pipx uninstall|pipx upgrade|pipx inject|pipx ensurepath|pipx reinstall", INSTALL),
     // Ruby, PHP, Perl, others.
-    row("gem|bundle|bundler|composer|cpan|cpanm|luarocks|opam|hex|nuget|vcpkg|conan", READ).subs().other(INSTALL),
+    row("bundle|bundler", INSTALL).subs().other(INSTALL),
+    row("cpan", RUN),
+    row("gem|composer|cpanm|luarocks|opam|hex|nuget|vcpkg|conan", READ).subs().other(INSTALL),
     row("gem list|gem environment|gem which|gem contents|gem dependency|gem info|gem specification|luarocks list|luarocks show|opam list|opam show", READ),
     row("gem search", FETCH),
     row("gem push|gem yank|gem owner|gem signin", RELEASE),

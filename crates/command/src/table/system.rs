@@ -38,7 +38,8 @@ pub(super) const ROWS: &[Row] = &[
     row("stty", READ).subs().other(SERVICE).flags("-a -g --all --save").valued("-F --file"),
     row("stty size|stty speed", READ),
     row("nmcli device|nmcli connection|nmcli general", SERVICE).subs().other(SERVICE),
-    row("nmcli device status|nmcli device show|nmcli connection show|nmcli general status|ufw status|timedatectl status|timedatectl show|hostnamectl status|localectl status|loginctl list-sessions|networkctl status|networkctl list|launchctl list|launchctl print|defaults read|supervisorctl status|chronyc tracking|chronyc sources|resolvectl status|resolvectl query|resolvectl statistics|loginctl show-session|loginctl list-users|loginctl session-status|timedatectl timesync-status|timedatectl list-timezones|localectl list-locales|nft list|udevadm info|tmutil listbackups", READ),
+    row("nmcli device status|nmcli device show|nmcli connection show|nmcli general status|ufw status|timedatectl status|timedatectl show|hostnamectl status|localectl status|loginctl list-sessions|networkctl status|networkctl list|launchctl list|launchctl print|defaults read|supervisorctl status|chronyc tracking|chronyc sources|resolvectl status|resolvectl query|resolvectl statistics|loginctl show-session|loginctl list-users|loginctl session-status|timedatectl timesync-status|timedatectl list-timezones|localectl list-locales|nft list|tmutil listbackups", READ),
+    row("udevadm info", READ).when(&[("-c --cleanup-db", SERVICE)]),
     row("dmesg", READ).when(&[("-c --read-clear -C --clear -D --console-off -E --console-on -n --console-level", SERVICE)]),
     row("atq|runlevel|getenforce|sestatus|aa-status|aureport|systemd-cgls|systemd-cgtop|systemd-detect-virt|systemd-escape|systemd-path", READ),
     row("ausearch", READ).when(&[("--checkpoint", OVERWRITE)]),
@@ -77,7 +78,8 @@ pub(super) const ROWS: &[Row] = &[
         .valued("--max-depth --format --include --exclude")
         .shaped(&[("*,* :*", RUN)]),
     row("sendmail|mail|mailx|mutt|msmtp|swaks|notify-send|wall|write|mesg|logger|xdg-open|open|start|gnome-open|wl-copy|xclip|xsel|pbcopy|say|espeak", SEND),
-    row("pbpaste|wl-paste", READ),
+    row("pbpaste", READ),
+    row("wl-paste", READ).only("-n --no-newline -l --list-types -p --primary -t --type").valued("-t --type").when(&[("-w --watch", RUN)]),
     // Secrets.
     row("ssh-keygen", SECRET).when(&[("-l -f -E -v", READ), ("-F -f", READ)]),
     row("ssh-add", SECRET).when(&[("-l", READ), ("-L", READ)]),
