@@ -398,23 +398,26 @@ impl Walk {
                     .collect();
                 Input::Text(words.join(" ").replace("\\n", "\n"))
             }
-            "cat" if raws.is_empty() => simple
-                .suffix
-                .iter()
-                .flat_map(|suffix| &suffix.0)
-                .find_map(|item| match item {
-                    ast::CommandPrefixOrSuffixItem::IoRedirect(ast::IoRedirect::HereDocument(
-                        _,
-                        document,
-                    )) => Some(Input::Text(document.doc.value.clone())),
-                    _ => None,
-                })
-                .unwrap_or(Input::Other),
+            // Handed on as it is.
+            "cat" if raws.is_empty() => document_of(simple)
+                .or_else(|| self.input_text())
+                .map_or(Input::Other, Input::Text),
+            "tee" => self.input_text().map_or(Input::Other, Input::Text),
             "base64" | "base32" | "xxd" | "openssl" | "gunzip" | "zcat" | "gzip" | "rev" | "tr"
             | "uudecode" | "sed" => Input::Decoded,
             _ => Input::Other,
         }
     }
+}
+
+/// The here-document that a command is given.
+fn document_of(simple: &ast::SimpleCommand) -> Option<String> {
+    simple.suffix.iter().flat_map(|suffix| &suffix.0).find_map(|item| match item {
+        ast::CommandPrefixOrSuffixItem::IoRedirect(ast::IoRedirect::HereDocument(_, document)) => {
+            Some(document.doc.value.clone())
+        }
+        _ => None,
+    })
 }
 
 /// What a plain `echo`, `printf` or `which` prints.

@@ -14,7 +14,7 @@ use crate::scan;
 use crate::shell::Shell;
 use crate::table;
 use crate::unwrap::find_wrapper;
-use crate::walk::{Input, Walk};
+use crate::walk::Walk;
 use crate::word::{Expansion, Word};
 use crate::wrapper;
 
@@ -74,7 +74,8 @@ impl Walk {
                 return;
             }
             scan::dangers_in_arguments(self, argv.get(1..).unwrap_or(&[]));
-            if let Input::Text(text) = self.input.clone() {
+            // It may run what it is fed, also what comes to it through others.
+            for text in [self.input_text(), self.fed.clone()].into_iter().flatten() {
                 scan::dangers(self, &text);
             }
             if argv.first().is_some_and(|word| !word.literal) {

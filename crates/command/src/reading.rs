@@ -51,6 +51,9 @@ pub struct Reading {
     /// not understood, everything in it that could be one.
     #[serde(skip)]
     pub possible: Vec<Vec<String>>,
+    /// Whether something in it runs what it finds on standard input.
+    #[serde(skip)]
+    pub runs_input: bool,
 }
 
 /// The programs an `accept_edits` mode runs without asking.
@@ -73,6 +76,7 @@ impl Reading {
             commands: Vec::new(),
             exact: false,
             possible: Vec::new(),
+            runs_input: false,
         }
     }
 
@@ -107,6 +111,7 @@ impl Reading {
             commands: walk.commands,
             exact: walk.stop.is_none(),
             possible,
+            runs_input: walk.runs_input,
         }
     }
 }

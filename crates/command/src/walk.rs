@@ -57,6 +57,10 @@ pub(crate) struct Walk {
     pub(crate) commands: Vec<SimpleCommand>,
     pub(crate) stop: Option<Stop>,
     pub(crate) input: Input,
+    /// What the caller gives to whatever inherits its standard input, where that is known.
+    pub(crate) fed: Option<String>,
+    /// Something runs what it is fed.
+    pub(crate) runs_input: bool,
     /// This walk only looks for dangers; it does not look inside unknown arguments again.
     pub(crate) probing: bool,
     /// A program is run whose name nobody can guess.
@@ -68,6 +72,23 @@ pub(crate) struct Walk {
 impl Walk {
     pub(crate) fn new(shell: Shell, known: Variables) -> Self {
         Self { shell, known, ..Self::default() }
+    }
+
+    /// What the next command finds on its standard input.
+    pub(crate) fn take_input(&mut self) -> Input {
+        match (std::mem::take(&mut self.input), self.fed.clone()) {
+            (Input::Inherited, Some(text)) => Input::Text(text),
+            (input, _) => input,
+        }
+    }
+
+    /// The text on its standard input, if there is one.
+    pub(crate) fn input_text(&self) -> Option<String> {
+        match &self.input {
+            Input::Text(text) => Some(text.clone()),
+            Input::Inherited => self.fed.clone(),
+            Input::Decoded | Input::Other => None,
+        }
     }
 
     /// Notes that the text is not read exactly.

@@ -177,6 +177,79 @@ fn what_is_assigned_to_a_number_of_the_shell_is_evaluated() {
 }
 
 #[test]
+fn what_is_fed_to_a_shell_or_interpreter_is_run() {
+    let fed = |command: &str, input: &str| umbo_command::read_fed(command, Shell::Posix, Some(input));
+    for command in [
+        "sh",
+        "bash",
+        "bash -s",
+        "sh -s x",
+        "sh -",
+        "env sh",
+        "sudo -n bash",
+        "timeout 5 sh",
+        "docker exec -i c sh",
+        "cat | sh",
+        "tee log | bash",
+        "grep . | sh",
+        "x=$(sh)",
+        "(sh)",
+        "sh; ls",
+        "while read -r l; do eval \"$l\"; done",
+        "while read -r l; do $l; done",
+        "xargs -I{} sh -c '{}'",
+        "awk '{system($0)}'",
+        "perl -ne 'system $_'",
+        "sh /dev/stdin",
+        ". /dev/stdin",
+        "source /proc/self/fd/0",
+        "eval \"$(cat)\"",
+        "bash -c \"$(cat)\"",
+        "sh <&0",
+        "make -f -",
+        "ssh host",
+        "frobnicate",
+        "./run",
+    ] {
+        assert_eq!(fed(command, "rm -rf x\n").risk, Risk::Dangerous, "{command}");
+        assert!(fed(command, "ls\n").risk >= Risk::Unknown, "{command}");
+    }
+    for command in ["python3", "python3 -", "node", "perl", "ruby", "deno run -"] {
+        let code = "import shutil; shutil.rmtree('x')";
+        assert_eq!(fed(command, code).risk, Risk::Dangerous, "{command}");
+    }
+    for command in ["psql", "sqlite3 a.db", "mysql x"] {
+        assert_eq!(fed(command, "drop table x;").risk, Risk::Dangerous, "{command}");
+        assert_eq!(fed(command, "select 1;").risk, Risk::Unknown, "{command}");
+    }
+    assert_eq!(fed("redis-cli", "flushall\n").risk, Risk::Dangerous);
+    for command in ["wc -l", "sort", "grep x", "cat", "jq .", "head"] {
+        assert_eq!(fed(command, "rm -rf x").risk, Risk::ReadOnly, "{command}");
+    }
+    assert!(fed("sh", "ls").runs_input && !fed("wc", "ls").runs_input);
+}
+
+#[test]
+fn what_is_typed_is_never_certain_and_a_danger_in_it_is_one() {
+    for text in ["ls\n", "y\n", "print(1)\n", ""] {
+        assert_eq!(umbo_command::read_typed(text).risk, Risk::Unknown, "{text:?}");
+    }
+    for text in [
+        "rm -rf x\n",
+        "ls # ; rm -rf x\n",
+        "!rm -rf x\n",
+        ":!rm -rf x\r",
+        "import os; os.system('rm -rf x')\n",
+        "shutil.rmtree('x')\n",
+        "drop table users;\n",
+        "delete from users;",
+        "git push --force\n",
+    ] {
+        assert_eq!(umbo_command::read_typed(text).risk, Risk::Dangerous, "{text:?}");
+    }
+}
+
+#[test]
 fn an_empty_command_is_unknown() {
     for text in ["", "  ", "\n"] {
         assert_eq!(bash(text).risk, Risk::Unknown);

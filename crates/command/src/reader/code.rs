@@ -67,6 +67,7 @@ impl Walk {
             _ if !first.literal || crate::judge::is_process(first) => {
                 self.foreign(name, format!("{name} {}", first.text));
             }
+            _ if rest.iter().any(|word| word.text == "-") => self.interpret_input(name, python),
             _ => {
                 self.find(RUN, name, format!("{name} {}", first.text));
                 self.quoted_commands(args);
@@ -103,9 +104,22 @@ impl Walk {
         }
     }
 
+    /// What a text would do that is typed into an interpreter or a database.
+    pub(crate) fn typed(&mut self, text: &str) {
+        self.quoted_commands(&[Word::literal(text)]);
+        // A statement ends in a semicolon; words that only look like one do not.
+        for statement in text.split_inclusive(';').filter(|part| part.ends_with(';')) {
+            let does = super::sql::statement(statement.trim_end_matches(';'));
+            if does.risk == crate::risk::Risk::Dangerous {
+                self.find(does, "typed", statement.trim().to_owned());
+            }
+        }
+    }
+
     /// The interpreter reads its program from standard input.
     fn interpret_input(&mut self, name: &str, python: bool) {
-        match std::mem::take(&mut self.input) {
+        self.runs_input = true;
+        match self.take_input() {
             Input::Text(text) if python && is_trivial(&text, PYTHON, false) => {
                 self.find(READ, name, format!("{name} with a trivial program"));
             }

@@ -66,7 +66,8 @@ impl Walk {
 
     /// The shell runs what it finds on its standard input.
     pub(crate) fn script_from_input(&mut self, name: &str, shell: Shell) {
-        match std::mem::take(&mut self.input) {
+        self.runs_input = true;
+        match self.take_input() {
             Input::Text(script) => {
                 // The text is what echo prints, give or take its escapes: good for a warning only.
                 self.foreign(name, format!("… | {name}"));
