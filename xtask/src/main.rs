@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod failure;
+mod fuzz;
 mod proc;
 mod promises;
 mod scratch;
@@ -31,6 +32,7 @@ cargo xtask VERB
   bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
   bench command        reading everyday commands
   bench recipes        finding the tasks of 200 packages
+  fuzz TARGET [SECONDS]   any bytes at command_read, rulefile, schema or view (60)
   soak [N]             short commands, each checked byte for byte (100000)
 
 bench and soak take --state DIR for where their jobs are kept; else in the directory for
@@ -60,6 +62,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "view"] => bench::example("umbo-view", "throughput"),
         ["bench", "command"] => bench::example("umbo-command", "measure"),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection"),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         [] | ["help" | "--help" | "-h"] => {
             say(USAGE);

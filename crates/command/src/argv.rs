@@ -7,10 +7,20 @@ use crate::scope;
 use crate::word::Word;
 use crate::wrapper::{Inner, Wrapper};
 
+/// An option as given: `-o` for each letter of a bundle, long ones without their value.
+struct Given<'a> {
+    name: String,
+    /// What was written to it: `--out=x`, `-ox`.
+    inline: Option<String>,
+    /// The word after it, which may be its value.
+    next: Option<&'a Word>,
+}
+
 /// An argument list taken apart.
 pub(crate) struct Options<'a> {
-    /// Options as written: `-o` for each letter of a bundle, long ones without their value.
-    given: Vec<String>,
+    given: Vec<Given<'a>>,
+    /// An option was switched off: `-check=false`, `--noEmit false`.
+    negated: bool,
     pub(crate) operands: Vec<&'a Word>,
     /// What stood where the value of an option is expected.
     pub(crate) values: Vec<&'a Word>,
@@ -27,6 +37,7 @@ impl<'a> Options<'a> {
     pub(crate) fn of(row: &Row, args: &'a [Word]) -> Self {
         let mut this = Self {
             given: Vec::new(),
+            negated: false,
             operands: Vec::new(),
             values: Vec::new(),
             hidden: false,
@@ -34,12 +45,13 @@ impl<'a> Options<'a> {
         };
         let mut takes_value = false;
         let mut only_operands = false;
-        for word in args {
+        for (at, word) in args.iter().enumerate() {
             let text = word.text.as_str();
+            this.negated |= is_negation(text);
             let known_option = word.literal || (text.starts_with("--") && text.contains('='));
             if known_option && text.starts_with('-') && text.len() > 1 && text != "--" {
                 // Even where a value is expected, what looks like an option counts as one.
-                let wants = this.option(row, text);
+                let wants = this.option(row, text, args.get(at + 1));
                 let value = takes_value;
                 takes_value = wants && !value;
                 if only_operands && !value {
@@ -48,7 +60,7 @@ impl<'a> Options<'a> {
             } else if text == "--" && word.literal {
                 takes_value = false;
                 only_operands = true;
-                this.given.push("--".to_owned());
+                this.note("--", None, None);
             } else if takes_value {
                 takes_value = false;
                 this.values.push(word);
@@ -59,38 +71,53 @@ impl<'a> Options<'a> {
                 this.splits |= word.may_split;
                 this.operands.push(word);
                 if word.literal && text.starts_with('+') {
-                    this.given.push(text.chars().take(2).collect());
+                    let name: String = text.chars().take(2).collect();
+                    this.note(&name, None, None);
                 }
             }
         }
         this
     }
 
+    fn note(&mut self, name: &str, inline: Option<&str>, next: Option<&'a Word>) {
+        let inline = inline.map(str::to_owned);
+        self.given.push(Given { name: name.to_owned(), inline, next });
+    }
+
     /// Records one option word; says whether the next word is its value.
-    fn option(&mut self, row: &Row, text: &str) -> bool {
-        let mut name = text.split('=').next().unwrap_or(text);
+    fn option(&mut self, row: &Row, text: &str, next: Option<&'a Word>) -> bool {
+        let (mut name, inline) =
+            text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         // Programs with one dash take two just as well.
         if row.single_dash && name.starts_with("--") {
             name = &name[1..];
         }
         let whole = text.starts_with("--") || row.single_dash || is_listed_whole(row, name);
         if whole {
-            self.given.push(name.to_owned());
-            return listed(row.valued, name) && !text.contains('=');
+            self.note(name, inline, next.filter(|_| inline.is_none()));
+            return listed(row.valued, name) && inline.is_none();
         }
         for (at, letter) in text[1..].char_indices() {
             let option = format!("-{letter}");
-            let valued = listed(row.valued, &option);
-            self.given.push(option);
-            if valued {
-                return text[1..].len() == at + letter.len_utf8();
+            let rest = &text[1 + at + letter.len_utf8()..];
+            let is_last = rest.is_empty();
+            self.note(&option, (!is_last).then_some(rest), next.filter(|_| is_last));
+            if listed(row.valued, &option) {
+                return is_last;
             }
         }
         false
     }
 
     pub(crate) fn has(&self, option: &str) -> bool {
-        self.given.iter().any(|one| one == option)
+        self.given.iter().any(|one| one.name == option)
+    }
+
+    /// What an option was given, if anything: written to it, or the next word.
+    pub(crate) fn value_of(&self, option: &str) -> Option<Word> {
+        let given = self.given.iter().find(|one| one.name == option)?;
+        let inline = given.inline.as_deref().map(Word::literal);
+        inline.or_else(|| given.next.filter(|next| !next.starts_with("-")).cloned())
     }
 
     /// How many operands there may be.
@@ -106,12 +133,12 @@ impl<'a> Options<'a> {
     pub(crate) fn rules(&self, row: &Row) -> Vec<(String, Does)> {
         let mut applied = Vec::new();
         for (list, does) in row.rules {
-            for option in &self.given {
+            for Given { name, .. } in &self.given {
                 let hit = list.split_whitespace().any(|bad| {
-                    bad == option || (does.risk > Risk::ReadOnly && abbreviates(option, bad))
+                    bad == name || (does.risk > Risk::ReadOnly && abbreviates(name, bad))
                 });
                 if hit {
-                    applied.push((option.clone(), *does));
+                    applied.push((name.clone(), *does));
                 }
             }
         }
@@ -125,28 +152,30 @@ impl<'a> Options<'a> {
             .iter()
             .filter(|(_, does)| does.risk == Risk::ReadOnly)
             .find(|(list, _)| {
+                let harmless = |name: &str| name == "--" || is_digit(name) || listed(list, name);
+                // `--print` shows something, `--print=cfg=file` writes it.
+                let names_file = |given: &Given<'_>| {
+                    let next = given.next.map(Word::likely);
+                    given.inline.as_deref().or(next).is_some_and(|value| value.contains('='))
+                };
                 list.split_whitespace().next().is_some_and(|first| self.has(first))
-                    && self
-                        .given
-                        .iter()
-                        .all(|option| option == "--" || is_digit(option) || listed(list, option))
+                    && !self.given.iter().any(names_file)
+                    && self.given.iter().all(|one| harmless(&one.name))
                     && !self.hidden
+                    && !self.negated
             })
             .map(|(_, does)| *does)
     }
 
     /// The first option that no list of the row names.
     pub(crate) fn outside(&self, row: &Row, only: &str) -> Option<&str> {
-        self.given
-            .iter()
-            .find(|option| {
-                !is_digit(option)
-                    && *option != "--"
-                    && !listed(only, option)
-                    && !listed(row.valued, option)
-                    && !row.rules.iter().any(|(list, _)| listed(list, option))
-            })
-            .map(String::as_str)
+        self.given.iter().map(|one| one.name.as_str()).find(|option| {
+            !is_digit(option)
+                && *option != "--"
+                && !listed(only, option)
+                && !listed(row.valued, option)
+                && !row.rules.iter().any(|(list, _)| listed(list, option))
+        })
     }
 }
 
@@ -166,6 +195,56 @@ fn is_digit(option: &str) -> bool {
 /// Whether a long option could be short for another.
 fn abbreviates(option: &str, full: &str) -> bool {
     option.len() > 2 && option.starts_with("--") && full.starts_with(option)
+}
+
+/// Whether the option takes the next word as its value.
+pub(crate) fn takes_value(row: &Row, option: &str) -> bool {
+    listed(row.valued, option)
+}
+
+/// Whether a word switches something off.
+fn is_negation(text: &str) -> bool {
+    let value = text.rsplit('=').next().unwrap_or(text);
+    matches!(value.to_ascii_lowercase().as_str(), "false" | "no" | "off" | "never" | "0" | "f")
+        && (text.starts_with('-') || value.len() == text.len())
+}
+
+/// Whether a word has a shape; `*` stands for any text. Shapes that begin with a dash are those of
+/// options, the others those of everything else.
+pub(crate) fn has_shape(shape: &str, text: &str) -> bool {
+    if shape.starts_with('-') != text.starts_with('-') {
+        return false;
+    }
+    let mut parts = shape.split('*');
+    let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or("")) else { return false };
+    let mut last = None;
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+        last = Some(part);
+    }
+    rest.is_empty() || last == Some("") || last.is_some_and(|last| text.ends_with(last))
+}
+
+/// The first option before a sub-command that may take it for its value.
+pub(crate) fn unknown_before_sub<'a>(row: &Row, args: &'a [Word]) -> Option<&'a str> {
+    const USUAL: &str = "--version --help -h -V -v --verbose -q --quiet --no-color --color";
+    let known = |option: &str| {
+        listed(row.flags, option)
+            || listed(row.valued, option)
+            || row.only.is_some_and(|only| listed(only, option))
+            || row.rules.iter().any(|(list, _)| listed(list, option))
+    };
+    let mut is_value = false;
+    args.iter().map(|word| word.text.as_str()).find(|text| {
+        if std::mem::take(&mut is_value) || !text.starts_with('-') {
+            return false;
+        }
+        is_value = listed(row.valued, text);
+        let letters = || text[1..].chars().all(|letter| known(&format!("-{letter}")));
+        let bundle = !text.starts_with("--") && !row.single_dash && letters();
+        !(known(text) || listed(USUAL, text) || text.contains('=') || bundle)
+    })
 }
 
 /// Where the first operand is: the sub-command.
@@ -196,6 +275,17 @@ pub(crate) struct Inside<'a> {
 }
 
 impl Inside<'_> {
+    /// Variables that are set by an option: `docker exec -e NAME=value`.
+    pub(crate) fn variables(&self) -> Vec<(String, Option<String>)> {
+        let set =
+            self.values.iter().filter(|(option, _)| matches!(option.as_str(), "-e" | "--env"));
+        set.filter_map(|(_, text)| {
+            let (name, value) = text.split_once('=')?;
+            scope::is_name(name).then(|| (name.to_owned(), Some(value.to_owned())))
+        })
+        .collect()
+    }
+
     /// The value of the first of the options that was given.
     pub(crate) fn value_of(&self, options: &[&str]) -> Option<&str> {
         self.values
@@ -264,6 +354,7 @@ fn wrapper_option(
         return Ok(1);
     }
     if listed(wrapper.valued, name) {
+        check_value(args, at)?;
         let value = text.split_once('=').map(|(_, value)| value.to_owned());
         let separate = value.is_none();
         let value = value.or_else(|| args.get(at + 1).map(|word| word.text.clone()));
@@ -271,6 +362,12 @@ fn wrapper_option(
         return Ok(if separate { 2 } else { 1 });
     }
     bundle(wrapper, args, at, inside)
+}
+
+/// Fails if the word after an option may be more than its value.
+fn check_value(args: &[Word], at: usize) -> Result<(), String> {
+    let value = args.get(at + 1).filter(|value| value.may_add_options());
+    value.map_or(Ok(()), |value| Err(value.text.clone()))
 }
 
 /// A bundle such as `-u1`, `-0n1`, `-10`.
@@ -289,6 +386,7 @@ fn bundle(
         if listed(wrapper.valued, &option) {
             let rest = &text[1 + index + letter.len_utf8()..];
             let separate = rest.is_empty();
+            check_value(args, at)?;
             let value = if separate {
                 args.get(at + 1).map(|word| word.text.clone())
             } else {

@@ -6,6 +6,7 @@
 use brush_parser::ast;
 
 use crate::lexer::MAX_DEPTH;
+use crate::output;
 use crate::scope::{self, Value};
 use crate::walk::{Input, Walk};
 use crate::word::{self, Expansion, Part, Word};
@@ -60,7 +61,7 @@ impl Walk {
             // Any alternative may come first, so any dash may lead.
             shape.may_be_option |=
                 raw.contains('-') || shape.expansions.contains(&Expansion::Variable);
-            shape.guess = first_alternatives(raw);
+            shape.guess = alternatives(raw);
         }
         let literal = shape.expansions.is_empty();
         // `-$x` may be any option; `--file=$x` is the option --file whatever x is.
@@ -123,7 +124,7 @@ impl Walk {
             }
             Part::Substitution { script, quoted } => {
                 self.substitution(&script);
-                let value = output_value(&script);
+                let value = self.output_value(&script);
                 let guess = shape.guess.take();
                 note(shape, &value, quoted, Expansion::Substitution);
                 shape.guess = guess.zip(printed(&script)).map(|(before, text)| before + &text);
@@ -140,8 +141,19 @@ impl Walk {
     /// Walks the command of a substitution.
     pub(crate) fn substitution(&mut self, script: &str) {
         let outer = std::mem::replace(&mut self.input, Input::Inherited);
-        self.nested(script, self.shell);
+        let functions = self.functions.clone();
+        self.depth += 1;
+        self.script(script);
+        self.depth -= 1;
+        self.functions = functions;
         self.input = outer;
+    }
+
+    /// What is known about the output of a script, unless a function prints it.
+    fn output_value(&self, script: &str) -> Value {
+        let program = output::last_program(script);
+        let overridden = self.functions.iter().any(|function| function == program);
+        if overridden { Value::Any } else { output::value(script) }
     }
 
     /// The expanded body of a here-document; whether it is plain text.
@@ -285,7 +297,7 @@ impl Walk {
             }
             Part::Substitution { script, .. } => {
                 self.substitution(&script);
-                if output_value(&script) != Value::Number {
+                if self.output_value(&script) != Value::Number {
                     self.inexact("arithmetic on a value that may not be a number");
                 }
             }
@@ -332,7 +344,7 @@ impl Walk {
         if let Some(inner) = bare.strip_prefix("$(").and_then(|r| r.strip_suffix(')')) {
             return match inner.strip_prefix('(') {
                 Some(_) => Value::Number,
-                None => output_value(inner),
+                None => self.output_value(inner),
             };
         }
         if let Some(name) = bare.strip_prefix('$') {
@@ -386,18 +398,11 @@ impl Walk {
                     .collect();
                 Input::Text(words.join(" ").replace("\\n", "\n"))
             }
-            "cat" if raws.is_empty() => simple
-                .suffix
-                .iter()
-                .flat_map(|suffix| &suffix.0)
-                .find_map(|item| match item {
-                    ast::CommandPrefixOrSuffixItem::IoRedirect(ast::IoRedirect::HereDocument(
-                        _,
-                        document,
-                    )) => Some(Input::Text(document.doc.value.clone())),
-                    _ => None,
-                })
-                .unwrap_or(Input::Other),
+            // Handed on as it is.
+            "cat" if raws.is_empty() => document_of(simple)
+                .or_else(|| self.input_text())
+                .map_or(Input::Other, Input::Text),
+            "tee" => self.input_text().map_or(Input::Other, Input::Text),
             "base64" | "base32" | "xxd" | "openssl" | "gunzip" | "zcat" | "gzip" | "rev" | "tr"
             | "uudecode" | "sed" => Input::Decoded,
             _ => Input::Other,
@@ -405,58 +410,22 @@ impl Walk {
     }
 }
 
-/// What is known about the output of a command, from its last program.
-fn output_value(script: &str) -> Value {
-    let last = script.rsplit(['|', ';', '&', '\n']).next().unwrap_or("").trim();
-    let mut words = last.split_whitespace();
-    let program = words.next().unwrap_or("");
-    let second = words.next().unwrap_or("");
-    let numeric = match program {
-        "wc" => second.starts_with('-') && !script.contains(".txt -") && single_count(last),
-        "nproc" | "expr" => true,
-        "date" => matches!(second.trim_matches(['"', '\'']), "+%s" | "+%Y" | "+%s%N"),
-        "grep" => second.starts_with("-c") && !last.contains('*') && !last.contains("-r"),
-        "git" => last.starts_with("git rev-list --count"),
-        "stat" => last.contains("-c%s") || last.contains("-c %s") || last.contains("-f%z"),
-        _ => false,
-    };
-    if numeric {
-        return Value::Number;
-    }
-    let tame = match program {
-        "git" => {
-            matches!(second, "rev-parse" | "merge-base" | "rev-list" | "describe" | "symbolic-ref")
-                || last.starts_with("git branch --show-current")
-                || last.contains("--format=%h")
-                || last.contains("--format=%H")
+/// The here-document that a command is given.
+fn document_of(simple: &ast::SimpleCommand) -> Option<String> {
+    simple.suffix.iter().flat_map(|suffix| &suffix.0).find_map(|item| match item {
+        ast::CommandPrefixOrSuffixItem::IoRedirect(ast::IoRedirect::HereDocument(_, document)) => {
+            Some(document.doc.value.clone())
         }
-        "pwd" | "hostname" | "whoami" | "uname" | "date" | "mktemp" | "realpath" | "which"
-        | "seq" | "id" | "arch" | "readlink" | "nproc" => true,
-        "find" => {
-            second.starts_with(['.', '/'])
-                || second.starts_with(|c: char| c.is_ascii_alphanumeric())
-        }
-        "ls" => last
-            .split_whitespace()
-            .skip(1)
-            .any(|word| !word.starts_with('-') && word.contains('/') && !word.starts_with('*')),
-        "command" => second == "-v",
-        _ => false,
-    };
-    if tame && !last.contains(['$', '`', '(']) { Value::Tame } else { Value::Any }
+        _ => None,
+    })
 }
 
-/// What a plain `echo` or `printf` prints.
+/// What a plain `echo`, `printf` or `which` prints.
 fn printed(script: &str) -> Option<String> {
-    let rest =
-        script.trim().strip_prefix("echo ").or_else(|| script.trim().strip_prefix("printf "))?;
+    let prefixes = ["echo ", "printf ", "which ", "command -v "];
+    let rest = prefixes.iter().find_map(|prefix| script.trim().strip_prefix(prefix))?;
     let plain = rest.chars().all(|c| c.is_ascii_alphanumeric() || " -_./'\"".contains(c));
     plain.then(|| rest.replace(['\'', '"'], "").trim().to_owned())
-}
-
-/// Counts of one stream are one number; counts of several files come with names.
-fn single_count(command: &str) -> bool {
-    command.contains('<') || command.split_whitespace().skip(1).all(|word| word.starts_with('-'))
 }
 
 /// Words without any character the shell treats specially.
@@ -477,7 +446,9 @@ fn push(guess: &mut Option<String>, text: Option<&str>) {
 fn note(shape: &mut Shape, value: &Value, quoted: bool, expansion: Expansion) {
     shape.expansions.push(expansion);
     push(&mut shape.guess, value.guess());
-    if shape.leading || !quoted {
+    if !quoted {
+        shape.may_be_option |= value.may_split_into_option();
+    } else if shape.leading {
         shape.may_be_option |= value.may_be_option();
     }
     shape.may_split |= !quoted;
@@ -500,10 +471,12 @@ fn has_brace_expansion(parts: &[Part]) -> bool {
     false
 }
 
-/// `{rm,-rf,x}` as `rm -rf x`: enough to see a danger.
-fn first_alternatives(raw: &str) -> Option<String> {
-    let inner = raw.strip_prefix('{')?.strip_suffix('}')?;
-    Some(inner.replace(',', " "))
+/// `{rm,-rf,x}` as `rm -rf x`, `r{m,}` as `rm r`: enough to see a danger.
+fn alternatives(raw: &str) -> Option<String> {
+    let (before, rest) = raw.split_once('{')?;
+    let (inner, after) = rest.split_once('}')?;
+    let words = inner.split(',').map(|one| format!("{before}{one}{after}"));
+    Some(words.collect::<Vec<_>>().join(" "))
 }
 
 /// The variable named at the start of the text inside `${…}`.

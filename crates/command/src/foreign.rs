@@ -10,7 +10,7 @@ use crate::walk::Walk;
 use crate::word::Word;
 
 /// Nushell commands that only compute and print.
-const NU: &str = "ls open get select where sort-by first last length describe columns reject skip take uniq uniq-by group-by reverse flatten transpose to from lines split str math echo print pwd ps sys which date version help is-empty is-not-empty wrap rename merge append prepend zip enumerate compact default table grid headers du nu-check scope ansi char seq range view nuon json yaml toml csv tsv text md html xml url parse path exists basename dirname expand join type cd whoami uname bits bytes hash random glob detect inspect values move drop roll";
+const NU: &str = "ls open get select where sort-by first last length describe columns reject skip take uniq uniq-by group-by reverse flatten transpose to from lines split str math echo print pwd ps sys which date version help is-empty is-not-empty wrap rename merge append prepend zip enumerate compact default table grid headers du nu-check scope ansi char seq range view url parse path join cd whoami uname bits bytes hash random glob detect inspect values move drop roll";
 
 /// Cmdlets that only read. Aliases such as `ls` are programs where PowerShell is not at home.
 const POWERSHELL: &str = "get-childitem get-content get-item get-location get-process get-service get-command get-help get-date get-member get-variable get-history get-alias get-module get-psdrive get-filehash get-acl test-path select-string select-object sort-object measure-object group-object format-table format-list out-string resolve-path split-path join-path compare-object convertto-json convertfrom-json convertfrom-csv convertto-csv write-output write-host";
@@ -91,9 +91,10 @@ fn nu(walk: &mut Walk, words: &[String], argv: &[Word]) {
         }
         _ if NU.split_whitespace().any(|known| known == name) => {
             // A builtin of the same name as a program: with options it had better be harmless as both.
+            let has_options = words.iter().any(|word| word.starts_with('-'));
             if name != "open"
                 && crate::table::find(name).is_some()
-                && words.iter().any(|word| word.starts_with('-'))
+                && (has_options || !is_called_like_builtin(words))
             {
                 walk.judge(argv, &[]);
             }
@@ -110,6 +111,20 @@ fn nu(walk: &mut Walk, words: &[String], argv: &[Word]) {
         if crate::path::is_secret(&word.text) && matches!(name, "open" | "cp" | "mv") {
             walk.find(crate::effect::SECRET, name, format!("{name} {}", word.text));
         }
+    }
+}
+
+/// Whether the arguments are those of the builtin, where a program of its name writes.
+fn is_called_like_builtin(words: &[String]) -> bool {
+    let second = words.get(1).map(String::as_str);
+    match words[0].as_str() {
+        "uniq" => second.is_none(),
+        "zip" => words.len() == 2,
+        "date" => second.is_none_or(|sub| sub.starts_with(|c: char| c.is_ascii_alphabetic())),
+        "split" => second.is_some_and(|sub| {
+            matches!(sub, "row" | "column" | "chars" | "words" | "list" | "cell-path")
+        }),
+        _ => true,
     }
 }
 

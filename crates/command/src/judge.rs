@@ -13,9 +13,10 @@ use crate::row::{Reader, Row, Takes};
 use crate::scan;
 use crate::shell::Shell;
 use crate::table;
+use crate::unwrap::find_wrapper;
 use crate::walk::Walk;
 use crate::word::{Expansion, Word};
-use crate::wrapper::{self, Wrapper};
+use crate::wrapper;
 
 /// Wrappers around wrappers beyond this are refused.
 pub(crate) const MAX_WRAPPERS: usize = 16;
@@ -42,6 +43,48 @@ pub(crate) fn program_name(word: &str) -> Option<&str> {
 impl Walk {
     /// Judges a command that is run through the wrappers `via`.
     pub(crate) fn judge(&mut self, argv: &[Word], via: &[String]) {
+        let before = self.found.len();
+        self.judge_as_written(argv, via);
+        if !self.probing {
+            self.suspect(argv, before);
+        }
+    }
+
+    /// Looks for dangers in what is not understood, and in what variables set nearby would make of it.
+    fn suspect(&mut self, argv: &[Word], before: usize) {
+        let risk = self.found[before..].iter().map(|finding| finding.does.risk).max();
+        if risk == Some(Risk::Dangerous) {
+            return;
+        }
+        let guessed = || {
+            let words = argv.iter().flat_map(|word| word.likely().split_whitespace());
+            words.map(Word::literal).collect::<Vec<Word>>()
+        };
+        if argv.iter().any(|word| word.guess.is_some()) && scan::danger(self, &guessed()) {
+            return;
+        }
+        if risk == Some(Risk::Unknown) {
+            let named_like =
+                argv.first().and_then(Word::exact).and_then(|name| name.rsplit('/').next());
+            let named_like = named_like.map(|name| {
+                let name = std::iter::once(Word::literal(name));
+                name.chain(argv.iter().skip(1).cloned()).collect::<Vec<Word>>()
+            });
+            if named_like.is_some_and(|argv| scan::danger(self, &argv)) {
+                return;
+            }
+            scan::dangers_in_arguments(self, argv.get(1..).unwrap_or(&[]));
+            // It may run what it is fed, also what comes to it through others.
+            for text in [self.input_text(), self.fed.clone()].into_iter().flatten() {
+                scan::dangers(self, &text);
+            }
+            if argv.first().is_some_and(|word| !word.literal) {
+                scan::dangers_in_arguments(self, &guessed());
+            }
+        }
+    }
+
+    fn judge_as_written(&mut self, argv: &[Word], via: &[String]) {
         let Some(first) = argv.first() else { return };
         self.commands.push(SimpleCommand { argv: argv.to_vec(), via: via.to_vec() });
         if via.len() > MAX_WRAPPERS || self.depth > crate::lexer::MAX_DEPTH {
@@ -56,7 +99,8 @@ impl Walk {
             self.unknown_program(argv, "an empty program name");
             return;
         }
-        if self.functions.iter().any(|function| function == command) {
+        // Functions are the shell's own: whatever runs a command for somebody else does not see them.
+        if via.is_empty() && self.functions.iter().any(|function| function == command) {
             self.find(READ, command, command);
             if table::find(command).is_none() {
                 return;
@@ -72,7 +116,7 @@ impl Walk {
         } else if let Some(shell) = Shell::named(name).filter(|_| name != "busybox") {
             self.shell_program(name, shell, argv, via);
         } else if let Some((wrapper, rest)) = find_wrapper(name, argv) {
-            self.wrapped(name, wrapper, rest, argv, via);
+            self.wrapped(name, wrapper, rest, via);
         } else if let Some(row) = table::find(name) {
             self.by_row(row, name, &argv[1..]);
         } else {
@@ -83,29 +127,20 @@ impl Walk {
     /// A program nothing is known about: it may do anything, also with its arguments.
     fn unknown_program(&mut self, argv: &[Word], what: &str) {
         let foreign = argv.first().is_some_and(|word| !word.literal);
+        self.hides_program |=
+            argv.first().is_some_and(|word| !word.literal && word.guess.is_none());
         self.find(UNKNOWN, what, what);
         if let Some(finding) = self.found.last_mut() {
             finding.foreign = foreign;
         }
-        if self.probing {
-            return;
-        }
-        let guessed: Vec<Word> = argv
-            .iter()
-            .flat_map(|word| {
-                word.likely().split_whitespace().map(Word::literal).collect::<Vec<_>>()
-            })
-            .collect();
-        let skip = usize::from(argv.first().is_some_and(|word| word.literal));
-        scan::dangers_in_arguments(self, guessed.get(skip..).unwrap_or(&[]));
-        scan::dangers_in_arguments(self, argv.get(skip..).unwrap_or(&[]));
     }
 
     /// Arguments that would show a secret variable.
     fn secrets_shown(&mut self, name: &str, argv: &[Word]) {
         let only_tested =
             matches!(name, "[" | "test" | ":" | "true" | "export" | "declare" | "local" | "unset");
-        if !only_tested && argv.iter().any(|word| word.shows_secret) {
+        let prints = |word: &Word| name == "printenv" && path::is_secret_name(word.likely());
+        if !only_tested && argv.iter().any(|word| word.shows_secret || prints(word)) {
             self.find(SECRET, name, format!("{name} $…"));
         }
     }
@@ -134,15 +169,12 @@ impl Walk {
                 self.by_row(found, &full, &args[at + 1..]);
             } else if let Some((wrapper, rest)) = wrapper::find(&full).map(|w| (w, &args[at + 1..]))
             {
-                self.wrapped(&full, wrapper, rest, args, &[]);
+                self.wrapped(&full, wrapper, rest, &[]);
             } else if row.other.is_some_and(|does| does.risk == Risk::ReadOnly) {
                 // The operand is no sub-command; the program's own options still count.
                 self.plain(row, name, args);
             } else {
                 self.find(row.other.unwrap_or(UNKNOWN), name, full);
-                if row.other.is_none_or(|does| does.risk == Risk::Unknown) && !self.probing {
-                    scan::dangers_in_arguments(self, args);
-                }
             }
             return;
         }
@@ -160,8 +192,24 @@ impl Walk {
                 self.find(does, name, format!("{name} {option}"));
             }
         }
-        if args.iter().any(|word| !word.literal && word.may_be_option) {
+        let is_value = |at: usize| at > 0 && argv::takes_value(row, &args[at - 1].text);
+        let hides = |at: usize| {
+            let word = &args[at];
+            let is_one_value = is_value(at) && !word.may_split;
+            !word.literal && word.may_be_option && !is_one_value
+        };
+        if (0..args.len()).any(hides) {
             self.find(UNKNOWN, name, format!("{name} with an option only known at run time"));
+        }
+        self.before_sub(row, name, args);
+    }
+
+    /// Options that may take a sub-command for their value. git has none that are not listed.
+    fn before_sub(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        if let Some(option) = argv::unknown_before_sub(row, args)
+            && !name.starts_with("git")
+        {
+            self.find(UNKNOWN, name, format!("{name} {option}"));
         }
     }
 
@@ -187,16 +235,17 @@ impl Walk {
         if let Some(does) = softer {
             base = does;
         }
-        for (option, does) in options.rules(row) {
-            if does.risk > Risk::ReadOnly {
-                self.find(does, name, format!("{name} {option}"));
-            }
+        self.by_rules(row, name, &options);
+        if softer.is_none() {
+            self.by_shapes(row, name, args, &options);
         }
         if let Some((most, does, unless)) = row.operands {
             let excused = unless.split_whitespace().any(|option| options.has(option));
             if options.count() > most && !excused {
-                let operand = options.operands.get(most).map(|word| word.text.clone());
-                self.find_at(does, name, name, operand);
+                match options.operands.get(most) {
+                    Some(operand) => self.path_target(does, name, operand),
+                    None => self.find(does, name, name),
+                }
             }
         }
         if let Some(only) = row.only
@@ -204,6 +253,9 @@ impl Walk {
             && let Some(option) = options.outside(row, only)
         {
             self.find(UNKNOWN, name, format!("{name} {option}"));
+        }
+        if row.subs {
+            self.before_sub(row, name, args);
         }
         let sensitive = !row.rules.is_empty() || row.only.is_some();
         if base.risk == Risk::ReadOnly && sensitive && options.may_hide_option() {
@@ -216,8 +268,33 @@ impl Walk {
         if self.found.len() == before || base.risk > Risk::ReadOnly {
             self.targets(row, base, name, &options);
         }
-        if base.risk == Risk::Unknown && !self.probing {
-            scan::dangers_in_arguments(self, args);
+    }
+
+    /// What the options say. Those that write say where.
+    fn by_rules(&mut self, row: &'static Row, name: &str, options: &Options<'_>) {
+        for (option, does) in options.rules(row) {
+            let what = format!("{name} {option}");
+            match options.value_of(&option) {
+                Some(target) if does.kind == Kind::Overwrite => {
+                    self.writes(name, what, Some(&target));
+                }
+                _ if does.risk > Risk::ReadOnly => self.find(does, name, what),
+                _ => {}
+            }
+        }
+    }
+
+    /// What the shapes of options and operands say.
+    fn by_shapes(&mut self, row: &'static Row, name: &str, args: &[Word], options: &Options<'_>) {
+        let dashed = args.iter().filter(|word| word.starts_with("-"));
+        let words: Vec<&Word> = options.operands.iter().copied().chain(dashed).collect();
+        for (shapes, does) in row.shapes {
+            let is_so = |word: &&&Word| {
+                shapes.split_whitespace().any(|shape| argv::has_shape(shape, word.likely()))
+            };
+            if let Some(word) = words.iter().find(is_so) {
+                self.find(*does, name, format!("{name} {}", word.text));
+            }
         }
     }
 
@@ -253,6 +330,9 @@ impl Walk {
                     any = true;
                     let host = argv::host(word.likely());
                     let local = host.as_deref().is_some_and(argv::is_local);
+                    if path::is_secret(word.likely()) && !word.likely().contains("://") {
+                        self.find(SECRET, name, format!("{name} {}", word.text));
+                    }
                     // `ext::sh -c …` names a program, not a machine.
                     if word.likely().contains("::") && !word.likely().starts_with(['[', ':']) {
                         self.find(RUN, name, format!("{name} {}", word.text));
@@ -319,140 +399,6 @@ impl Walk {
             None => self.find_at(does, name, name, word.path().map(str::to_owned)),
         }
     }
-
-    /// Unwraps one wrapper and judges what it runs.
-    fn wrapped(
-        &mut self,
-        name: &str,
-        wrapper: &'static Wrapper,
-        args: &[Word],
-        all: &[Word],
-        via: &[String],
-    ) {
-        let mut via = via.to_vec();
-        via.push(name.to_owned());
-        let inside = match argv::unwrap(wrapper, args) {
-            Ok(inside) => inside,
-            Err(option) => {
-                self.find(wrapper.does, name, name);
-                self.find(UNKNOWN, name, format!("{name} {option}"));
-                if let Some(finding) = self.found.last_mut() {
-                    finding.foreign = true;
-                }
-                scan::dangers_in_arguments(self, all.get(1..).unwrap_or(&[]));
-                return;
-            }
-        };
-        if inside.harmless {
-            self.find(READ, name, format!("{name} --version"));
-            return;
-        }
-        if !(name == "exec" || wrapper.does == READ) || inside.nothing {
-            self.find_at(
-                wrapper.does,
-                name,
-                name,
-                inside.skipped.first().and_then(|w| w.exact()).map(str::to_owned),
-            );
-        }
-        for (variable, value) in &inside.assignments {
-            self.assign(variable, crate::scope::Value::Any, value.as_deref());
-        }
-        if inside.nothing {
-            return;
-        }
-        match wrapper.inner {
-            wrapper::Inner::Argv if inside.rest.is_empty() => self.find(READ, name, name),
-            wrapper::Inner::Argv => self.judge(inside.rest, &via),
-            wrapper::Inner::ArgvAndInput => self.xargs(name, &inside, &via),
-            wrapper::Inner::Text => self.shell_text(name, inside.rest, &via),
-            wrapper::Inner::DashC => self.dash_c(name, inside.rest, &via),
-        }
-    }
-
-    /// `xargs`: the command gets arguments we do not see.
-    fn xargs(&mut self, name: &str, inside: &argv::Inside<'_>, via: &[String]) {
-        if inside.rest.is_empty() {
-            self.find(READ, name, name);
-            return;
-        }
-        let mut argv = inside.rest.to_vec();
-        match inside.value_of(&["-I", "-J", "--replace"]) {
-            Some(mark) => {
-                for word in &mut argv {
-                    if word.text.contains(mark) && !mark.is_empty() {
-                        // `./{}` cannot begin with a dash, `{}` can.
-                        let leads = word.text.starts_with(mark);
-                        let text = std::mem::take(&mut word.text);
-                        *word = Word::from_input(&text);
-                        word.may_be_option = leads;
-                    }
-                }
-            }
-            None => argv.push(Word::from_input("…")),
-        }
-        self.judge(&argv, via);
-    }
-
-    /// Arguments that are joined to shell text: `eval`, `watch`, `ssh`, `parallel`.
-    fn shell_text(&mut self, name: &str, rest: &[Word], via: &[String]) {
-        if rest.is_empty() {
-            if name != "eval" {
-                self.find(RUN, name, name);
-            }
-            return;
-        }
-        let exact: Option<Vec<&str>> = rest.iter().map(Word::exact).collect();
-        let likely: Vec<&str> = rest.iter().map(Word::likely).collect();
-        let script = exact.as_ref().map_or_else(|| likely.join(" "), |words| words.join(" "));
-        if exact.is_none() {
-            self.foreign(name, format!("{name} of text only known at run time"));
-        }
-        if name == "parallel" {
-            self.find(UNKNOWN, name, "parallel adds arguments to the text");
-        }
-        if via.len() > MAX_WRAPPERS {
-            self.inexact("wrapped too deeply");
-        } else if name == "eval" {
-            self.depth += 1;
-            self.script(&script);
-            self.depth -= 1;
-        } else {
-            self.nested(&script, Shell::Posix);
-        }
-    }
-
-    /// `su -c TEXT`.
-    fn dash_c(&mut self, name: &str, rest: &[Word], _via: &[String]) {
-        let at = rest.iter().position(|word| word.text == "-c" || word.text == "--command");
-        match at.and_then(|at| rest.get(at + 1)) {
-            Some(script) => self.text_of(name, script, Shell::Bash),
-            None => self.find(RUN, name, name),
-        }
-    }
-
-    /// A word that is the text of a script.
-    pub(crate) fn text_of(&mut self, name: &str, script: &Word, shell: Shell) {
-        if !script.literal {
-            self.foreign(name, format!("{name} -c with text only known at run time"));
-        }
-        if script.literal || script.guess.is_some() {
-            let text = script.likely().to_owned();
-            self.nested(&text, shell);
-        } else {
-            // What surrounds an unknown part may be dangerous already.
-            let text = script.text.clone();
-            scan::dangers(self, &text);
-        }
-    }
-
-    /// Code that comes from somewhere else is run.
-    pub(crate) fn foreign(&mut self, name: &str, what: impl Into<String>) {
-        self.find(RUN, name, what);
-        if let Some(finding) = self.found.last_mut() {
-            finding.foreign = true;
-        }
-    }
 }
 
 /// An option may be hidden in what is only known at run time.
@@ -460,14 +406,6 @@ const UNKNOWN_OPTION: Does =
     Does { phrase: "could turn out to be an option that does more", ..UNKNOWN };
 /// The address, and so what is sent, is only known at run time.
 const UNKNOWN_HOST: Does = Does { phrase: "asks for an address only known at run time", ..UNKNOWN };
-
-fn find_wrapper<'a>(name: &str, argv: &'a [Word]) -> Option<(&'static Wrapper, &'a [Word])> {
-    let two = argv.get(1).and_then(Word::exact).map(|sub| format!("{name} {sub}"));
-    if let Some(found) = two.as_deref().and_then(wrapper::find) {
-        return Some((found, &argv[2..]));
-    }
-    wrapper::find(name).map(|found| (found, &argv[1..]))
-}
 
 /// `--version` and `--help` alone never do anything else; builtins would take them as operands.
 fn asks_for_help(row: &Row, args: &[Word]) -> bool {

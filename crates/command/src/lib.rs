@@ -20,6 +20,7 @@ mod expand;
 mod foreign;
 mod judge;
 mod lexer;
+mod output;
 mod path;
 mod reader;
 mod reading;
@@ -30,6 +31,7 @@ mod scope;
 mod shell;
 mod table;
 pub mod tasks;
+mod unwrap;
 mod walk;
 mod word;
 mod wrapper;
@@ -53,28 +55,56 @@ use walk::Walk;
 /// assert_eq!(read("./run.sh", Shell::Bash).risk, Risk::Unknown);
 /// ```
 pub fn read(command: &str, shell: Shell) -> Reading {
+    read_fed(command, shell, None)
+}
+
+/// Reads a command that is given a text on its standard input: a shell or an interpreter that has
+/// nothing else to run runs that.
+///
+/// ```
+/// use umbo_command::{Risk, Shell, read_fed};
+/// assert_eq!(read_fed("sh", Shell::Posix, Some("rm -rf x")).risk, Risk::Dangerous);
+/// assert_eq!(read_fed("wc -l", Shell::Posix, Some("rm -rf x")).risk, Risk::ReadOnly);
+/// ```
+pub fn read_fed(command: &str, shell: Shell, input: Option<&str>) -> Reading {
     if command.trim().is_empty() {
         return Reading::unknown("the command is empty");
     }
     if command.len() > lexer::MAX_BYTES {
         return Reading::unknown("the text is too long");
     }
-    let walk = walk(command, shell, Variables::default());
+    let walk = walk(command, shell, Variables::default(), input);
     if walk.learned.is_empty() {
         return Reading::of(walk);
     }
     // Variables were set: read again, knowing all values each of them may have.
     let known = walk.learned;
-    Reading::of(self::walk(command, shell, known))
+    Reading::of(self::walk(command, shell, known, input))
 }
 
-fn walk(command: &str, shell: Shell, known: Variables) -> Walk {
+/// Reads text that is typed into a running program, of which nobody knows what it is: never certain,
+/// and dangerous if any part of it would be to a shell, an interpreter or a database.
+pub fn read_typed(text: &str) -> Reading {
+    if text.len() > lexer::MAX_BYTES {
+        return Reading::unknown("the text is too long");
+    }
+    let mut walk = Walk::new(Shell::Bash, Variables::default());
+    walk.script(text);
+    walk.inexact("what reads the text is not known");
+    scan::dangers(&mut walk, text);
+    walk.typed(text);
+    Reading::of(walk)
+}
+
+fn walk(command: &str, shell: Shell, known: Variables, input: Option<&str>) -> Walk {
     let mut walk = Walk::new(shell, known);
+    walk.fed = input.map(str::to_owned);
     if shell.is_posix_like() {
         walk.script(command);
-        // `<((x))` is a command in a substitution to bash, and arithmetic to the grammar: where
-        // the two could differ, what the text might run counts.
-        if command.contains("<((") || command.contains(">((") {
+        // Where something is not certain, what the text might run counts. `<((x))` is a command in a
+        // substitution to bash, and arithmetic to the grammar.
+        let differs = command.contains("<((") || command.contains(">((");
+        if differs || walk.stop.is_some() || walk.hides_program {
             scan::dangers(&mut walk, command);
         }
     } else {

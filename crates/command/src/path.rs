@@ -121,7 +121,7 @@ pub(crate) fn is_secret(text: &str) -> bool {
 }
 
 /// Whether a file name matches a pattern of `*`, `?` and `[…]`; brackets match any character.
-fn matches_glob(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches_glob(pattern: &str, name: &str) -> bool {
     let mut rest = pattern.chars();
     match rest.next() {
         None => name.is_empty(),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::effect::{Effect, Kind, LISTEN};
+use crate::path;
 use crate::risk::Risk;
 use crate::walk::{Finding, Walk};
 use crate::word::Word;
@@ -50,6 +51,9 @@ pub struct Reading {
     /// not understood, everything in it that could be one.
     #[serde(skip)]
     pub possible: Vec<Vec<String>>,
+    /// Whether something in it runs what it finds on standard input.
+    #[serde(skip)]
+    pub runs_input: bool,
 }
 
 /// The programs an `accept_edits` mode runs without asking.
@@ -72,6 +76,7 @@ impl Reading {
             commands: Vec::new(),
             exact: false,
             possible: Vec::new(),
+            runs_input: false,
         }
     }
 
@@ -106,6 +111,7 @@ impl Reading {
             commands: walk.commands,
             exact: walk.stop.is_none(),
             possible,
+            runs_input: walk.runs_input,
         }
     }
 }
@@ -113,7 +119,19 @@ impl Reading {
 /// Code that comes over the network is run: nothing can be said about it, and everything is possible.
 fn code_from_elsewhere(walk: &mut Walk) {
     let network = walk.found.iter().any(|finding| finding.does.kind == Kind::Network);
-    let Some(run) = walk.found.iter().find(|finding| finding.foreign).cloned() else { return };
+    let written: Vec<String> = walk
+        .found
+        .iter()
+        .filter(|finding| finding.does.kind == Kind::Overwrite)
+        .filter_map(|finding| finding.target.as_deref().map(path::normal))
+        .collect();
+    // What was fetched into a file is run from there.
+    let fetched = |finding: &&Finding| {
+        finding.does.risk == Risk::Unknown
+            && finding.what.split(' ').any(|word| written.contains(&path::normal(word)))
+    };
+    let found = walk.found.iter().find(|finding| finding.foreign);
+    let Some(run) = found.or_else(|| walk.found.iter().find(fetched)).cloned() else { return };
     if network {
         let does = crate::effect::Does {
             kind: Kind::Execute,

@@ -36,6 +36,7 @@ pub(crate) enum Reader {
     Curl,
     Dd,
     Find,
+    GhApi,
     GitConfig,
     GitDiscard,
     GitPush,
@@ -46,6 +47,7 @@ pub(crate) enum Reader {
     Sql,
     Tar,
     Test,
+    Wget,
     Builtin,
 }
 
@@ -58,12 +60,17 @@ pub(crate) struct Row {
     pub(crate) takes: Takes,
     /// Options that take the next argument as their value.
     pub(crate) valued: &'static str,
+    /// Options without a value that may stand before a sub-command. Any other one could take the
+    /// sub-command for its value.
+    pub(crate) flags: &'static str,
     /// Options that change what it does.
     pub(crate) rules: &'static [(&'static str, Does)],
     /// When given, the only other options it may have.
     pub(crate) only: Option<&'static str>,
     /// With more operands than this it does that, unless one of the options is there.
     pub(crate) operands: Option<(usize, Does, &'static str)>,
+    /// Options or operands of such a shape make it do that; `*` stands for any text.
+    pub(crate) shapes: &'static [(&'static str, Does)],
     /// Its first operand is a sub-command.
     pub(crate) subs: bool,
     /// What sub-commands without a row do.
@@ -80,9 +87,11 @@ pub(crate) const fn row(names: &'static str, does: Does) -> Row {
         does,
         takes: Takes::Text,
         valued: "",
+        flags: "",
         rules: &[],
         only: None,
         operands: None,
+        shapes: &[],
         subs: false,
         other: None,
         single_dash: false,
@@ -98,6 +107,11 @@ impl Row {
 
     pub(crate) const fn valued(mut self, options: &'static str) -> Self {
         self.valued = options;
+        self
+    }
+
+    pub(crate) const fn flags(mut self, options: &'static str) -> Self {
+        self.flags = options;
         self
     }
 
@@ -118,6 +132,11 @@ impl Row {
         unless: &'static str,
     ) -> Self {
         self.operands = Some((operands, does, unless));
+        self
+    }
+
+    pub(crate) const fn shaped(mut self, shapes: &'static [(&'static str, Does)]) -> Self {
+        self.shapes = shapes;
         self
     }
 

@@ -1,29 +1,36 @@
 //! Over-approximation: everything in a text that could be a command.
 //!
-//! Used only where the grammar gives up, and only to raise a verdict or to match deny rules. Quotes and
-//! backslashes are dropped, every separator and bracket ends a command, and a command may begin at any
-//! word.
+//! Used only where something is not understood, and only to raise a verdict or to match deny rules.
+//! Quotes and backslashes are dropped, every separator and bracket ends a command, and a command may
+//! begin at any word.
 
+use crate::judge::program_name;
 use crate::risk::Risk;
+use crate::shell::Shell;
 use crate::walk::Walk;
 use crate::word::Word;
+use crate::{table, wrapper};
 
 /// Text beyond this is not scanned; such a text is unknown anyway.
 const MAX_SCANNED: usize = 16 * 1024;
 /// More possible commands than this are not listed.
 const MAX_POSSIBLE: usize = 512;
+/// More of them than this are not judged.
+const MAX_JUDGED: usize = 256;
 /// Arguments kept of each.
 const MAX_WORDS: usize = 24;
+/// Arguments of one program that are looked at.
+const MAX_ARGUMENTS: usize = 64;
+
+/// What ends a command when the text is a shell's.
+const SEPARATORS: [char; 12] = [';', '|', '&', '\n', '(', ')', '{', '}', '`', '<', '>', '!'];
+/// What else may stand before a command that is the value of something: `ProxyCommand=rm`, `EXEC:rm`.
+const BEFORE_VALUES: [char; 4] = ['=', ':', '[', ']'];
 
 /// Every command the text may contain.
 pub(crate) fn possible(text: &str) -> Vec<Vec<String>> {
-    let mut end = text.len().min(MAX_SCANNED);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let plain: String = text[..end].chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
     let mut possible = Vec::new();
-    for segment in plain.split([';', '|', '&', '\n', '(', ')', '{', '}', '`', '<', '>', '!']) {
+    for segment in plain(text).split(SEPARATORS) {
         let words: Vec<&str> = segment.split_whitespace().collect();
         for start in 0..words.len() {
             if possible.len() >= MAX_POSSIBLE {
@@ -36,40 +43,79 @@ pub(crate) fn possible(text: &str) -> Vec<Vec<String>> {
     possible
 }
 
-/// Notes the dangers among the possible commands of a text.
-pub(crate) fn dangers(walk: &mut Walk, text: &str) {
-    for argv in possible(text).into_iter().take(128) {
-        let words: Vec<Word> = argv.into_iter().map(Word::literal).collect();
-        danger(walk, &words);
+/// The text without what only quotes, and with blanks for what stands for them.
+fn plain(text: &str) -> String {
+    let mut end = text.len().min(MAX_SCANNED);
+    while !text.is_char_boundary(end) {
+        end -= 1;
     }
+    let text = text[..end].replace("${IFS}", " ").replace("$IFS", " ");
+    text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect()
 }
 
-/// Notes the dangers among what an unknown program could run of its arguments.
-pub(crate) fn dangers_in_arguments(walk: &mut Walk, argv: &[Word]) {
-    for start in 0..argv.len().min(16) {
-        danger(walk, &argv[start..]);
+/// Notes the worst danger among the possible commands of a text.
+pub(crate) fn dangers(walk: &mut Walk, text: &str) {
+    if walk.probing {
+        return;
     }
-    // A whole command may also hide in one argument.
-    for word in argv.iter().take(16).filter(|word| word.likely().contains(' ')) {
-        let text = word.likely().to_owned();
-        for argv in possible(&text).into_iter().take(16) {
-            let words: Vec<Word> = argv.into_iter().map(Word::literal).collect();
-            danger(walk, &words);
+    let plain = plain(text).replace(',', " ");
+    let mut judged = 0;
+    let ends_value = |c: char| SEPARATORS.contains(&c) || BEFORE_VALUES.contains(&c);
+    for segment in plain.split(SEPARATORS).chain(plain.split(ends_value)) {
+        let words: Vec<&str> = segment.split_whitespace().collect();
+        for start in 0..words.len() {
+            if !is_known(words[start]) {
+                continue;
+            }
+            judged += 1;
+            let argv = words[start..].iter().take(MAX_WORDS);
+            let argv: Vec<Word> = argv.map(|&word| Word::literal(word)).collect();
+            if danger(walk, &argv) || judged >= MAX_JUDGED {
+                return;
+            }
         }
     }
 }
 
-fn danger(walk: &mut Walk, argv: &[Word]) {
-    if !argv.first().is_some_and(|word| {
-        word.likely().chars().all(|c| c.is_ascii_alphanumeric() || "_-./+".contains(c))
-    }) {
+/// Notes the dangers among what a program could run of its arguments.
+pub(crate) fn dangers_in_arguments(walk: &mut Walk, argv: &[Word]) {
+    if walk.probing {
         return;
     }
+    for start in 0..argv.len().min(MAX_ARGUMENTS) {
+        if is_known(argv[start].likely()) && danger(walk, &argv[start..]) {
+            return;
+        }
+    }
+    // A whole command may also hide in one argument.
+    let hides = |word: &&Word| word.likely().contains([' ', '\t', '\n', ',', '$', '`']);
+    for word in argv.iter().take(MAX_ARGUMENTS).filter(hides) {
+        let text = word.likely();
+        dangers(walk, text);
+        // `-Orm`: an option with its value.
+        if let Some(value) = text.strip_prefix('-').and_then(|rest| rest.get(1..)) {
+            dangers(walk, value);
+        }
+    }
+}
+
+/// Whether the tables say anything about a program of this name.
+fn is_known(word: &str) -> bool {
+    program_name(word).is_some_and(|name| {
+        table::find(name).is_some() || wrapper::find(name).is_some() || Shell::named(name).is_some()
+    })
+}
+
+/// Notes what is dangerous about a command that may be run; whether anything is.
+pub(crate) fn danger(walk: &mut Walk, argv: &[Word]) -> bool {
     let mut probe = Walk::new(walk.shell, walk.known.clone());
     probe.depth = walk.depth + 1;
     probe.probing = true;
     probe.input = walk.input.clone();
+    probe.fed = walk.fed.clone();
     probe.judge(argv, &[]);
     let dangers = probe.found.into_iter().filter(|finding| finding.does.risk == Risk::Dangerous);
+    let before = walk.found.len();
     walk.found.extend(dangers.take(1));
+    walk.found.len() > before
 }

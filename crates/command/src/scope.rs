@@ -11,7 +11,9 @@ pub(crate) enum Value {
     OneOf(Vec<String>),
     /// A number.
     Number,
-    /// Words that do not begin with `-`: object names, paths below a known one.
+    /// One word that does not begin with `-`: the name of an object, a date.
+    Name,
+    /// Text that does not begin with `-`: paths below a known one. A word of it may.
     Tame,
     /// Anything.
     Any,
@@ -35,6 +37,7 @@ impl Value {
                 if one.len() > 32 { Self::Any } else { Self::OneOf(one) }
             }
             (one, two) if one.is_number() && two.is_number() => Self::Number,
+            (one, two) if one.is_name() && two.is_name() => Self::Name,
             (one, two) if !one.may_be_option() && !two.may_be_option() => Self::Tame,
             _ => Self::Any,
         }
@@ -47,8 +50,24 @@ impl Value {
                 .iter()
                 .flat_map(|text| text.split_whitespace())
                 .any(|word| word.starts_with(['-', '*', '?', '['])),
-            Self::Number | Self::Tame => false,
+            Self::Number | Self::Name | Self::Tame => false,
             Self::Any => true,
+        }
+    }
+
+    /// Whether a word of it could, when the shell takes it apart at blanks.
+    pub(crate) fn may_split_into_option(&self) -> bool {
+        *self == Self::Tame || self.may_be_option()
+    }
+
+    /// Whether it is one word that does not begin with `-`.
+    fn is_name(&self) -> bool {
+        match self {
+            Self::OneOf(texts) => {
+                !self.may_be_option() && texts.iter().all(|text| !text.contains([' ', '\t', '\n']))
+            }
+            Self::Number | Self::Name => true,
+            Self::Tame | Self::Any => false,
         }
     }
 
@@ -60,7 +79,7 @@ impl Value {
                 let digits = text.strip_prefix('-').unwrap_or(text);
                 digits.bytes().all(|b| b.is_ascii_digit())
             }),
-            Self::Tame | Self::Any => false,
+            Self::Name | Self::Tame | Self::Any => false,
         }
     }
 
@@ -153,7 +172,9 @@ const EXACT: &[&str] = &[
     "ALL_PROXY",
     "HTTP_PROXY",
     "HTTPS_PROXY",
+    "CARGO",
     "RUSTC",
+    "RUSTFMT",
     "RUSTFLAGS",
     "RUSTDOC",
     "LINGUAS",
@@ -183,6 +204,8 @@ const EXACT: &[&str] = &[
     "DBUS_SESSION_BUS_ADDRESS",
     "LOCALDOMAIN",
     "SSLKEYLOGFILE",
+    "DEBUGINFOD_URLS",
+    "MTR_PACKET",
 ];
 
 const STARTS: &[&str] = &[
@@ -267,7 +290,45 @@ const STARTS: &[&str] = &[
     "CURL_",
     "GROFF",
     "ANSIBLE_",
+    "PKG_CONFIG_",
+    "PIPENV_",
+    "CONTAINER",
+    "XZ_",
+    "BZIP",
+    "GOENV",
+    "GOTOOLCHAIN",
+    "GOPROXY",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOVCS",
+    "GOINSECURE",
 ];
+
+/// Variables that are numbers to a shell: what is assigned to them is evaluated.
+const EVALUATED: &[&str] = &[
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "HISTCMD",
+    "EPOCHSECONDS",
+    "BASHPID",
+    "COLUMNS",
+    "LINES",
+    "SHLVL",
+    "ERRNO",
+    "KEYTIMEOUT",
+    "LISTMAX",
+    "TMOUT",
+    "TTYIDLE",
+    "ARGC",
+    "SAVEHIST",
+];
+
+/// Whether the shell evaluates what is assigned to the variable.
+pub(crate) fn is_evaluated(name: &str) -> bool {
+    EVALUATED.contains(&name)
+}
 
 const ENDS: &[&str] = &[
     "PATH",
@@ -347,6 +408,13 @@ pub(crate) fn changes_what_runs(name: &str, value: Option<&str>) -> bool {
     EXACT.contains(&name)
         || STARTS.iter().any(|start| name.starts_with(start))
         || ENDS.iter().any(|end| name.ends_with(end) && name.len() > end.len())
+}
+
+/// Whether zsh looks up in it what commands mean.
+pub(crate) fn is_zsh_table(name: &str) -> bool {
+    const TABLES: &str = "path cdpath manpath argv status functions aliases galiases saliases commands builtins options modules nameddirs userdirs dirstack parameters widgets keymaps reswords patchars";
+    name.ends_with("_functions")
+        || TABLES.split(' ').any(|table| table == name || name.strip_prefix("dis_") == Some(table))
 }
 
 /// Whether it is the name of a variable and nothing else.

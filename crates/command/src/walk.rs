@@ -15,7 +15,7 @@ use crate::reading::SimpleCommand;
 use crate::scan;
 use crate::scope::{self, Value, Variables};
 use crate::shell::Shell;
-use crate::word::Word;
+use crate::word::{Expansion, Word};
 
 /// One thing a command would do.
 #[derive(Clone, Debug)]
@@ -57,8 +57,14 @@ pub(crate) struct Walk {
     pub(crate) commands: Vec<SimpleCommand>,
     pub(crate) stop: Option<Stop>,
     pub(crate) input: Input,
+    /// What the caller gives to whatever inherits its standard input, where that is known.
+    pub(crate) fed: Option<String>,
+    /// Something runs what it is fed.
+    pub(crate) runs_input: bool,
     /// This walk only looks for dangers; it does not look inside unknown arguments again.
     pub(crate) probing: bool,
+    /// A program is run whose name nobody can guess.
+    pub(crate) hides_program: bool,
     /// Texts that could not be parsed, for the scan.
     pub(crate) opaque: Vec<String>,
 }
@@ -66,6 +72,23 @@ pub(crate) struct Walk {
 impl Walk {
     pub(crate) fn new(shell: Shell, known: Variables) -> Self {
         Self { shell, known, ..Self::default() }
+    }
+
+    /// What the next command finds on its standard input.
+    pub(crate) fn take_input(&mut self) -> Input {
+        match (std::mem::take(&mut self.input), self.fed.clone()) {
+            (Input::Inherited, Some(text)) => Input::Text(text),
+            (input, _) => input,
+        }
+    }
+
+    /// The text on its standard input, if there is one.
+    pub(crate) fn input_text(&self) -> Option<String> {
+        match &self.input {
+            Input::Text(text) => Some(text.clone()),
+            Input::Inherited => self.fed.clone(),
+            Input::Decoded | Input::Other => None,
+        }
     }
 
     /// Notes that the text is not read exactly.
@@ -119,9 +142,9 @@ impl Walk {
         }
     }
 
-    /// Reads a text that runs in a shell or subshell of its own.
+    /// Reads a text that runs in another shell, which has none of this one's functions.
     pub(crate) fn nested(&mut self, text: &str, shell: Shell) {
-        let functions = self.functions.clone();
+        let functions = std::mem::take(&mut self.functions);
         let outer = std::mem::replace(&mut self.shell, shell);
         self.depth += 1;
         if shell.is_posix_like() {
@@ -264,6 +287,8 @@ impl Walk {
                 Value::literal(&word.text)
             } else if word.may_be_option {
                 Value::Any
+            } else if word.may_split && !word.expansions.contains(&Expansion::Glob) {
+                Value::Name
             } else {
                 Value::Tame
             };
@@ -283,10 +308,13 @@ impl Walk {
             return;
         }
         let takes_over = scope::changes_what_runs(name, text)
-            || (self.shell == Shell::Zsh
-                && matches!(name, "path" | "cdpath" | "manpath" | "argv" | "status"));
+            || (self.shell == Shell::Zsh && scope::is_zsh_table(name));
+        if scope::is_evaluated(name) && !value.is_number() {
+            self.inexact("what is assigned to a number of the shell is evaluated");
+        }
         if takes_over {
             self.find(UNKNOWN_VARIABLE, name, format!("{name}="));
+            scan::dangers(self, text.unwrap_or_default());
         }
         self.learned.set(name, value);
     }
@@ -381,7 +409,7 @@ impl Walk {
         self.input = outer;
         self.depth -= 1;
         let mut word = Word::from_input("<(…)");
-        word.expansions = vec![crate::word::Expansion::Process];
+        word.expansions = vec![Expansion::Process];
         word.may_be_option = false;
         word.may_split = false;
         word

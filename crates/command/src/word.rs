@@ -101,6 +101,12 @@ impl Word {
         (self.literal || tilde_only).then_some(self.text.as_str())
     }
 
+    /// Whether it could turn out to be several words, one of them an option: so not just the value
+    /// of the option before it.
+    pub(crate) fn may_add_options(&self) -> bool {
+        !self.literal && self.may_split && self.may_be_option
+    }
+
     /// Whether a literal text starts with `prefix`.
     pub(crate) fn starts_with(&self, prefix: &str) -> bool {
         self.text.starts_with(prefix)
@@ -259,6 +265,11 @@ fn dollar(cursor: &mut Cursor<'_>, parts: &mut Parts, quoted: bool) -> Result<()
         return Err("$[…] is not read");
     } else {
         let length = parameter_length(rest);
+        if cursor.shell == Shell::Zsh
+            && (rest.starts_with(['=', '~', '^', '+', ':']) || rest[length..].starts_with('['))
+        {
+            return Err("zsh reads more into a $ than other shells");
+        }
         if length == 0 {
             parts.char('$');
         } else {

@@ -123,7 +123,11 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         .flags("-i -t -q --stdin --tty -it")
         .valued("-c -n --container --namespace --context")
         .skip(1),
-    wrapper("uv run|poetry run|pipenv run|pdm run|bundle exec|npx|pnpm exec|yarn exec|bunx|uvx|rustup run", crate::effect::BUILD, Inner::Argv).instead("--version --help"),
+    wrapper("conda run|mamba run|micromamba run|mise exec|mise x|asdf exec|pyenv exec|rbenv exec", crate::effect::BUILD, Inner::Argv)
+        .flags("--no-capture-output --live-stream")
+        .valued("-n --name -p --prefix --cwd"),
+    wrapper("direnv exec|nvm exec|fnm exec", crate::effect::BUILD, Inner::Argv).skip(1),
+    wrapper("uv run|poetry run|pipenv run|pdm run|bundle exec|npx|npm exec|npm x|pnpm exec|pnpm dlx|yarn exec|yarn dlx|bunx|bun x|uvx|uv tool run|rustup run", crate::effect::BUILD, Inner::Argv).instead("--version --help"),
 ];
 
 /// The wrapper of that name.

@@ -126,8 +126,127 @@ fn fish_and_powershell_are_unknown_unless_plain() {
 #[test]
 fn sh_is_read_for_all_its_implementations() {
     assert_eq!(read("((rm -x))", Shell::Posix).risk, Risk::Unknown);
-    assert_eq!(read("[[ a || reboot ]]", Shell::Posix).risk, Risk::Unknown);
+    assert_eq!(read("[[ a || reboot ]]", Shell::Posix).risk, Risk::Dangerous);
     assert_eq!(read("ls | wc -l", Shell::Posix).risk, Risk::ReadOnly);
+}
+
+#[test]
+fn what_zsh_reads_differently_is_not_read_only_in_zsh() {
+    for command in [
+        "echo $x['$(frob)']",
+        "echo \"$x[1]\"",
+        "x='-o out'; sort $=x y",
+        "echo $~x",
+        "functions[ls]=frob; ls",
+        "aliases[ls]=frob; ls",
+        "commands[ls]=/tmp/x; ls",
+        "chpwd_functions=(frob); cd x",
+        "read -t 'a[$(frob)]' x",
+        "printf %d 'a[$(frob)]'",
+        "COLUMNS='a[$(frob)]' ls",
+        "echo *(e:frob:)",
+        "echo =ls",
+    ] {
+        assert_ne!(read(command, Shell::Zsh).risk, Risk::ReadOnly, "{command}");
+    }
+    for command in ["echo $x", "ls $HOME", "for f in *.rs; do wc -l $f; done"] {
+        assert_eq!(read(command, Shell::Zsh).risk, Risk::ReadOnly, "{command}");
+    }
+}
+
+#[test]
+fn words_that_are_no_commands_of_nu_are_programs() {
+    for command in ["json x", "md x", "exists x", "xml x"] {
+        assert_eq!(read(command, Shell::Nu).risk, Risk::Unknown, "{command}");
+    }
+}
+
+#[test]
+fn what_is_assigned_to_a_number_of_the_shell_is_evaluated() {
+    for name in ["RANDOM", "SRANDOM", "HISTCMD", "SECONDS", "OPTIND"] {
+        for text in [
+            format!("{name}='a[$(frob)]'"),
+            format!("read {name} < file"),
+            format!("for {name} in 'a[$(frob)]'; do :; done"),
+            format!("printf -v {name} %s x"),
+        ] {
+            assert!(bash(&text).risk >= Risk::Unknown, "{text}");
+        }
+    }
+    assert_eq!(bash("SECONDS=0; ls").risk, Risk::ReadOnly);
+}
+
+#[test]
+fn what_is_fed_to_a_shell_or_interpreter_is_run() {
+    let fed = |command: &str, input: &str| umbo_command::read_fed(command, Shell::Posix, Some(input));
+    for command in [
+        "sh",
+        "bash",
+        "bash -s",
+        "sh -s x",
+        "sh -",
+        "env sh",
+        "sudo -n bash",
+        "timeout 5 sh",
+        "docker exec -i c sh",
+        "cat | sh",
+        "tee log | bash",
+        "grep . | sh",
+        "x=$(sh)",
+        "(sh)",
+        "sh; ls",
+        "while read -r l; do eval \"$l\"; done",
+        "while read -r l; do $l; done",
+        "xargs -I{} sh -c '{}'",
+        "awk '{system($0)}'",
+        "perl -ne 'system $_'",
+        "sh /dev/stdin",
+        ". /dev/stdin",
+        "source /proc/self/fd/0",
+        "eval \"$(cat)\"",
+        "bash -c \"$(cat)\"",
+        "sh <&0",
+        "make -f -",
+        "ssh host",
+        "frobnicate",
+        "./run",
+    ] {
+        assert_eq!(fed(command, "rm -rf x\n").risk, Risk::Dangerous, "{command}");
+        assert!(fed(command, "ls\n").risk >= Risk::Unknown, "{command}");
+    }
+    for command in ["python3", "python3 -", "node", "perl", "ruby", "deno run -"] {
+        let code = "import shutil; shutil.rmtree('x')";
+        assert_eq!(fed(command, code).risk, Risk::Dangerous, "{command}");
+    }
+    for command in ["psql", "sqlite3 a.db", "mysql x"] {
+        assert_eq!(fed(command, "drop table x;").risk, Risk::Dangerous, "{command}");
+        assert_eq!(fed(command, "select 1;").risk, Risk::Unknown, "{command}");
+    }
+    assert_eq!(fed("redis-cli", "flushall\n").risk, Risk::Dangerous);
+    for command in ["wc -l", "sort", "grep x", "cat", "jq .", "head"] {
+        assert_eq!(fed(command, "rm -rf x").risk, Risk::ReadOnly, "{command}");
+    }
+    assert!(fed("sh", "ls").runs_input && !fed("wc", "ls").runs_input);
+}
+
+#[test]
+fn what_is_typed_is_never_certain_and_a_danger_in_it_is_one() {
+    for text in ["ls\n", "y\n", "print(1)\n", ""] {
+        assert_eq!(umbo_command::read_typed(text).risk, Risk::Unknown, "{text:?}");
+    }
+    for text in [
+        "rm -rf x\n",
+        "ls # ; rm -rf x\n",
+        "!rm -rf x\n",
+        ":!rm -rf x\r",
+        "import os; os.system('rm -rf x')\n",
+        "shutil.rmtree('x')\n",
+        "drop table users;\n",
+        "delete from users;",
+        "git push --force\n",
+    ] {
+        assert_eq!(umbo_command::read_typed(text).risk, Risk::Dangerous, "{text:?}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! the search could be misled by quotes inside regular expressions, the program is unknown.
 
 use crate::effect::{OVERWRITE, READ, RUN, UNKNOWN, WRITE};
+use crate::path;
 use crate::walk::Walk;
 use crate::word::Word;
 
@@ -23,6 +24,10 @@ impl Walk {
             let text = word.text.as_str();
             if !word.literal || !text.starts_with('-') || text == "-" {
                 break;
+            }
+            if matches!(text, "-F" | "-v") && args.get(at + 1).is_some_and(Word::may_add_options) {
+                self.find(UNKNOWN, name, format!("{name} {text} with more than a value"));
+                return;
             }
             at += match text {
                 "-F" | "-v" | "--field-separator" | "--assign" => 2,
@@ -60,11 +65,17 @@ impl Walk {
         };
         match verdict {
             Program::Prints => self.find(READ, name, name),
-            Program::Writes => self.find(OVERWRITE, name, format!("{name} with output to a file")),
-            Program::Runs => {
-                self.find(RUN, name, format!("{name} with a command to run"));
-                crate::scan::dangers(self, &program.text.replace("system", ""));
+            Program::Writes => {
+                let what = format!("{name} with output to a file");
+                self.find(OVERWRITE, name, what.clone());
+                // Any of its texts may be the name of the file.
+                for text in program.text.split('"').skip(1).step_by(2) {
+                    if path::danger_of_writing(text).is_some() {
+                        self.writes(name, what.clone(), Some(&Word::literal(text)));
+                    }
+                }
             }
+            Program::Runs => self.find(RUN, name, format!("{name} with a command to run")),
             Program::Unknown => self.find(UNKNOWN, name, format!("{name} {}", program.text)),
         }
         for word in args.get(at + 1..).unwrap_or(&[]) {

@@ -28,7 +28,6 @@ impl Walk {
             }
             "alias" | "unalias" if args.iter().any(|word| !word.starts_with("-")) => {
                 self.find(RUN, name, name);
-                crate::scan::dangers_in_arguments(self, args);
             }
             "hash" if args.iter().any(|word| word.text != "-r") => self.find(UNKNOWN, name, name),
             "history" if args.iter().any(|word| !word.text.bytes().all(|b| b.is_ascii_digit())) => {
@@ -117,6 +116,8 @@ impl Walk {
             if text.starts_with(['-', '+']) {
                 let allowed = if name == "unset" { "v" } else { "aArgxplut" };
                 if !text[1..].chars().all(|c| allowed.contains(c)) {
+                    // What is assigned may be evaluated.
+                    self.hides_program = true;
                     self.find(UNKNOWN, name, format!("{name} {text}"));
                     return;
                 }
@@ -133,6 +134,12 @@ impl Walk {
     /// Builtins that fill variables from input.
     fn read_variables(&mut self, name: &str, args: &[Word]) {
         let mut takes_value = false;
+        // zsh has other letters for other options.
+        if self.shell == crate::shell::Shell::Zsh && args.iter().any(|word| word.text.contains('['))
+        {
+            self.find(UNKNOWN, name, format!("{name} into an element"));
+            return;
+        }
         for (index, word) in args.iter().enumerate() {
             let Some(text) = word.exact() else {
                 if takes_value {
@@ -170,6 +177,12 @@ impl Walk {
 
     fn printf(&mut self, name: &str, args: &[Word]) {
         let first = args.first();
+        // Where numbers are printed, zsh and ksh evaluate the arguments.
+        let evaluates = |word: &Word| word.text.contains('[') && word.text.contains(['$', '`']);
+        if self.shell != crate::shell::Shell::Bash && args.iter().any(evaluates) {
+            self.find(UNKNOWN, name, format!("{name} of an expression"));
+            return;
+        }
         if name == "print"
             && args.iter().any(|word| {
                 word.starts_with("-") && word.text != "-r" && word.text != "-n" && word.text != "-l"
@@ -223,7 +236,12 @@ impl Walk {
     /// `[` and `test`: `-v` and `-R` evaluate their operand.
     pub(super) fn test(&mut self, name: &str, args: &[Word]) {
         for pair in args.windows(2) {
-            let evaluates = pair[0].literal && matches!(pair[0].text.as_str(), "-v" | "-R");
+            let evaluates = if pair[0].literal {
+                matches!(pair[0].text.as_str(), "-v" | "-R")
+            } else {
+                // It could turn out to be one of them.
+                pair[0].may_be_option && (!pair[1].literal || pair[1].text.contains('['))
+            };
             if evaluates && !pair[1].exact().is_some_and(|text| scope::is_name(text) || text == "]")
             {
                 self.find(UNKNOWN, name, format!("{name} -v"));
@@ -239,7 +257,7 @@ impl Walk {
     }
 
     /// The effect of writing that a builtin or program has by an option.
-    pub(super) fn writes(&mut self, name: &str, what: String, target: Option<&Word>) {
+    pub(crate) fn writes(&mut self, name: &str, what: String, target: Option<&Word>) {
         match target {
             Some(word) if word.literal && crate::path::is_harmless_device(&word.text) => {
                 self.find(READ, name, what);

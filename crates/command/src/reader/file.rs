@@ -14,6 +14,14 @@ const FORCED: Does = Does { phrase: "removes without asking or in depth", ..DEST
 const EVERYTHING: Does =
     Does { phrase: "would remove or change a whole system, home or project", ..DESTROY };
 
+/// Whether a word that looks like an option takes permissions or attributes away.
+fn is_mode(word: &str) -> bool {
+    word.len() > 1
+        && word.starts_with('-')
+        && word[1..].chars().all(|c| "rwxXstaiudejmcCDSAFPT".contains(c))
+        && !matches!(word, "-c" | "-f")
+}
+
 impl Walk {
     pub(super) fn rm(&mut self, row: &'static Row, name: &str, args: &[Word]) {
         let options = Options::of(row, args);
@@ -56,7 +64,9 @@ impl Walk {
     pub(super) fn chmod(&mut self, row: &'static Row, name: &str, args: &[Word]) {
         let options = Options::of(row, args);
         let deep = options.has("-R") || options.has("--recursive");
-        let mode = options.operands.first().map_or("", |word| word.likely());
+        let dashed = args.first().map(Word::likely).filter(|word| is_mode(word));
+        let mode =
+            dashed.unwrap_or_else(|| options.operands.first().map_or("", |word| word.likely()));
         let opens =
             matches!(mode, "777" | "0777" | "a+rwx" | "ugo+rwx" | "o+w" | "a+w" | "666" | "a=rwx");
         let setuid = name == "chmod"
@@ -64,7 +74,9 @@ impl Walk {
                 || (mode.len() == 4
                     && mode.starts_with(['2', '4', '6'])
                     && mode.bytes().all(|b| b.is_ascii_digit())));
-        for word in options.operands.iter().skip(1) {
+        // `chmod -x file`: the mode looks like an option.
+        let modes = usize::from(!args.first().is_some_and(|word| is_mode(word.likely())));
+        for word in options.operands.iter().skip(modes) {
             let target = word.path().map(str::to_owned);
             let everything = deep && path::is_everything(word.likely());
             let does = if everything {
@@ -76,7 +88,7 @@ impl Walk {
             };
             self.find_at(does, name, format!("{name} {mode}"), target);
         }
-        if options.operands.len() < 2 {
+        if options.operands.len() <= modes {
             self.find(WRITE, name, name);
         }
     }
@@ -124,16 +136,22 @@ impl Walk {
             "--compress-program",
             "-I",
         ];
-        let runs = args.iter().any(|word| {
-            let option = word.text.split('=').next().unwrap_or("");
-            RUNS.iter().any(|bad| {
-                option == *bad
-                    || (option.len() > 4 && option.starts_with("--") && bad.starts_with(option))
-            })
+        // `-I` and `-F` name a program, also in a bundle.
+        let bundled = args.iter().enumerate().any(|(at, word)| {
+            let text = word.text.as_str();
+            let is_bundle = at == 0 || (text.starts_with('-') && !text.starts_with("--"));
+            is_bundle && !text.starts_with("--") && text.contains(['I', 'F'])
         });
+        let runs = bundled
+            || args.iter().any(|word| {
+                let option = word.text.split('=').next().unwrap_or("");
+                RUNS.iter().any(|bad| {
+                    option == *bad
+                        || (option.len() > 4 && option.starts_with("--") && bad.starts_with(option))
+                })
+            });
         if runs {
             self.find(RUN, name, format!("{name} with a program to run"));
-            crate::scan::dangers_in_arguments(self, args);
             return;
         }
         if args
@@ -141,6 +159,14 @@ impl Walk {
             .any(|word| word.text.starts_with("--remove") || word.text.starts_with("--delete"))
         {
             self.find(DESTROY, name, format!("{name} --remove-files"));
+        }
+        // `host:archive` is fetched with a remote shell.
+        let remote = |word: &Word| {
+            let name = word.likely().rsplit('=').next().unwrap_or("");
+            name.split('/').next().is_some_and(|first| first.contains(':'))
+        };
+        if args.iter().any(remote) && !args.iter().any(|word| word.text == "--force-local") {
+            self.find(UNKNOWN, name, format!("{name} of an archive on another machine"));
         }
         let bundle = args.first().map_or("", |word| word.text.as_str());
         let letters = bundle

@@ -3,7 +3,18 @@
 use crate::effect::{DESTROY, Does, READ, SECRET, UNKNOWN};
 use crate::path;
 use crate::walk::Walk;
-use crate::word::Word;
+use crate::word::{Expansion, Word};
+
+/// Actions that do more than print.
+const ACTIONS: [&str; 9] =
+    ["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprint0", "-fls", "-fprintf"];
+
+/// Whether the value of a test may turn out to be several words, one of them an action.
+fn may_act(word: &Word) -> bool {
+    let computed = word.expansions.iter().any(|expansion| *expansion != Expansion::Glob);
+    let named = || ACTIONS.iter().any(|action| path::matches_glob(&word.text, action));
+    word.may_add_options() && (computed || named())
+}
 
 const DELETES: Does = Does { phrase: "deletes everything it finds", ..DESTROY };
 
@@ -129,11 +140,16 @@ impl Walk {
                     at += if text == "-fprintf" { 2 } else { 1 };
                 }
                 _ if ALONE.contains(&text) => {}
-                _ if VALUED.contains(&text) => at += 1,
+                _ if VALUED.contains(&text) => {
+                    if args.get(at).is_some_and(may_act) {
+                        let what = format!("{name} {text} with a value only known at run time");
+                        self.find(UNKNOWN, name, what);
+                    }
+                    at += 1;
+                }
                 _ if text.starts_with("-O") && text[2..].bytes().all(|b| b.is_ascii_digit()) => {}
                 _ if text.starts_with('-') => {
                     self.find(UNKNOWN, name, format!("{name} {text}"));
-                    crate::scan::dangers_in_arguments(self, &args[at..]);
                     return;
                 }
                 _ => {

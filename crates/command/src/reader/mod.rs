@@ -27,6 +27,7 @@ impl Walk {
             Reader::Curl => self.curl(row, name, args),
             Reader::Dd => self.dd(name, args),
             Reader::Find => self.find_program(name, args),
+            Reader::GhApi => self.gh_api(row, name, args),
             Reader::GitConfig => self.git_config(name, args),
             Reader::GitDiscard => self.git_discard(row, name, args),
             Reader::GitPush => self.git_push(row, name, args),
@@ -37,6 +38,7 @@ impl Walk {
             Reader::Sql => self.sql(name, args),
             Reader::Tar => self.tar(row, name, args),
             Reader::Test => self.test(name, args),
+            Reader::Wget => self.wget(row, name, args),
         }
     }
 }

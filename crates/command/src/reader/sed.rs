@@ -4,6 +4,7 @@
 
 use crate::argv::Options;
 use crate::effect::{OVERWRITE, READ, RUN, UNKNOWN, WRITE};
+use crate::path;
 use crate::row::{Row, Takes};
 use crate::walk::Walk;
 use crate::word::Word;
@@ -87,9 +88,21 @@ impl Walk {
             };
             match verdict {
                 Script::Prints => {}
-                Script::Writes => self.find(OVERWRITE, name, format!("{name} with a w command")),
+                Script::Writes => {
+                    let what = format!("{name} with a w command");
+                    self.find(OVERWRITE, name, what.clone());
+                    // The file's name is the last word of its line.
+                    for file in script.text.lines().filter_map(|line| line.split(' ').next_back()) {
+                        if path::danger_of_writing(file).is_some() {
+                            self.writes(name, what.clone(), Some(&Word::literal(file)));
+                        }
+                    }
+                }
                 Script::Unknown => self.find(UNKNOWN, name, format!("{name} {}", script.text)),
-                Script::Runs => self.find(RUN, name, format!("{name} with an e command")),
+                Script::Runs => {
+                    self.find(RUN, name, format!("{name} with an e command"));
+                    crate::scan::dangers(self, &script.text.replace('/', ";"));
+                }
             }
         }
     }

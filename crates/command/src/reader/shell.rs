@@ -34,7 +34,6 @@ impl Walk {
         }
         let Some(call) = invocation(&argv[1..]) else {
             self.foreign(name, format!("{name} with unusual options"));
-            crate::scan::dangers_in_arguments(self, &argv[1..]);
             return;
         };
         // Letters mean other things to other shells; only `-c TEXT` is shared.
@@ -67,7 +66,8 @@ impl Walk {
 
     /// The shell runs what it finds on its standard input.
     pub(crate) fn script_from_input(&mut self, name: &str, shell: Shell) {
-        match std::mem::take(&mut self.input) {
+        self.runs_input = true;
+        match self.take_input() {
             Input::Text(script) => {
                 // The text is what echo prints, give or take its escapes: good for a warning only.
                 self.foreign(name, format!("… | {name}"));
@@ -104,7 +104,10 @@ fn invocation(args: &[Word]) -> Option<Invocation<'_>> {
                 at += 1;
                 break;
             }
-            "-o" | "+o" | "-O" | "+O" => at += 2,
+            "-o" | "+o" | "-O" | "+O" => {
+                args.get(at + 1)?.exact()?;
+                at += 2;
+            }
             "--login" | "--noprofile" | "--norc" | "--posix" | "--restricted" => at += 1,
             _ if text.starts_with("--") => return None,
             _ if text.starts_with(['-', '+']) && text.len() > 1 => {

@@ -12,7 +12,7 @@ const DROPS: Does = Does { phrase: "deletes from a database", ..REMOTE };
 const FUNCTIONS: &str = "count sum min max avg lower upper coalesce length substr substring round abs now date time datetime strftime extract date_trunc to_char concat trim replace ifnull nullif cast group_concat string_agg array_agg json_extract json_each json_agg jsonb_agg row_number rank dense_rank lag lead over partition in exists and or not values as on using with select distinct interval total printf typeof version current_database current_user pg_size_pretty pg_total_relation_size pg_relation_size pg_database_size year month day left right greatest least generate_series unnest any all filter within random iif like glob instr julianday";
 
 /// What a statement does to the database.
-fn statement(text: &str) -> Does {
+pub(super) fn statement(text: &str) -> Does {
     let text = text.trim();
     let lower = text.to_ascii_lowercase();
     let first = lower.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
@@ -71,16 +71,18 @@ fn only_known_functions(lower: &str) -> bool {
         if before.ends_with(['"', '`', ']', '\'']) {
             return false;
         }
-        let start = before
-            .rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
-            .map_or(0, |i| i + 1);
-        let name = &before[start..];
+        let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        let name = before.rsplit(|c: char| !in_name(c)).next().unwrap_or("");
         if !name.is_empty() && !FUNCTIONS.split_whitespace().any(|known| known == name) {
             return false;
         }
         rest = &rest[at + 1..];
     }
     true
+}
+
+fn is_memory_question(sub: &str) -> bool {
+    matches!(sub.to_ascii_uppercase().as_str(), "USAGE" | "STATS" | "DOCTOR" | "HELP")
 }
 
 /// Commands of the shells themselves: `\d`, `.tables`.
@@ -128,6 +130,12 @@ fn meta(text: &str) -> Does {
     if reads.contains(&first) && plain { QUERIES } else { RUN }
 }
 
+/// Commands of Redis that delete, or change the server itself.
+const DESTROYS: [&str; 15] = [
+    "FLUSHALL", "FLUSHDB", "SHUTDOWN", "CONFIG", "DEBUG", "EVAL", "SCRIPT", "MODULE", "SLAVEOF",
+    "REPLICAOF", "SAVE", "BGSAVE", "DEL", "UNLINK", "ACL",
+];
+
 impl Walk {
     pub(super) fn sql(&mut self, name: &str, args: &[Word]) {
         let sqlite = name.starts_with("sqlite") || name == "duckdb";
@@ -151,6 +159,9 @@ impl Walk {
                 | "--password"
                     if !sqlite || text == "-separator" =>
                 {
+                    if args.get(at).is_some_and(Word::may_add_options) {
+                        self.find(UNKNOWN, name, format!("{name} {text} with more than a value"));
+                    }
                     let attached = name == "mysql" && text == "-p" || text == "-v";
                     at += usize::from(!attached);
                 }
@@ -194,11 +205,22 @@ impl Walk {
         if sqlite {
             statements.extend(operands.iter().skip(1));
         }
-        self.statements(
-            name,
-            &statements,
-            args.iter().any(|word| matches!(word.text.as_str(), "-l" | "--list")),
-        );
+        let lists = args.iter().any(|word| matches!(word.text.as_str(), "-l" | "--list"));
+        self.statements(name, &statements, lists);
+        if statements.is_empty() && !lists {
+            self.statements_fed(name);
+        }
+    }
+
+    /// Statements that come on standard input: never certain, but a danger is one.
+    fn statements_fed(&mut self, name: &str) {
+        let Some(text) = self.input_text() else { return };
+        self.runs_input = true;
+        for part in text.split([';', '\n']).map(statement) {
+            if part.risk == crate::risk::Risk::Dangerous {
+                self.find(part, name, format!("{name} with statements from its input"));
+            }
+        }
     }
 
     fn statements(&mut self, name: &str, statements: &[&Word], lists: bool) {
@@ -228,6 +250,10 @@ impl Walk {
         const READS: &str = "GET MGET KEYS SCAN TTL PTTL TYPE EXISTS STRLEN LLEN LRANGE LINDEX SCARD SMEMBERS SISMEMBER HGET HGETALL HKEYS HLEN HMGET ZRANGE ZCARD ZSCORE ZCOUNT INFO PING DBSIZE TIME MEMORY OBJECT XLEN XRANGE XINFO PFCOUNT RANDOMKEY GETRANGE ECHO";
         let mut at = 0;
         while let Some(word) = args.get(at).filter(|word| word.starts_with("-")) {
+            if args.get(at + 1).is_some_and(Word::may_add_options) {
+                self.find(UNKNOWN, name, format!("{name} {} with more than a value", word.text));
+                return;
+            }
             at += match word.text.as_str() {
                 "-h" | "-p" | "-n" | "-a" | "-u" => 2,
                 "--raw" | "--no-raw" | "--csv" | "--tls" | "--no-auth-warning" => 1,
@@ -238,11 +264,19 @@ impl Walk {
             };
         }
         let command = args.get(at).map_or(String::new(), |word| word.likely().to_ascii_uppercase());
+        if command.is_empty() {
+            self.runs_input = true;
+            let text = self.input_text().unwrap_or_default().to_ascii_uppercase();
+            let verbs = text.lines().filter_map(|line| line.split_whitespace().next());
+            if verbs.into_iter().any(|verb| DESTROYS.contains(&verb)) {
+                self.find(DROPS, name, format!("{name} with commands from its input"));
+            }
+        }
         let does = match command.as_str() {
             "" => RUN,
-            "FLUSHALL" | "FLUSHDB" | "SHUTDOWN" | "CONFIG" | "DEBUG" | "EVAL" | "SCRIPT"
-            | "MODULE" | "SLAVEOF" | "REPLICAOF" | "SAVE" | "BGSAVE" | "DEL" | "UNLINK" | "ACL" => {
-                DROPS
+            known if DESTROYS.contains(&known) => DROPS,
+            "MEMORY" if args.get(at + 1).is_none_or(|sub| !is_memory_question(sub.likely())) => {
+                CHANGES
             }
             known if READS.split_whitespace().any(|read| read == known) => QUERIES,
             _ => CHANGES,

@@ -1,8 +1,11 @@
 //! `curl`: what it sends and where it puts what comes back.
 
-use crate::argv;
-use crate::effect::{Does, FETCH, READ, REMOTE, RUN, SECRET, SEND, UNKNOWN, UPLOAD};
+use crate::argv::{self, Options};
+use crate::effect::{
+    Does, FETCH, PRIVILEGE, PUBLISH, READ, REMOTE, RUN, SECRET, SEND, UNKNOWN, UPLOAD,
+};
 use crate::path;
+use crate::risk::Risk;
 use crate::row::Row;
 use crate::walk::Walk;
 use crate::word::Word;
@@ -11,7 +14,7 @@ use crate::word::Word;
 const PLAIN: &str = "-s -S -f -L -i -I -v -k -g -4 -6 -N -# -0 -1 -2 -3 --silent --show-error --fail --fail-with-body --location --include --head --verbose --insecure --compressed --globoff --ipv4 --ipv6 --no-buffer --http1.1 --http2 --http2-prior-knowledge --http3 --no-progress-meter --progress-bar --path-as-is --tlsv1.2 --tlsv1.3 --ssl-reqd --tcp-nodelay --raw --anyauth --basic --disable -q --get -G --version -V --help --styled-output --no-styled-output --parallel -Z --fail-early --location-trusted";
 
 /// Options whose value only changes how curl asks and prints.
-const VALUED: &str = "-H -A -e -m -w -u -b -x -r -y -Y -z --header --user-agent --referer --max-time --connect-timeout --write-out --user --cookie --retry --retry-delay --retry-max-time --max-redirs --range --resolve --limit-rate --interface --cacert --capath --url --proto --speed-time --speed-limit --max-filesize --unix-socket --oauth2-bearer --aws-sigv4 --ciphers";
+const VALUED: &str = "-H -A -e -m -u -b -r -y -Y -z --header --user-agent --referer --max-time --connect-timeout --user --cookie --retry --retry-delay --retry-max-time --max-redirs --range --resolve --limit-rate --interface --cacert --capath --url --proto --speed-time --speed-limit --max-filesize --unix-socket --oauth2-bearer --aws-sigv4 --ciphers";
 
 fn listed(list: &str, option: &str) -> bool {
     list.split_whitespace().any(|one| one == option)
@@ -19,6 +22,7 @@ fn listed(list: &str, option: &str) -> bool {
 
 impl Walk {
     pub(super) fn curl(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        let from = self.found.len();
         let mut at = 0;
         let mut urls: Vec<&Word> = Vec::new();
         while let Some(word) = args.get(at) {
@@ -62,6 +66,11 @@ impl Walk {
                     break;
                 }
             }
+        }
+        let sends = self.found[from..].iter().any(|finding| finding.does.risk > Risk::ReadOnly);
+        let socket = |word: &Word| word.likely().ends_with("docker.sock");
+        if sends && args.iter().any(socket) {
+            self.find(PRIVILEGE, name, format!("{name} to the container engine"));
         }
         self.curl_urls(row, name, &urls);
     }
@@ -130,8 +139,17 @@ impl Walk {
                     );
                 }
             }
+            "-w" | "--write-out" => {
+                // `%output{file}` sends what follows to a file.
+                let plain = value.is_some_and(|word| word.literal) && !text.starts_with('@');
+                if !plain {
+                    self.find(UNKNOWN, name, what);
+                } else if text.contains("%output") {
+                    self.find(crate::effect::OVERWRITE, name, what);
+                }
+            }
             // -K names a file of more options, and whatever else curl has is not known here.
-            "-K" | "--config" | "--engine" | "--proxy" | "--preproxy" | "--netrc-file"
+            "-K" | "--config" | "--engine" | "-x" | "--proxy" | "--preproxy" | "--netrc-file"
             | "--cert" | "-E" | "--key" => {
                 self.find(RUN, name, what);
             }
@@ -141,6 +159,60 @@ impl Walk {
             }
         }
         true
+    }
+
+    /// `wget`: to standard output it only asks.
+    pub(super) fn wget(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        const PLAIN: &str = "-O -q -S -T -t -U -4 -6 --output-document --quiet --server-response --timeout --tries --user-agent --header --no-verbose --no-check-certificate --https-only --max-redirect --compression --content-on-error";
+        let options = Options::of(row, args);
+        let to = options.value_of("-O").or_else(|| options.value_of("--output-document"));
+        // `-` is a value here, though it begins with a dash.
+        let dashes = args.iter().any(|word| {
+            let text = word.text.as_str();
+            text == "-" || text == "--output-document=-" || text.ends_with("O-")
+        });
+        let prints = dashes && to.is_none_or(|to| to.text == "-");
+        let address = |word: &&&Word| !word.literal;
+        if prints && options.outside(&Row { valued: "", rules: &[], ..*row }, PLAIN).is_none() {
+            if options.operands.iter().find(address).is_some() || options.may_hide_option() {
+                self.find(UNKNOWN, name, format!("{name} to an address only known at run time"));
+            }
+            self.targets(row, FETCH, name, &options);
+            return;
+        }
+        self.plain(row, name, args);
+    }
+
+    /// `gh api`: a GET, or a query that changes nothing, only asks.
+    pub(super) fn gh_api(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        let options = Options::of(row, args);
+        let method = options.value_of("-X").or_else(|| options.value_of("--method"));
+        let gets = method.as_ref().is_some_and(|method| {
+            method.exact().is_some_and(|method| matches!(method, "GET" | "HEAD"))
+        });
+        let fields: Vec<&Word> = args
+            .windows(2)
+            .filter(|pair| matches!(pair[0].text.as_str(), "-f" | "-F" | "--field" | "--raw-field"))
+            .map(|pair| &pair[1])
+            .collect();
+        if fields.iter().any(|field| field.likely().contains("=@")) {
+            self.find(UPLOAD, name, format!("{name} -F @file"));
+        }
+        let graphql = options.operands.first().is_some_and(|word| word.text == "graphql");
+        let asks = |field: &&Word| {
+            field.exact().is_some_and(|text| !text.to_ascii_lowercase().contains("mutation"))
+        };
+        let only_asks = (gets || (graphql && method.is_none() && !fields.is_empty()))
+            && !options.has("--input")
+            && !options.may_hide_option()
+            && fields.iter().all(asks);
+        if only_asks {
+            self.find(row.does, name, name);
+        } else if gets {
+            self.find(PUBLISH, name, name);
+        } else {
+            self.plain(row, name, args);
+        }
     }
 
     fn curl_urls(&mut self, row: &'static Row, name: &str, urls: &[&Word]) {

@@ -7,22 +7,25 @@ use crate::effect::{
 use crate::row::{Row, Takes, row};
 
 pub(super) const ROWS: &[Row] = &[
-    row("docker|podman|nerdctl", READ).subs().valued("-H --host -c --context --config -l --log-level --connection --url").when(&[("-H --host --config --tlscacert", UNKNOWN)]),
+    row("docker|podman|nerdctl", READ).subs().valued("-H --host -c --context --config -l --log-level --connection --url").flags("-D --debug --tls --tlsverify").when(&[("-H --host --config --tlscacert --tlscert --tlskey", UNKNOWN)]),
     row("docker ps|docker images|docker logs|docker inspect|docker info|docker version|docker stats|docker top|docker port|docker diff|docker history|docker events|docker search|docker help|podman ps|podman images|podman logs|podman inspect|podman info|podman version|podman stats|podman top|podman port|podman diff|podman history|podman search|nerdctl ps|nerdctl images|nerdctl logs|nerdctl inspect|nerdctl info", READ)
         .valued("-f --filter --format -n --tail --since --until --last --limit"),
     row("docker container|docker image|docker network|docker volume|docker system|docker compose|docker context|docker buildx|docker builder|docker manifest|docker plugin|docker swarm|docker service|docker node|docker stack|docker secret|docker config|docker scout|docker trust|podman container|podman image|podman network|podman volume|podman system|podman compose|podman pod|podman machine|nerdctl compose", READ)
         .subs()
-        .valued("-f --file -p --project-name --profile --env-file --project-directory"),
+        .valued("-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel --builder")
+        .flags("--all-resources --compatibility --dry-run -D --debug"),
     row("docker container ls|docker container list|docker container ps|docker container logs|docker container inspect|docker container stats|docker container top|docker container port|docker container diff|docker image ls|docker image list|docker image inspect|docker image history|docker network ls|docker network list|docker network inspect|docker volume ls|docker volume list|docker volume inspect|docker system df|docker system info|docker system events|docker context ls|docker context list|docker context inspect|docker context show|docker buildx ls|docker buildx inspect|docker buildx version|docker buildx du|docker manifest inspect|docker plugin ls|docker service ls|docker service ps|docker service logs|docker service inspect|docker node ls|docker node ps|docker node inspect|docker stack ls|docker stack ps|docker stack services|docker secret ls|docker config ls|docker compose ps|docker compose logs|docker compose config|docker compose ls|docker compose images|docker compose top|docker compose version|docker compose port|docker compose events|docker compose stats|docker compose volumes|docker builder du|podman container ls|podman image ls|podman network ls|podman volume ls|podman system df|podman pod ls|podman pod ps|podman machine ls|podman compose ps|podman compose logs", READ)
         .valued("-f --filter --format -n --tail --since --until --services")
-        .when(&[("-o --output --lock-image-digests", OVERWRITE)]),
+        .when(&[("-o --output --lock-image-digests", OVERWRITE), ("--bootstrap", SYNC)]),
     row("docker build|docker buildx build|docker buildx bake|docker compose build|podman build|docker image build|docker builder build|buildah|kaniko|nerdctl build", BUILD),
     row("docker pull|docker load|docker import|docker create|docker start|docker restart|docker pause|docker unpause|docker rename|docker tag|docker update|docker wait|docker commit|docker save|docker export|docker cp|docker image pull|docker image tag|docker image load|docker image save|docker network create|docker network connect|docker network disconnect|docker volume create|docker container start|docker container restart|docker container create|docker compose up|docker compose start|docker compose restart|docker compose pull|docker compose create|docker compose pause|docker compose unpause|docker compose cp|docker compose watch|docker context use|docker context create|docker buildx create|docker buildx use|podman pull|podman start|podman restart|podman create|podman tag|podman cp|podman compose up|podman machine start|nerdctl pull|nerdctl compose up", SYNC),
     row("docker stop|docker container stop|docker compose stop|podman stop|docker kill|docker container kill|docker compose kill|podman kill|podman machine stop", SIGNAL),
     row("docker rm|docker rmi|docker container rm|docker container remove|docker image rm|docker image remove|docker network rm|docker volume rm|docker compose rm|docker compose down|docker context rm|docker buildx rm|docker secret rm|docker config rm|podman rm|podman rmi|podman volume rm|podman compose down|nerdctl rm|nerdctl rmi", DELETE)
         .when(&[("-f --force -v --volumes --rmi", REMOTE)]),
     row("docker volume prune|docker system prune|docker container prune|docker image prune|docker network prune|docker builder prune|docker buildx prune|podman system prune|podman volume prune|podman image prune|podman system reset|docker stack rm|docker service rm|docker swarm leave|docker node rm", REMOTE),
-    row("docker push|docker image push|docker compose push|docker manifest push|docker buildx imagetools|podman push|docker compose publish|docker service create|docker service update|docker service scale|docker stack deploy|docker swarm init|docker swarm join|docker plugin install|docker plugin enable", RELEASE),
+    row("docker push|docker image push|docker compose push|docker manifest push|docker buildx imagetools create|podman push|docker compose publish|docker service create|docker service update|docker service scale|docker stack deploy|docker swarm init|docker swarm join|docker plugin install|docker plugin enable", RELEASE),
+    row("docker buildx imagetools|docker buildx history", READ).subs(),
+    row("docker buildx imagetools inspect|docker buildx history ls|docker buildx history logs|docker buildx history inspect", FETCH).valued("--format"),
     row("docker login|docker logout|docker secret create|docker secret inspect|docker trust sign|podman login|podman logout", SECRET),
     row("docker attach|docker compose attach|docker debug|podman attach|docker init", RUN),
     row("docker-compose", READ).subs().valued("-f --file -p --project-name --profile --env-file"),
@@ -31,15 +34,21 @@ pub(super) const ROWS: &[Row] = &[
     row("docker-compose down|docker-compose rm|docker-compose stop|docker-compose kill", DELETE).when(&[("-v --volumes --rmi -f --force", REMOTE)]),
     row("docker-compose exec|docker-compose run", RUN),
     row("dockerd|containerd|runc|crun|lxc|lxd|incus|multipass|vagrant|virsh|VBoxManage|qemu-img|firecracker|colima|lima|limactl|minikube|kind|k3d|k3s|microk8s|kubeadm", UNKNOWN).subs().other(UNKNOWN),
-    row("minikube status|minikube ip|kind get|vagrant status|colima status|limactl list|virsh list|lxc list", READ),
+    row("minikube status|minikube ip|colima status|limactl list|virsh list|lxc list", READ),
+    row("kind get", READ).subs(),
+    row("kind get clusters|kind get nodes", READ),
+    row("kind get kubeconfig", SECRET),
+    row("vagrant status|vagrant validate", BUILD),
     row("nsenter|unshare|chroot|capsh|setpriv|systemd-nspawn|bwrap|firejail", PRIVILEGE),
     row("crictl|ctr|skopeo|crane|regctl|cosign|trivy|grype|syft", FETCH).subs().other(UNKNOWN),
-    row("crictl ps|crictl images|crictl logs|crictl inspect|crictl pods|crictl info|skopeo inspect|skopeo list-tags|crane ls|crane manifest|crane digest|crane config|regctl tag", FETCH),
+    row("crictl ps|crictl images|crictl logs|crictl inspect|crictl pods|crictl info|skopeo inspect|skopeo list-tags|crane ls|crane manifest|crane digest|crane config|regctl tag ls|regctl tag list|regctl manifest head|regctl version", FETCH),
+    row("regctl tag|regctl manifest", FETCH).subs().other(UNKNOWN),
     // Kubernetes.
-    row("kubectl|k|oc", READ).subs().valued("-n --namespace --context --cluster -s --server --user --kubeconfig --as --token -l --selector").when(&[("--kubeconfig --server -s --token", UNKNOWN), ("--as --as-group", PRIVILEGE)]),
+    row("kubectl|k|oc", READ).subs().valued("-n --namespace --context --cluster -s --server --user --kubeconfig --as --token -l --selector --request-timeout").flags("--warnings-as-errors --insecure-skip-tls-verify --match-server-version --disable-compression").when(&[("--kubeconfig --server -s --token --cache-dir --kuberc", UNKNOWN), ("--as --as-group --as-uid", PRIVILEGE), ("--profile --profile-output --log-file --log-dir", OVERWRITE)]),
     row("kubectl get|kubectl describe|kubectl logs|kubectl top|kubectl explain|kubectl version|kubectl api-resources|kubectl api-versions|kubectl cluster-info|kubectl diff|kubectl events|kubectl wait|kubectl options|kubectl help|oc get|oc describe|oc logs|oc status|oc whoami|oc projects|oc version|k get|k describe|k logs|k top", FETCH)
         .valued("-n --namespace -l --selector -o --output --field-selector --sort-by -c --container --tail --since -f --filename --context -L --for --timeout")
-        .when(&[("--kubeconfig --server --token", UNKNOWN), ("--output-directory", OVERWRITE)]),
+        .when(&[("--kubeconfig --server --token --raw", UNKNOWN), ("--output-directory", OVERWRITE)])
+        .shaped(&[("--raw=*secret*", SECRET)]),
     row("kubectl config|kubectl auth|kubectl rollout|kubectl set|kubectl certificate|kubectl plugin|kubectl create", READ).subs().other(REMOTE),
     row("kubectl config view|kubectl config get-contexts|kubectl config current-context|kubectl config get-clusters|kubectl config get-users", READ).when(&[("--raw", SECRET)]),
     row("kubectl config use-context|kubectl config set-context|kubectl config set|kubectl config unset|kubectl config rename-context|kubectl config set-cluster|kubectl config set-credentials|kubectl config delete-context|kubectl config delete-cluster", WRITE),
@@ -49,7 +58,7 @@ pub(super) const ROWS: &[Row] = &[
     row("kubectl run|kubectl attach|kubectl debug|kubectl proxy|kubectl port-forward|oc rsh|oc exec|k exec|kubectl kustomize", RUN),
     row("kubectx|kubens|k9s|stern|kustomize|helmfile|argocd|flux|istioctl|linkerd|velero|eksctl|kops|cilium", UNKNOWN).subs().other(UNKNOWN),
     row("flux get|flux logs|istioctl analyze|istioctl version|eksctl get", FETCH),
-    row("helm", READ).subs().valued("-n --namespace --kube-context --kubeconfig").when(&[("--kubeconfig", UNKNOWN)]),
+    row("helm", READ).subs().valued("-n --namespace --kube-context --kubeconfig").flags("--debug").when(&[("--kubeconfig", UNKNOWN)]),
     row("helm list|helm ls|helm status|helm history|helm version|helm env|helm search|helm show|helm lint|helm verify", FETCH).when(&[("--post-renderer", RUN)]),
     row("helm get|helm repo|helm dependency|helm plugin", READ).subs(),
     row("helm get values|helm get manifest|helm get notes|helm get hooks|helm get all|helm repo list|helm dependency list|helm plugin list", FETCH),
@@ -60,22 +69,34 @@ pub(super) const ROWS: &[Row] = &[
     row("helm plugin install|helm plugin update|helm plugin uninstall", INSTALL),
     // Infrastructure as code.
     row("terraform|tofu|terragrunt", READ).subs().single_dash().valued("-chdir"),
-    row("terraform version|terraform validate|terraform providers|terraform graph|terraform output|terraform show|tofu version|tofu validate|tofu show|tofu output", READ).single_dash(),
+    row("terraform version|terraform validate|terraform graph|terraform output|terraform show|tofu version|tofu validate|tofu show|tofu output", READ).single_dash(),
+    row("terraform providers|tofu providers", READ).subs(),
+    row("terraform providers schema|tofu providers schema", READ).single_dash(),
+    row("terraform providers lock|terraform providers mirror|tofu providers lock|tofu providers mirror", WRITE),
     row("terraform fmt|tofu fmt", WRITE).single_dash().when(&[("-check -diff -recursive", READ)]),
     row("terraform plan|terraform refresh|terraform get|terraform init|tofu plan|tofu init|terragrunt plan|terragrunt init", SYNC).single_dash().when(&[("-destroy", SYNC)]),
     row("terraform apply|terraform destroy|terraform import|terraform taint|terraform untaint|terraform force-unlock|terraform login|terraform logout|tofu apply|tofu destroy|tofu import|terragrunt apply|terragrunt destroy|terragrunt run-all", REMOTE).single_dash(),
     row("terraform state|terraform workspace|tofu state|tofu workspace", READ).subs(),
-    row("terraform state list|terraform state show|terraform state pull|terraform workspace list|terraform workspace show|tofu state list|tofu state show|tofu workspace list", READ),
+    row("terraform state list|terraform state show|terraform workspace list|terraform workspace show|tofu state list|tofu state show|tofu workspace list", READ),
+    row("terraform state pull|tofu state pull", SECRET),
     row("terraform state rm|terraform state mv|terraform state push|terraform state replace-provider|terraform workspace delete|tofu state rm|tofu state mv", REMOTE),
     row("terraform workspace new|terraform workspace select|tofu workspace select", WRITE),
     row("terraform console|terraform test|pulumi|cdk|cdktf|sam|packer|vault|consul|nomad|boundary|waypoint|crossplane", UNKNOWN).subs().other(UNKNOWN),
-    row("pulumi preview|pulumi whoami|cdk list|cdk ls|cdk diff|cdk synth|packer validate|packer version|vault status|vault version|nomad status|consul members", FETCH),
+    row("pulumi preview|cdk list|cdk ls|cdk diff|cdk synth", BUILD).when(&[("-a --app --build -c --context --cwd --plugin", RUN)]),
+    row("pulumi whoami|packer validate|packer version|vault status|vault version|nomad status|consul members", FETCH),
     row("pulumi up|pulumi destroy|cdk deploy|cdk destroy|sam deploy|packer build|nomad run|nomad stop", REMOTE),
     row("vault read|vault write|vault kv|vault login|vault token|vault delete|pass|op|bw|gopass|lpass|keyring|secret-tool|security|sops|age", SECRET),
     row("ansible|ansible-playbook|ansible-galaxy|ansible-vault|salt|salt-call|puppet|chef-client|knife|pyinfra", REMOTE),
-    row("ansible-doc|ansible-inventory|ansible-config", READ).when(&[("--output", OVERWRITE), ("--vault-password-file --vault-id", RUN)]),
+    row("ansible-inventory", RUN),
+    row("ansible-doc|ansible-config", READ).when(&[("--output", OVERWRITE), ("--vault-password-file --vault-id -M --module-path --playbook-dir -c --config", RUN)]),
     // Clouds: what only describes is read, the rest is remote and shared.
-    row("aws", READ).subs().other(REMOTE).valued("--profile --region --output --query --endpoint-url --ca-bundle --color --cli-read-timeout"),
+    row("aws", READ).subs().other(REMOTE).valued("--profile --region --output --query --endpoint-url --ca-bundle --color --cli-read-timeout --cli-connect-timeout --cli-binary-format")
+        .flags("--debug --no-verify-ssl --no-paginate --no-sign-request --no-cli-pager")
+        .when(&[("--endpoint-url --ca-bundle", UNKNOWN)]),
+    // What describes and what lists is read in every service; what gets may be a secret.
+    row("aws *", REMOTE).subs().other(REMOTE),
+    row("aws * describe-*|aws * list-*|aws * wait", FETCH)
+        .valued("--profile --region --output --query --filters --instance-ids --log-group-name --since"),
     row("aws s3", READ).subs(),
     row("aws s3 ls", FETCH),
     row("aws s3 cp|aws s3 mv|aws s3 sync|aws s3 mb|aws s3 website", RELEASE),
@@ -85,16 +106,23 @@ pub(super) const ROWS: &[Row] = &[
         .valued("--profile --region --output --query --filters --instance-ids --log-group-name --since")
         .when(&[("--endpoint-url --ca-bundle", UNKNOWN)]),
     row("aws secretsmanager get-secret-value|aws ssm get-parameter|aws ssm get-parameters|aws configure get|aws configure set|aws ecr get-login-password|aws sts assume-role|aws sts get-session-token|aws iam create-access-key|aws kms decrypt|aws configure export-credentials", SECRET),
-    row("gcloud", READ).subs().other(REMOTE).valued("--project --account --format --filter --configuration --impersonate-service-account"),
+    row("gcloud", READ).subs().other(REMOTE).valued("--project --account --format --filter --configuration --impersonate-service-account")
+        .flags("-q --log-http --user-output-enabled")
+        .when(&[("--flags-file --access-token-file --impersonate-service-account", UNKNOWN)]),
+    // The same rule at every depth: what lists and describes only asks.
+    row("gcloud *|gcloud * *", REMOTE).subs().other(REMOTE),
+    row("gcloud * list|gcloud * describe|gcloud * * list|gcloud * * describe|gcloud * get-iam-policy|gcloud * * get-iam-policy", FETCH).valued("--project --format --filter --limit --zone --region"),
     row("gcloud config|gcloud auth|gcloud projects|gcloud compute|gcloud container|gcloud run|gcloud functions|gcloud logging|gcloud services|gcloud iam|gcloud sql|gcloud storage|gcloud app|gcloud components", READ).subs().other(REMOTE),
     row("gcloud config list|gcloud config get-value|gcloud config get|gcloud auth list|gcloud projects list|gcloud projects describe|gcloud logging read|gcloud services list|gcloud info|gcloud version|gcloud components list|gcloud functions list|gcloud functions describe|gcloud storage ls|gcloud storage cat", FETCH).valued("--project --format --filter --limit --freshness"),
     row("gcloud compute instances|gcloud compute zones|gcloud compute regions|gcloud compute disks|gcloud compute networks|gcloud container clusters|gcloud run services|gcloud sql instances|gcloud iam roles|gcloud iam service-accounts", READ).subs().other(REMOTE),
     row("gcloud compute instances list|gcloud compute instances describe|gcloud compute zones list|gcloud compute regions list|gcloud compute disks list|gcloud compute networks list|gcloud container clusters list|gcloud container clusters describe|gcloud run services list|gcloud run services describe|gcloud sql instances list|gcloud iam roles list|gcloud iam service-accounts list", FETCH).valued("--project --format --filter --limit --zone --region"),
     row("gcloud auth print-access-token|gcloud auth print-identity-token|gcloud auth login|gcloud auth application-default|gcloud secrets", SECRET),
-    row("gsutil", READ).subs().other(REMOTE),
+    row("gsutil", READ).subs().other(REMOTE).flags("-m -q -D -DD"),
     row("gsutil ls|gsutil cat|gsutil du|gsutil stat|gsutil version|gsutil hash", FETCH),
     row("gsutil cp|gsutil mv|gsutil rsync|gsutil rm|gsutil rb", REMOTE),
-    row("az", READ).subs().other(REMOTE),
+    row("az", READ).subs().other(REMOTE).flags("--debug --only-show-errors"),
+    row("az *", REMOTE).subs().other(REMOTE),
+    row("az * list|az * show", FETCH).valued("--query -o --output -g --resource-group -n --name --subscription"),
     row("az account|az group|az vm|az aks|az webapp|az storage|az acr|az functionapp|az resource|az keyvault", READ).subs().other(REMOTE),
     row("az account show|az account list|az group list|az group show|az vm list|az vm show|az aks list|az aks show|az webapp list|az webapp show|az acr list|az functionapp list|az resource list|az resource show|az version", FETCH).valued("--query -o --output -g --resource-group -n --name --subscription"),
     row("az account get-access-token|az keyvault secret|az login|az ad", SECRET),
@@ -104,5 +132,5 @@ pub(super) const ROWS: &[Row] = &[
     row("ollama list|ollama ps|ollama show", READ),
     row("ssh-keyscan", FETCH).when(&[("-f", READ)]),
     row("tailscale|wg|wg-quick|openvpn", LISTEN).subs().other(LISTEN),
-    row("tailscale status|tailscale ip|tailscale version", READ),
+    row("tailscale status|tailscale ip|tailscale version", READ).when(&[("--web --listen", LISTEN)]),
 ];

@@ -1,25 +1,34 @@
 //! Compilers, test runners, build tools and the languages' own command lines.
 
 use crate::effect::{
-    BUILD, DELETE, FETCH, INSTALL, LISTEN, OVERWRITE, READ, RELEASE, RUN, SECRET, SYNC, WRITE,
+    BUILD, DELETE, DESTROY, FETCH, INSTALL, LISTEN, OVERWRITE, READ, RELEASE, RUN, SECRET, SYNC,
+    UNKNOWN, WRITE,
 };
 use crate::row::{Reader, Row, Takes, row};
 
 pub(super) const ROWS: &[Row] = &[
     // Rust.
-    row("cargo", READ).subs().valued("-C --config -Z --color").when(&[("--config -Z", RUN), ("--list", READ)]),
+    row("cargo", READ).subs().valued("-C --config -Z --color").flags("--locked --offline --frozen --list").when(&[("--config -Z", RUN), ("--list", READ)]),
     row("cargo tree|cargo metadata|cargo version|cargo help|cargo locate-project|cargo pkgid|cargo read-manifest|cargo verify-project", READ)
         .valued("-p --package -e --edges -i --invert --depth --format --features --target --format-version --filter-platform --manifest-path --prefix --charset")
         .when(&[("--config -Z", RUN)]),
-    row("cargo search|cargo info|cargo audit|cargo outdated|cargo deny", FETCH).when(&[("--config -Z", RUN), ("--fix", WRITE)]),
-    row("cargo build|cargo b|cargo check|cargo c|cargo test|cargo t|cargo run|cargo r|cargo bench|cargo doc|cargo d|cargo clippy|cargo fmt|cargo fix|cargo nextest|cargo llvm-cov|cargo tarpaulin|cargo expand|cargo miri|cargo hack|cargo make|cargo watch|cargo xtask|cargo rustc|cargo rustdoc|cargo fuzz|cargo insta|cargo mutants|cargo msrv|cargo semver-checks|cargo dist|cargo leptos|cargo tauri|cargo criterion|cargo flamegraph|cargo asm|cargo geiger|cargo udeps|cargo bloat", BUILD),
+    row("cargo search|cargo info|cargo outdated", FETCH).when(&[("--config -Z", RUN)]),
+    row("cargo audit", FETCH).subs().valued("-d --db -D --deny -f --file -c --color --ignore --target-arch --target-os --url").flags("-n --no-fetch --stale --no-local-crates --json").when(&[("--fix", WRITE)]),
+    row("cargo audit bin", FETCH),
+    row("cargo audit fix", WRITE),
+    row("cargo deny", FETCH).subs().valued("--manifest-path --exclude --features --target -L --log-level -f --format -c --color").flags("--workspace --all-features --no-default-features --offline --locked --frozen"),
+    row("cargo deny check|cargo deny list|cargo deny fetch", FETCH),
+    row("cargo deny init", WRITE),
+    row("cargo fmt", BUILD).valued("-p --package --manifest-path").when(&[("--check --all -p --package -q -v --edition", READ)]),
+    row("cargo build|cargo b|cargo check|cargo c|cargo test|cargo t|cargo run|cargo r|cargo bench|cargo doc|cargo d|cargo clippy|cargo fix|cargo nextest|cargo llvm-cov|cargo tarpaulin|cargo expand|cargo miri|cargo hack|cargo make|cargo watch|cargo xtask|cargo rustc|cargo rustdoc|cargo fuzz|cargo insta|cargo mutants|cargo msrv|cargo semver-checks|cargo dist|cargo leptos|cargo tauri|cargo criterion|cargo flamegraph|cargo asm|cargo geiger|cargo udeps|cargo bloat", BUILD),
     row("cargo add|cargo remove|cargo rm|cargo update|cargo generate-lockfile|cargo vendor|cargo fetch|cargo init|cargo new|cargo package|cargo generate|cargo sort|cargo machete", WRITE),
     row("cargo clean", DELETE),
     row("cargo install|cargo uninstall|cargo binstall", INSTALL),
     row("cargo publish|cargo yank|cargo owner|cargo release|cargo smart-release|cargo workspaces", RELEASE),
     row("cargo login|cargo logout", SECRET),
-    row("rustup", READ).subs(),
-    row("rustup show|rustup which|rustup doc|rustup check|rustup help", READ),
+    row("rustup", READ).subs().flags("-v -q"),
+    row("rustup show|rustup which|rustup check|rustup help", READ),
+    row("rustup doc", RUN).when(&[("--path", READ)]),
     row("rustup toolchain|rustup component|rustup target|rustup override", READ).subs(),
     row("rustup toolchain list|rustup component list|rustup target list|rustup override list", READ),
     row("rustup update|rustup install|rustup default|rustup toolchain install|rustup toolchain uninstall|rustup toolchain link|rustup component add|rustup component remove|rustup target add|rustup target remove|rustup override set|rustup override unset|rustup self|rustup set|rustup uninstall", INSTALL),
@@ -31,7 +40,7 @@ pub(super) const ROWS: &[Row] = &[
     row("node|nodejs|deno|ts-node|tsx", RUN).when(&[("-v", READ)]).reader(Reader::Code),
     row("tsc", BUILD).when(&[("--noEmit -p --project --pretty --skipLibCheck --strict", READ), ("-v", READ), ("--showConfig -p", READ), ("--listFiles --noEmit", READ)]),
     row("eslint|prettier|biome|stylelint|oxlint|standard|xo|dprint|svelte-check|vue-tsc|tslint|knip|depcheck|madge", BUILD),
-    row("jest|vitest|mocha|ava|cypress|playwright|karma|nyc|c8|webpack|vite|rollup|esbuild|parcel|turbo|nx|lerna|next|nuxt|astro|gatsby|ng|vue|svelte-kit|expo|react-native|storybook|swc|babel|gulp|grunt|tsup|rspack|rsbuild|wrangler|vercel|netlify|firebase|serverless|sst|prisma|drizzle-kit|sequelize|typeorm|graphql-codegen|nodemon|pm2|concurrently|http-server|serve|live-server", BUILD),
+    row("jest|vitest|mocha|ava|cypress|playwright|karma|nyc|c8|webpack|vite|rollup|esbuild|parcel|turbo|nx|lerna|next|nuxt|astro|gatsby|ng|vue|svelte-kit|expo|react-native|storybook|swc|babel|gulp|grunt|tsup|rspack|rsbuild|wrangler|vercel|netlify|firebase|serverless|sst|prisma|drizzle-kit|sequelize|typeorm|graphql-codegen|http-server|serve|live-server", BUILD),
     // Python.
     row("python|python3|python2|pypy|pypy3|python3.8|python3.9|python3.10|python3.11|python3.12|python3.13|python3.14|ipython", RUN).when(&[("-V", READ)]).reader(Reader::Code),
     row("pytest|py.test|tox|nox|unittest|coverage|hypothesis|behave|robot|locust|invoke|fab|scons|meson|waf|doit|snakemake|dvc|sphinx-build|mkdocs|django-admin|flask|uvicorn|gunicorn|celery|alembic|jupyter|streamlit|gradio", BUILD),
@@ -42,32 +51,35 @@ pub(super) const ROWS: &[Row] = &[
     row("ruff rule|ruff config|ruff linter|ruff version|ruff help", READ),
     row("black|isort|autopep8|yapf|autoflake|pyupgrade|docformatter|add-trailing-comma", WRITE).takes(Takes::Paths).when(&[("--check --diff -q", READ), ("--diff --check -q", READ), ("--check-only --diff", READ)]),
     // Go.
-    row("go", READ).subs(),
-    row("go version|go env|go help|go list|go doc", READ).single_dash().when(&[("-w -u", WRITE), ("-toolexec -exec", RUN), ("-modfile -overlay -mod -export -compiled", RUN)]),
-    row("go vet", BUILD),
+    row("go", READ).subs().single_dash().valued("-C"),
+    row("go version|go env|go help", READ).single_dash().when(&[("-w -u", WRITE)]),
+    row("go list|go doc", READ).single_dash().when(&[("-toolexec -exec", RUN), ("-modfile -overlay -mod -export -compiled", RUN), ("-http", LISTEN)]),
+    row("go vet", BUILD).single_dash().when(&[("-vettool -toolexec -exec", RUN)]),
     row("go build|go test|go run|go generate|go tool|go install|go clean|go fix|go bug|go work", BUILD),
     row("go fmt|go get", WRITE),
     row("go mod", READ).subs(),
     row("go mod graph|go mod why|go mod verify", READ),
     row("go mod tidy|go mod download|go mod init|go mod edit|go mod vendor", WRITE),
-    row("gofmt|goimports|gofumpt", READ).takes(Takes::Paths).single_dash().when(&[("-w", WRITE), ("-cpuprofile", OVERWRITE)]),
+    row("gofmt|goimports|gofumpt", READ).takes(Takes::Paths).single_dash().when(&[("-w", WRITE), ("-cpuprofile -memprofile -trace", OVERWRITE)]),
     row("golangci-lint|staticcheck|govulncheck|dlv|ginkgo|air|goreleaser|buf|protoc|mockgen|sqlc|wire|templ", BUILD),
     // C, C++ and the like.
     row("gcc|g++|cc|c++|clang|clang++|ld|as|ranlib|strip|objcopy|nasm|tcc|zig|nvcc|emcc|swiftc|javac|kotlinc|scalac|ghc|ocamlc|dmd|nim|crystal|valac|fpc|gfortran", BUILD)
         .when(&[("-v", READ), ("-dumpversion", READ), ("-dumpmachine", READ), ("-V", READ)])
+        .shaped(&[("-fplugin=* -specs=* -wrapper -B*", RUN)])
         .beyond(0, BUILD, ""),
-    row("make|gmake|bmake|cmake|ninja|ctest|cpack|bazel|bazelisk|buck|buck2|pants|just|task|mage|rake|ant|mvn|mvnw|gradle|gradlew|sbt|lein|stack|cabal|mix|rebar3|dune|dub|swift|xcodebuild|xcrun|msbuild|dotnet|earthly|tilt|skaffold|premake5|autoconf|automake|configure|libtool|aclocal|flutter|dart|fastlane|pod", BUILD),
+    row("make|gmake|bmake", BUILD).when(&[("--eval -E", RUN)]).shaped(&[("-", RUN)]),
+    row("cmake|ninja|ctest|cpack|bazel|bazelisk|buck|buck2|pants|just|task|mage|rake|ant|mvn|mvnw|gradle|gradlew|sbt|lein|stack|cabal|mix|rebar3|dune|dub|swift|xcodebuild|xcrun|msbuild|dotnet|earthly|tilt|skaffold|premake5|autoconf|automake|configure|libtool|aclocal|flutter|dart|fastlane|pod", BUILD),
     row("clang-format", READ).takes(Takes::Paths).single_dash().when(&[("-i", WRITE)]),
     row("clang-tidy|cppcheck|include-what-you-use|bear", BUILD),
     row("markdownlint|actionlint|vale|write-good|alex|cspell|htmlhint|tidy|luacheck|ansible-lint|tflint|checkov|semgrep|gitleaks|trufflehog|dive", BUILD),
     row("shellcheck|hadolint|yamllint|jsonlint|typos|codespell", READ)
         .takes(Takes::Paths)
-        .when(&[("-i -w --fix --write-changes --write -m --in-place --autofix -o --output -r --report-path --rcfile --config --config-file -c", WRITE)]),
+        .when(&[("-i -w --fix --write-changes --write -m --in-place --autofix -o --output -r --report-path --rcfile --config --config-file -c --dump-config --interactive", WRITE)]),
     row("shfmt", READ).takes(Takes::Paths).when(&[("-w --write", WRITE)]),
     row("gdb|lldb|strace|ltrace|perf|valgrind|dtrace|bpftrace|ftrace|rr|heaptrack", RUN),
     row("ldd", RUN),
     row("ctags|etags|cscope|global|gtags", WRITE),
-    row("hyperfine|entr|watchexec|multitime|criterion", RUN),
+    row("hyperfine|entr|watchexec|multitime|criterion|nodemon|pm2|concurrently", RUN),
     // Other interpreters.
     row("perl", RUN).when(&[("-v", READ), ("-V", READ)]).reader(Reader::Code),
     row("ruby|irb|php|lua|luajit|R|Rscript|julia|swipl|guile|racket|sbcl|clojure|clj|scala|groovy|elixir|iex|erl|tclsh|wish|octave|gnuplot|osascript|java|kotlin|jshell|ghci|runghc|runhaskell|ocaml|m4|wasmtime|wasmer|qemu-x86_64|wine|mono", RUN)
@@ -85,8 +97,30 @@ pub(super) const ROWS: &[Row] = &[
     // Servers that listen.
     row("ngrok|cloudflared|localtunnel|lt|caddy|nginx|apachectl|httpd|redis-server|postgres|mysqld|mongod|sshd|dropbear", LISTEN),
     row("ab|wrk|hey|vegeta|k6|siege|h2load|bombardier", LISTEN),
-    row("ffmpeg|convert|magick|mogrify|sox|pandoc|pdflatex|xelatex|latexmk|dot|inkscape|gs|pdftk|qpdf|exiftool|optipng|jpegoptim|cwebp|svgo", WRITE),
-    row("ffprobe|identify|pdfinfo|mediainfo|soxi|exif|jpeginfo|pngcheck|fc-list", READ).takes(Takes::Paths),
+    row("ffmpeg|convert|magick|mogrify|sox|pandoc|pdflatex|xelatex|latexmk|dot|inkscape|gs|pdftk|qpdf|optipng|jpegoptim|cwebp|svgo", WRITE),
+    row("pdfinfo|soxi|fc-list", READ).takes(Takes::Paths),
+    row("ffprobe", READ)
+        .takes(Takes::Paths)
+        .single_dash()
+        .valued("-i -v -loglevel -f -of -output_format -print_format -select_streams -show_entries -read_intervals")
+        .only("-hide_banner -show_format -show_streams -show_frames -show_packets -show_chapters -show_error -show_programs -count_frames -count_packets -pretty -sexagesimal -unit -prefix -version -formats -codecs -L -h")
+        .when(&[("-o -report", OVERWRITE)])
+        .shaped(&[("*:*", UNKNOWN)]),
+    row("identify", READ)
+        .takes(Takes::Paths)
+        .single_dash()
+        .valued("-format")
+        .only("-verbose -quiet -ping -unique -regard-warnings -version")
+        .shaped(&[("|* *:* @*", UNKNOWN)]),
+    row("mediainfo", READ).takes(Takes::Paths).only("-f --Full --Version").shaped(&[("*://*", UNKNOWN)]),
+    row("exif", READ).takes(Takes::Paths).only("-l --list-tags -i --ids -m --machine-readable -t --tag --ifd -x --xml-output -d --debug -w --width").valued("-t -w"),
+    row("jpeginfo", READ).takes(Takes::Paths).only("-c --check -i --info -l --lsstyle -v --verbose -q --quiet -5 --md5").when(&[("-d --delete", DESTROY)]),
+    row("pngcheck", READ).takes(Takes::Paths).only("-v -q -t -7 -p -c -f"),
+    row("exiftool", READ)
+        .takes(Takes::Paths)
+        .single_dash()
+        .only("-json -j -s -S -s3 -G -G1 -a -u -n -csv -ee -q -fast -X -T -t -r -ver -b -H -l")
+        .shaped(&[("-*=*", WRITE)]),
     row("asdf|mise|rtx|nvm|fnm|volta|n|pyenv|rbenv|nodenv|goenv|jenv|sdk|rvm|tfenv|direnv|conda|mamba|micromamba", SYNC).subs().other(INSTALL),
     row("asdf current|asdf list|mise ls|mise current|nvm ls|nvm list|nvm current|fnm list|fnm current|volta list|pyenv versions|pyenv version|pyenv which|rbenv versions|rbenv version|conda list|conda info|mamba list|mise list|asdf which", READ),
 ];

@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Row] = &[
         .when(&[("-O --open-files-in-pager", RUN), ("--textconv --ext-grep", RUN)]),
     row("git ls-remote", FETCH).takes(Takes::Hosts).when(&[("-u --upload-pack --exec", RUN)]),
     row("git branch", READ)
-        .valued("--sort --format --contains --no-contains --merged --no-merged --points-at -u --set-upstream-to --color --column")
+        .valued("--sort --format --contains --no-contains --merged --no-merged --points-at -u --set-upstream-to")
         .beyond(0, WRITE, "--list -l --contains --no-contains --merged --no-merged --points-at -a --all -r --remotes --show-current")
         .when(&[
             ("-D", REWRITE),
@@ -119,7 +119,10 @@ pub(super) const ROWS: &[Row] = &[
     row("git credential|git credential-store|git credential-cache|git credential-osxkeychain", SECRET),
     row("git daemon|git instaweb|git http-backend|git shell|git upload-pack|git receive-pack|git upload-archive|git fsmonitor--daemon", LISTEN),
     row("git difftool|git mergetool|git gui|git citool|git gitk|git hook|git web--browse|git for-each-repo|git rebase--interactive|git sh-setup|git quiltimport|git cvsimport|git archimport", RUN),
-    row("git lost-found|git backfill|git refs|git repo|git history", UNKNOWN),
+    row("git refs|git repo", READ).subs(),
+    row("git refs list|git refs verify|git refs exists|git repo info|git repo structure", READ).valued("--format --count --sort --contains --points-at"),
+    row("git refs migrate", WRITE),
+    row("git lost-found|git backfill|git history|git replay", UNKNOWN),
     row("git subtree|git flow|git town|git absorb|git branchless", WRITE),
     row("git crypt|git secret", SECRET),
     row("gitk|tig|lazygit|gitui", RUN),

@@ -1,19 +1,26 @@
 //! The command lines of GitHub and GitLab.
 
 use crate::effect::{FETCH, PUBLISH, READ, REMOTE, RUN, SECRET, SYNC, WRITE};
-use crate::row::{Row, Takes, row};
+use crate::row::{Reader, Row, Takes, row};
 
 /// Opening a browser runs whatever the browser setting names.
 const WEB: &[(&str, crate::effect::Does)] = &[("-w --web", RUN)];
+/// To commands about workflows `-w` names one.
+const LONG_WEB: &[(&str, crate::effect::Does)] = &[("--web", RUN)];
 const VALUED: &str = "-R --repo -L --limit -q --jq -t --template -s --state -l --label -a --assignee -A --author -S --search -B --base -H --head -b --branch -w --workflow -e --event -u --user --json -j --job --hostname";
 
 pub(super) const ROWS: &[Row] = &[
     row("gh", READ).subs().valued("-R --repo --hostname"),
     row("gh pr|gh issue|gh repo|gh run|gh workflow|gh release|gh gist|gh label|gh search|gh auth|gh cache|gh secret|gh variable|gh ssh-key|gh gpg-key|gh project|gh ruleset|gh org|gh codespace|gh extension|gh alias|gh config|gh attestation", READ).subs(),
-    row("gh pr view|gh pr list|gh pr status|gh pr diff|gh pr checks|gh issue view|gh issue list|gh issue status|gh repo view|gh repo list|gh run view|gh run list|gh workflow view|gh workflow list|gh release view|gh release list|gh gist view|gh gist list|gh label list|gh search code|gh search commits|gh search issues|gh search prs|gh search repos|gh cache list|gh project list|gh project view|gh project item-list|gh project field-list|gh ruleset list|gh ruleset view|gh ruleset check|gh org list|gh extension list|gh alias list|gh config list|gh config get|gh status|gh variable list|gh variable get|gh secret list", FETCH)
+    row("gh pr view|gh pr list|gh pr status|gh pr diff|gh pr checks|gh issue view|gh issue list|gh issue status|gh repo view|gh repo list|gh run view|gh workflow view|gh workflow list|gh release view|gh release list|gh gist view|gh gist list|gh label list|gh search code|gh search commits|gh search issues|gh search prs|gh search repos|gh cache list|gh project list|gh project view|gh project item-list|gh project field-list|gh ruleset list|gh ruleset view|gh ruleset check|gh org list|gh extension list|gh alias list|gh config list|gh status|gh variable list|gh variable get|gh secret list", FETCH)
         .valued(VALUED)
         .when(WEB),
+    row("gh run list", FETCH).valued(VALUED).when(LONG_WEB),
     row("gh run watch", FETCH).valued("-i --interval -R"),
+    row("gh config get", READ).valued("-h --host").shaped(&[("*token*", SECRET)]),
+    row("gh repo gitignore|gh repo license|gh repo deploy-key|gh repo autolink", READ).subs(),
+    row("gh repo gitignore list|gh repo gitignore view|gh repo license list|gh repo license view|gh repo deploy-key list|gh repo autolink list|gh repo autolink view", FETCH).valued(VALUED).when(WEB),
+    row("gh repo deploy-key add|gh repo deploy-key delete|gh repo autolink create|gh repo autolink delete", REMOTE),
     row("gh auth status", READ).when(&[("-t --show-token", SECRET)]),
     row("gh auth token|gh auth login|gh auth logout|gh auth refresh|gh auth setup-git|gh auth switch|gh secret set|gh secret delete|gh secret remove|gh ssh-key add|gh ssh-key delete|gh gpg-key add|gh gpg-key delete", SECRET),
     row("gh ssh-key list|gh gpg-key list", FETCH),
@@ -21,13 +28,14 @@ pub(super) const ROWS: &[Row] = &[
         .valued("-t --title -b --body -F --body-file -R"),
     row("gh pr merge|gh issue delete|gh issue transfer|gh repo delete|gh repo archive|gh repo rename|gh run delete|gh release create|gh release edit|gh release upload|gh release delete|gh release delete-asset|gh gist delete|gh label delete|gh cache delete|gh project delete|gh variable delete", REMOTE),
     row("gh pr checkout|gh repo clone|gh repo set-default|gh run download|gh release download|gh gist clone|gh attestation download", SYNC),
-    row("gh alias set|gh alias delete|gh alias import|gh config set|gh config clear-cache", WRITE),
+    row("gh alias set|gh alias delete|gh alias import|gh config set|gh config clear-cache", WRITE).shaped(&[("!*", RUN)]),
     row("gh extension install|gh extension upgrade|gh extension remove|gh extension exec|gh browse|gh codespace ssh|gh copilot", RUN),
     row("gh attestation verify", FETCH),
     row("gh api", FETCH)
         .takes(Takes::Text)
         .valued("-H --header -q --jq -t --template --hostname --cache -p --preview")
-        .when(&[("-X --method", REMOTE), ("-f --raw-field -F --field --input", PUBLISH)]),
+        .when(&[("-X --method", REMOTE), ("-f --raw-field -F --field --input", PUBLISH)])
+        .reader(Reader::GhApi),
     row("gh completion|gh version|gh help", READ),
     row("glab", READ).subs().valued("-R --repo"),
     row("glab mr|glab issue|glab ci|glab repo|glab release", READ).subs(),

@@ -14,6 +14,7 @@ mod system;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::argv::has_shape;
 use crate::row::Row;
 
 static INDEX: LazyLock<HashMap<&'static str, &'static Row>> = LazyLock::new(|| {
@@ -33,9 +34,26 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
         .flatten()
 }
 
+/// Names with a `*` in a word, which is any text: sub-commands that follow a rule of their own.
+static FAMILIES: LazyLock<Vec<(Vec<&'static str>, &'static Row)>> = LazyLock::new(|| {
+    let named = all().flat_map(|row| row.names.split('|').map(move |name| (name, row)));
+    let families = named.filter(|(name, _)| name.contains('*'));
+    families.map(|(name, row)| (name.split(' ').collect(), row)).collect()
+});
+
 /// The row of a program or of a program with its sub-commands (`git remote add`).
 pub(crate) fn find(name: &str) -> Option<&'static Row> {
-    INDEX.get(name).copied()
+    INDEX.get(name).copied().or_else(|| family(name))
+}
+
+/// The first row whose name fits with any text for `*`.
+fn family(name: &str) -> Option<&'static Row> {
+    let words: Vec<&str> = name.split(' ').collect();
+    let fits = |family: &[&str]| {
+        family.len() == words.len()
+            && family.iter().zip(&words).all(|(shape, word)| has_shape(shape, word))
+    };
+    FAMILIES.iter().find(|(family, _)| words.len() > 1 && fits(family)).map(|(_, row)| *row)
 }
 
 #[cfg(test)]
