@@ -112,7 +112,7 @@ pub(crate) fn danger(walk: &mut Walk, argv: &[Word]) -> bool {
     probe.depth = walk.depth + 1;
     probe.probing = true;
     probe.input = walk.input.clone();
-    probe.fed = walk.fed.clone();
+    probe.fed.clone_from(&walk.fed);
     probe.judge(argv, &[]);
     let dangers = probe.found.into_iter().filter(|finding| finding.does.risk == Risk::Dangerous);
     let before = walk.found.len();
