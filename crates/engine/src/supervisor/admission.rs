@@ -7,7 +7,14 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
 
 use crate::id::JobId;
 use crate::state::State;
@@ -79,6 +86,51 @@ fn line(slots: &Path) -> Vec<Ticket> {
     line
 }
 
+/// Those at the head of the line are told by the kernel when something changes. It tells only so many
+/// of one user's processes (`fs.inotify.max_user_instances`), so those far behind look now and then,
+/// the more seldom the farther behind they are.
+enum Bell {
+    Kernel(Watch),
+    Timer(OwnedFd),
+}
+
+/// So many at the head of the line have the kernel tell them.
+const HEAD: usize = 16;
+/// How long one waits between two looks for each that is ahead.
+const PATIENCE: Duration = Duration::from_millis(50);
+const MOST_PATIENCE: Duration = Duration::from_secs(2);
+
+impl Bell {
+    fn new(slots: &Path, queue: &Path, ahead: usize) -> io::Result<Self> {
+        let watch = || {
+            let watch = Watch::new()?;
+            watch.closing_in(slots)?;
+            watch.closing_in(queue)?;
+            io::Result::Ok(watch)
+        };
+        if ahead < HEAD
+            && let Ok(watch) = watch()
+        {
+            return Ok(Self::Kernel(watch));
+        }
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        Ok(Self::Timer(timerfd_create(TimerfdClockId::Monotonic, flags)?))
+    }
+
+    /// Sets it for who found so many ahead.
+    fn set(&self, ahead: usize) {
+        let Self::Timer(timer) = self else { return };
+        let pause = PATIENCE.saturating_mul(u32::try_from(ahead + 1).unwrap_or(u32::MAX));
+        let pause = pause.min(MOST_PATIENCE);
+        let value = Timespec {
+            tv_sec: i64::try_from(pause.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(pause.subsec_nanos()),
+        };
+        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
+        let _ = timerfd_settime(timer, TimerfdTimerFlags::empty(), &once);
+    }
+}
+
 /// A job's place in the line.
 pub(super) struct Waiting {
     slots: PathBuf,
@@ -86,7 +138,7 @@ pub(super) struct Waiting {
     /// The slots it may choose from. They stay open: closing one is what wakes those who wait.
     files: Vec<File>,
     ticket: PathBuf,
-    watch: Watch,
+    bell: Bell,
     /// Its lock says that somebody waits.
     _held: File,
 }
@@ -96,9 +148,7 @@ impl Waiting {
     pub(super) fn begin(slots: &Path, job: &JobId, most: usize) -> io::Result<Self> {
         let queue = slots.join(QUEUE);
         fs::create_dir_all(&queue)?;
-        let watch = Watch::new()?;
-        watch.closing_in(slots)?;
-        watch.closing_in(&queue)?;
+        let bell = Bell::new(slots, &queue, line(slots).len())?;
         let (draft, ticket) = (queue.join(format!(".{job}")), queue.join(job.as_str()));
         let mut held = open(&draft)?;
         lock::try_exclusive(&held)?;
@@ -109,24 +159,41 @@ impl Waiting {
             .map(|number| open(&slots.join(number.to_string())))
             .collect::<io::Result<_>>()?;
         let (slots, job) = (slots.to_owned(), job.clone());
-        Ok(Self { slots, job, files, ticket, watch, _held: held })
+        Ok(Self { slots, job, files, ticket, bell, _held: held })
     }
 
     /// Takes a slot if it is this job's turn. One that an older job could use is left to that one.
     pub(super) fn take(&mut self) -> io::Result<Option<File>> {
-        let older = line(&self.slots).into_iter().take_while(|ticket| ticket.job < self.job);
-        let kept = older.map(|ticket| ticket.most).max().unwrap_or(0);
+        let mut older = line(&self.slots);
+        older.retain(|ticket| ticket.job < self.job);
+        let kept = older.iter().map(|ticket| ticket.most).max().unwrap_or(0);
         for number in kept..self.files.len() {
             if lock::try_exclusive(&self.files[number])? {
                 return Ok(Some(self.files.swap_remove(number)));
             }
         }
+        self.bell.set(older.len());
         Ok(None)
     }
 
     /// Becomes readable when a slot may have become free, or the line shorter.
-    pub(super) fn watch(&self) -> &Watch {
-        &self.watch
+    pub(super) fn bell(&self) -> BorrowedFd<'_> {
+        match &self.bell {
+            Bell::Kernel(watch) => watch.as_fd(),
+            Bell::Timer(timer) => timer.as_fd(),
+        }
+    }
+
+    /// Makes it silent again.
+    pub(super) fn hush(&self) {
+        match &self.bell {
+            Bell::Kernel(watch) => {
+                watch.drain();
+            }
+            Bell::Timer(timer) => {
+                let _ = rustix::io::read(timer, &mut [0_u8; 8]);
+            }
+        }
     }
 }
 

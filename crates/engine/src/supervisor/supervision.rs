@@ -254,8 +254,8 @@ impl<'a> Supervision<'a> {
             if self.slot.is_some() {
                 break;
             }
-            self.poll_once(Some(line.watch().as_fd()), &mut []);
-            line.watch().drain();
+            self.poll_once(Some(line.bell()), &mut []);
+            line.hush();
         }
         Ok(())
     }
