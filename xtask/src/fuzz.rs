@@ -44,7 +44,12 @@ const TARGETS: [Target; 4] = [
         cut: Cut::Lines,
         longest: 2048,
     },
-    Target { name: "rulefile", seeds: ("crates/gate/src/", ".toml"), cut: Cut::Whole, longest: 8192 },
+    Target {
+        name: "rulefile",
+        seeds: ("crates/gate/src/", ".toml"),
+        cut: Cut::Whole,
+        longest: 8192,
+    },
     Target {
         name: "schema",
         seeds: ("crates/tools/src/dialect/", ".json"),

@@ -399,9 +399,9 @@ impl Walk {
                 Input::Text(words.join(" ").replace("\\n", "\n"))
             }
             // Handed on as it is.
-            "cat" if raws.is_empty() => document_of(simple)
-                .or_else(|| self.input_text())
-                .map_or(Input::Other, Input::Text),
+            "cat" if raws.is_empty() => {
+                document_of(simple).or_else(|| self.input_text()).map_or(Input::Other, Input::Text)
+            }
             "tee" => self.input_text().map_or(Input::Other, Input::Text),
             "base64" | "base32" | "xxd" | "openssl" | "gunzip" | "zcat" | "gzip" | "rev" | "tr"
             | "uudecode" | "sed" => Input::Decoded,

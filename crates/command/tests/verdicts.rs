@@ -178,7 +178,8 @@ fn what_is_assigned_to_a_number_of_the_shell_is_evaluated() {
 
 #[test]
 fn what_is_fed_to_a_shell_or_interpreter_is_run() {
-    let fed = |command: &str, input: &str| umbo_command::read_fed(command, Shell::Posix, Some(input));
+    let fed =
+        |command: &str, input: &str| umbo_command::read_fed(command, Shell::Posix, Some(input));
     for command in [
         "sh",
         "bash",

@@ -58,12 +58,11 @@ impl<'a> Call<'a> {
         Ok(self.tools.gate.admit(request, self.recipe, &tools, host)?)
     }
 
-    /// Types into a job, if the gate has nothing against the text.
+    /// Types into a job, if the gate has nothing against it. Keys are typed like text.
     pub(crate) fn input(&self, job: &Job, text: &str, keys: &[u8]) -> Result<(), ToolError> {
-        if !text.trim().is_empty() {
-            self.tools.gate.admit_input(job, text, self.ticket.approver())?;
-        }
-        Ok(job.input(&[text.as_bytes(), keys].concat())?)
+        let typed = [text.as_bytes(), keys].concat();
+        self.tools.gate.admit_input(job, &typed, self.ticket.approver())?;
+        Ok(job.input(&typed)?)
     }
 
     /// A request for a line of the dialect's shell, in a directory relative to the caller's.

@@ -41,6 +41,7 @@ pub mod tasks;
 mod ticket;
 mod tool;
 mod toolset;
+mod typed;
 
 pub use answer::{Completed, ToolResult};
 pub use clerk::settle;

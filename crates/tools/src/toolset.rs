@@ -174,19 +174,20 @@ impl Builder {
             Owner::Named(name) => Some(name),
             Owner::Everybody => None,
         };
+        let directory = self.directory.unwrap_or_else(|| PathBuf::from("."));
         let gate = self.gate.unwrap_or_else(|| {
             let state = engine.state_directory();
             Gatekeeper::new(Premises::new(state.join("gate"), state), Mode::Guard)
                 .run(owner.clone())
         });
         Ok(Toolset {
-            gate,
+            gate: gate.base(&directory),
             news: News::new(comes_back),
             dialect,
             tools,
             engine,
             masker: Arc::new(masker),
-            directory: self.directory.unwrap_or_else(|| PathBuf::from(".")),
+            directory,
             environment: self.environment,
             owner,
             budget: self.budget,

@@ -132,8 +132,21 @@ fn meta(text: &str) -> Does {
 
 /// Commands of Redis that delete, or change the server itself.
 const DESTROYS: [&str; 15] = [
-    "FLUSHALL", "FLUSHDB", "SHUTDOWN", "CONFIG", "DEBUG", "EVAL", "SCRIPT", "MODULE", "SLAVEOF",
-    "REPLICAOF", "SAVE", "BGSAVE", "DEL", "UNLINK", "ACL",
+    "FLUSHALL",
+    "FLUSHDB",
+    "SHUTDOWN",
+    "CONFIG",
+    "DEBUG",
+    "EVAL",
+    "SCRIPT",
+    "MODULE",
+    "SLAVEOF",
+    "REPLICAOF",
+    "SAVE",
+    "BGSAVE",
+    "DEL",
+    "UNLINK",
+    "ACL",
 ];
 
 impl Walk {
