@@ -31,6 +31,7 @@ cargo xtask VERB
   bench mcp [N]        the server beside others: start, memory, `echo hi`, lost output of N (20000)
   bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
   bench command        reading everyday commands
+  bench gate           deciding about them, and what asking and recording cost
   bench recipes        finding the tasks of 200 packages
   fuzz TARGET [SECONDS]   any bytes at command_read, rulefile, schema or view (60)
   soak [N]             short commands, each checked byte for byte (100000)
@@ -61,6 +62,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "mcp", rest @ ..] => bench::mcp::run(rest),
         ["bench", "view"] => bench::example("umbo-view", "throughput"),
         ["bench", "command"] => bench::example("umbo-command", "measure"),
+        ["bench", "gate"] => bench::example("umbo-tools", "gate"),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection"),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["soak", rest @ ..] => soak::run(rest),

@@ -1,6 +1,5 @@
 //! One approval: the question, what it is bound to, and the answer.
 
-use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -8,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use umbo_command::{Risk, Shell};
 
 use crate::digest::{Digest, Fields};
+use crate::gate::{Call, Input};
 use crate::key::Key;
 
 /// Variables that differ from call to call of the same caller and change nothing.
@@ -16,23 +16,17 @@ const FLEETING: [&str; 4] = ["_", "SHLVL", "PWD", "OLDPWD"];
 /// What an approval is bound to. Values are only ever in it as keyed hashes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
-    /// Command, shell, directory, environment and policy.
+    /// Command, shell and circumstances.
     pub call: Digest,
-    /// Directory, environment and policy: all but the command.
+    /// Directory, environment, input, setting and policy: all but the command.
     pub circumstances: Digest,
 }
 
 impl Binding {
     /// Binds a call. The order of the environment does not matter.
-    pub fn new(
-        key: &Key,
-        command: &str,
-        shell: Shell,
-        cwd: &Path,
-        environment: &[(OsString, OsString)],
-        policy: &Digest,
-    ) -> Self {
-        let mut variables: Vec<_> = environment
+    pub(crate) fn new(key: &Key, asked: &Call<'_>, cwd: &Path, policy: &Digest) -> Self {
+        let mut variables: Vec<_> = asked
+            .environment
             .iter()
             .filter(|(name, _)| !FLEETING.iter().any(|fleeting| name == fleeting))
             .collect();
@@ -45,10 +39,49 @@ impl Binding {
         let environment = key.sign("environment", &parts);
         let mut circumstances = Fields::default();
         circumstances.add(cwd.as_os_str().as_bytes()).add(environment).add(policy.as_str());
+        circumstances.add(asked.setting).add(asked.input_digest(key).unwrap_or_default());
         let circumstances = circumstances.finish();
         let mut call = Fields::default();
-        call.add(command).add(format!("{shell:?}")).add(circumstances.as_str());
+        let shell = format!("{:?}", asked.shell);
+        call.add(asked.command).add(shell).add(circumstances.as_str());
         Self { call: call.finish(), circumstances }
+    }
+}
+
+/// What a command would be given, for the person to see.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "as", rename_all = "snake_case")]
+pub enum Given {
+    /// So many bytes on its standard input. The text is shown only if it would be run: else it may be
+    /// a password.
+    Input {
+        /// How many.
+        bytes: u64,
+        /// What would be run of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
+    /// The command itself is typed into a job.
+    Typed {
+        /// Which.
+        job: String,
+    },
+}
+
+/// Of what is run, this much is shown, in bytes.
+const MOST_SHOWN: usize = 16 << 10;
+
+impl Given {
+    pub(crate) fn new(input: Input<'_>, is_run: bool) -> Option<Self> {
+        match input {
+            Input::Nothing => None,
+            Input::Typed { job } => Some(Self::Typed { job: job.to_owned() }),
+            Input::Bytes(bytes) => {
+                let shown = &bytes[..bytes.len().min(MOST_SHOWN)];
+                let text = is_run.then(|| String::from_utf8_lossy(shown).into_owned());
+                Some(Self::Input { bytes: bytes.len() as u64, text })
+            }
+        }
     }
 }
 
@@ -70,6 +103,9 @@ pub struct Question {
     /// The prefixes that an answer could cover; empty if none is safe.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prefixes: Vec<Vec<String>>,
+    /// What it would be given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Given>,
     /// Whose run asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,

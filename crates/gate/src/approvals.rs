@@ -6,9 +6,12 @@
 //! approvals/<id>.used     that a single-use answer was used; whoever writes it second fails
 //! ```
 
+use std::collections::HashMap;
 use std::fs;
 use std::mem::MaybeUninit;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -35,7 +38,19 @@ const MOST_OPEN: usize = 1000;
 pub struct Approvals {
     directory: PathBuf,
     key: Key,
+    /// What was read and verified before, for as long as nobody touches the files.
+    known: Arc<Mutex<HashMap<String, Known>>>,
 }
+
+#[derive(Clone, Debug)]
+struct Known {
+    question: Question,
+    answer: Option<Answer>,
+    stamps: [Option<Stamp>; 2],
+}
+
+/// What changes with a file, whoever changes it: its number, when that was, and its length.
+type Stamp = (u64, i64, i64, u64);
 
 /// An approval and how it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,22 +97,29 @@ impl Approvals {
     pub fn open(state: &Path, key: Key) -> Result<Self> {
         let directory = state.join("approvals");
         make_directory(&directory)?;
-        Ok(Self { directory, key })
+        Ok(Self { directory, key, known: Arc::default() })
     }
 
     /// Puts a question, unless the same one is open; the one to be answered.
     pub fn ask(&self, question: Question, now: u64) -> Result<Question> {
-        let open: Vec<Question> = self
-            .list(now)?
-            .into_iter()
-            .filter_map(std::result::Result::ok)
+        let listed = self.list(now)?;
+        self.ask_beside(listed.iter().flatten(), question)
+    }
+
+    /// As [`Approvals::ask`], for who has the list.
+    pub(crate) fn ask_beside<'a>(
+        &self,
+        listed: impl Iterator<Item = &'a Approval>,
+        question: Question,
+    ) -> Result<Question> {
+        let open: Vec<&Question> = listed
             .filter(|approval| approval.standing == Standing::Open)
-            .map(|approval| approval.question)
+            .map(|approval| &approval.question)
             .collect();
         if let Some(same) =
             open.iter().find(|open| open.binding == question.binding && open.run == question.run)
         {
-            return Ok(same.clone());
+            return Ok((*same).clone());
         }
         let path = self.path(&question.id, "ask");
         if open.len() >= MOST_OPEN {
@@ -113,6 +135,9 @@ impl Approvals {
     pub fn list(&self, now: u64) -> Result<Vec<Result<Approval>>> {
         let mut ids = self.ids()?;
         ids.sort();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|id, _| ids.binary_search(id).is_ok());
+        drop(known);
         let mut found = Vec::with_capacity(ids.len());
         for id in ids {
             match self.look(&id, now) {
@@ -231,12 +256,7 @@ impl Approvals {
     }
 
     fn look(&self, id: &str, now: u64) -> Result<Option<Approval>> {
-        let Some(question): Option<Question> =
-            unseal(&self.key, "question", &self.path(id, "ask"))?
-        else {
-            return Ok(None);
-        };
-        let answer: Option<Answer> = unseal(&self.key, "answer", &self.path(id, "answer"))?;
+        let Some(Known { question, answer, .. }) = self.read(id)? else { return Ok(None) };
         let used = self.path(id, "used").symlink_metadata().is_ok();
         let standing = match answer {
             None if question.expires_at <= now => Standing::Expired,
@@ -247,6 +267,21 @@ impl Approvals {
             Some(answer) => Standing::Answered(answer),
         };
         Ok(Some(Approval { question, standing }))
+    }
+
+    /// The question and the answer, verified when they are first seen and when they change.
+    fn read(&self, id: &str) -> Result<Option<Known>> {
+        let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let (ask, answer) = (self.path(id, "ask"), self.path(id, "answer"));
+        let stamps = [stamp(&ask), stamp(&answer)];
+        if let Some(known) = lock().get(id).filter(|known| known.stamps == stamps) {
+            return Ok(Some(known.clone()));
+        }
+        let Some(question) = unseal(&self.key, "question", &ask)? else { return Ok(None) };
+        let answer = unseal(&self.key, "answer", &answer)?;
+        let known = Known { question, answer, stamps };
+        lock().insert(id.to_owned(), known.clone());
+        Ok(Some(known))
     }
 
     fn ids(&self) -> Result<Vec<String>> {
@@ -261,6 +296,11 @@ impl Approvals {
     fn path(&self, id: &str, kind: &str) -> PathBuf {
         self.directory.join(format!("{id}.{kind}"))
     }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let facts = path.symlink_metadata().ok()?;
+    Some((facts.ino(), facts.ctime(), facts.ctime_nsec(), facts.len()))
 }
 
 impl Approval {

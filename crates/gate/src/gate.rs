@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use umbo_command::{Reading, Risk, Shell};
 
-use crate::approval::{Answer, Approver, Binding, Question, Reply};
+use crate::approval::{Answer, Approver, Binding, Given, Question, Reply};
 use crate::approvals::{Approval, Approvals, PATIENCE, Standing};
 use crate::audit::{Audit, Event};
 use crate::decision::Decision;
@@ -34,6 +34,11 @@ pub struct Call<'a> {
     pub set: &'a [(OsString, OsString)],
     /// What the shell knows before it reads the text.
     pub shell_state: ShellState,
+    /// What it is given.
+    pub input: Input<'a>,
+    /// Whatever else decides what the same words do, for an approval to hold to: the program of the
+    /// shell, the name of its session.
+    pub setting: &'a str,
     /// The recipe it is run as.
     pub recipe: Option<&'a str>,
     /// The run it belongs to, for approvals that last as long.
@@ -53,6 +58,32 @@ impl std::fmt::Debug for Call<'_> {
     }
 }
 
+/// What a command is given, or is itself given to.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub enum Input<'a> {
+    /// Nothing, or something that is not known.
+    #[default]
+    Nothing,
+    /// These bytes, on its standard input.
+    Bytes(&'a [u8]),
+    /// The command is itself typed, into this job.
+    Typed {
+        /// Which.
+        job: &'a str,
+    },
+}
+
+impl std::fmt::Debug for Input<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // It may be a password.
+        match self {
+            Self::Nothing => f.write_str("Nothing"),
+            Self::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
+            Self::Typed { job } => write!(f, "Typed({job})"),
+        }
+    }
+}
+
 /// What a shell knows before it reads a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShellState {
@@ -67,7 +98,14 @@ pub enum ShellState {
 impl Call<'_> {
     /// What the command would do, with what its environment makes of it.
     pub fn reading(&self) -> Reading {
-        let mut reading = umbo_command::read(self.command, self.shell);
+        let mut reading = match self.input {
+            Input::Nothing => umbo_command::read(self.command, self.shell),
+            Input::Typed { .. } => umbo_command::read_typed(self.command),
+            Input::Bytes(bytes) => {
+                let text = String::from_utf8_lossy(bytes);
+                umbo_command::read_fed(self.command, self.shell, Some(&text))
+            }
+        };
         for (name, value) in self.set {
             let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
             let quoted = value.replace('\'', "'\\''");
@@ -100,6 +138,15 @@ impl Call<'_> {
         let reading = self.reading();
         let subject = Subject::new(self.command, &reading, self.cwd, policy.roots());
         decide(&subject.recipe(self.recipe), policy, mode, self.tools, &[])
+    }
+
+    /// A keyed hash of what it is given: the text may be a password.
+    pub(crate) fn input_digest(&self, key: &Key) -> Option<String> {
+        match self.input {
+            Input::Bytes(bytes) => Some(key.sign("input", &[bytes])),
+            Input::Typed { job } => Some(key.sign("typed into", &[job.as_bytes()])),
+            Input::Nothing => None,
+        }
     }
 
     /// Whether the environment brings functions, or a file that a shell reads first.
@@ -245,9 +292,9 @@ impl Gate {
         let digest = self.policy.digest();
         // Resolved: a link that leads elsewhere now is another directory.
         let cwd = resolve(call.cwd);
-        let binding =
-            Binding::new(&self.key, call.command, call.shell, &cwd, call.environment, digest);
-        match self.settled(call, subject, &binding, now)? {
+        let binding = Binding::new(&self.key, call, &cwd, digest);
+        let listed = self.listed(now)?;
+        match self.settled(call, subject, &binding, &listed, now)? {
             Settled::Approved(id) => return Ok(Ok(approved(id))),
             Settled::Refused { by, reason } => return Ok(Err(Refusal::Denied { by, reason })),
             Settled::No => {}
@@ -260,19 +307,20 @@ impl Gate {
             risk: subject.risk(),
             why: why.to_owned(),
             prefixes: changing_prefixes(subject.reading).unwrap_or_default(),
+            input: Given::new(call.input, subject.reading.runs_input),
             run: call.run.map(str::to_owned),
             asked_at: now,
             expires_at: now.saturating_add(PATIENCE),
             binding: binding.clone(),
         };
-        let question = self.approvals.ask(question, now)?;
+        let question = self.approvals.ask_beside(listed.iter(), question)?;
         if let Some((reply, by)) = host.and_then(|host| host.ask(&question)) {
             match self.answer(&question.id, reply, &by, now) {
                 // Somebody else was faster; their answer counts.
                 Ok(_) | Err(Error::Answered(_)) => {}
                 Err(error) => return Err(error),
             }
-            match self.settled(call, subject, &binding, now)? {
+            match self.settled(call, subject, &binding, &self.listed(now)?, now)? {
                 Settled::Approved(id) => return Ok(Ok(approved(id))),
                 Settled::Refused { by, reason } => return Ok(Err(Refusal::Denied { by, reason })),
                 Settled::No => {}
@@ -292,17 +340,20 @@ impl Gate {
         answer(&self.approvals, &self.audit, id, reply, by, now)
     }
 
+    /// All approvals. What was tampered with counts for nothing.
+    fn listed(&self, now: u64) -> Result<Vec<Approval>> {
+        Ok(self.approvals.list(now)?.into_iter().filter_map(std::result::Result::ok).collect())
+    }
+
     /// Whether somebody has answered for this call; uses up what is for one time.
     fn settled(
         &self,
         call: &Call<'_>,
         subject: &Subject<'_>,
         binding: &Binding,
+        approvals: &[Approval],
         now: u64,
     ) -> Result<Settled> {
-        // What was tampered with counts for nothing.
-        let approvals: Vec<Approval> =
-            self.approvals.list(now)?.into_iter().filter_map(std::result::Result::ok).collect();
         let holding = || {
             approvals.iter().filter_map(|approval| match &approval.standing {
                 Standing::Answered(answer) => Some((approval, answer)),
@@ -367,6 +418,7 @@ impl Gate {
             by,
             reason,
             approval,
+            input: call.input_digest(&self.key),
             policy: self.policy.digest().clone(),
         };
         Ok(self.audit.append(&event, now)?.seq)

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -57,9 +58,10 @@ impl Roots {
         self
     }
 
-    /// Whether a resolved path is the project or in it.
+    /// Whether a resolved path is the project or in it. A whole file system or a whole home is no
+    /// project: nothing is in it.
     pub fn in_project(&self, resolved: &Path) -> bool {
-        resolved.starts_with(&self.project)
+        resolved.starts_with(&self.project) && !is_too_wide(&self.project, self.home.as_deref())
     }
 
     /// Whether writing to a resolved path reaches out of what the agent works on.
@@ -75,10 +77,44 @@ impl Roots {
 
 /// The nearest directory from `start` upwards that has a `.umbo` or a `.git`; else `start`.
 pub fn project_of(start: &Path) -> PathBuf {
-    let marked = |directory: &&Path| {
-        [".umbo", ".git"].iter().any(|name| directory.join(name).symlink_metadata().is_ok())
-    };
+    let marked = |directory: &&Path| has(directory, ".umbo") || has(directory, ".git");
     start.ancestors().find(marked).unwrap_or(start).to_owned()
+}
+
+/// The project of somebody who works in `base` and asks for something in `cwd`. It is that of
+/// the base: asking from elsewhere makes nothing else one's own. Only a base that is no project leaves
+/// it to the directory.
+pub(crate) fn project_for(base: &Path, cwd: &Path, home: Option<&Path>) -> PathBuf {
+    let is_one = |directory: &Path| {
+        let marked = has(directory, ".umbo") || has(directory, ".git");
+        marked && !is_too_wide(&resolve(directory), home)
+    };
+    let (base, there) = (project_of(base), project_of(cwd));
+    if !is_one(&base) && is_one(&there) { there } else { base }
+}
+
+/// The directories from these upwards that have rules of their own, outermost first. All of them
+/// count: a file further down hides none above it.
+pub(crate) fn with_own_files(directories: [&Path; 2]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for directory in directories.iter().flat_map(|directory| directory.ancestors()) {
+        if has(directory, ".umbo") && !found.iter().any(|known| known == directory) {
+            found.push(directory.to_owned());
+        }
+    }
+    found.sort_by_key(|directory| directory.components().count());
+    found
+}
+
+/// Whether a directory has an entry that only those could make who may write there. In a directory
+/// that is everybody's, anybody could have.
+fn has(directory: &Path, name: &str) -> bool {
+    directory.join(name).symlink_metadata().is_ok()
+        && std::fs::metadata(directory).is_ok_and(|facts| facts.mode() & 0o002 == 0)
+}
+
+fn is_too_wide(project: &Path, home: Option<&Path>) -> bool {
+    project == Path::new("/") || home.is_some_and(|home| home.starts_with(project))
 }
 
 /// A working directory that must be in the project: its resolved path.

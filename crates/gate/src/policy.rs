@@ -121,6 +121,11 @@ impl Policy {
         if trust == Trust::Untrusted {
             rules.retain(|rule| rule.decision > Decision::Allow);
         }
+        // `dir/.umbo/rules.toml` speaks of `dir`, wherever the project begins.
+        let directory = path.parent().and_then(Path::parent).filter(|_| layer == Layer::Project);
+        if let Some(directory) = directory.filter(|directory| directory.is_absolute()) {
+            rules.iter_mut().for_each(|rule| rule.place_in(directory));
+        }
         let ignored = before - rules.len();
         let state = if trust == Trust::Trusted { "trusted" } else { "untrusted" };
         self.push(layer, path, rules, ignored, &format!("{state}\n{text}"));

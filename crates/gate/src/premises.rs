@@ -1,12 +1,13 @@
 //! Where the gate's files are, and what they say together.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use crate::approvals::Approvals;
 use crate::audit::Audit;
 use crate::error::{Error, Result};
 use crate::key::Key;
-use crate::place::{Roots, project_of};
+use crate::place::{Roots, project_for, resolve, with_own_files};
 use crate::policy::{Policy, Trust};
 use crate::trust::{DIRECTORY, Snapshot, TrustStore};
 
@@ -21,6 +22,19 @@ pub struct Premises {
     state: PathBuf,
     home: Option<PathBuf>,
     scratch: Option<PathBuf>,
+    /// Read once: it does not change.
+    key: Arc<OnceLock<Key>>,
+}
+
+/// What holds for a command, before anything is compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ground {
+    /// What counts as one's own.
+    pub project: PathBuf,
+    /// The user's rules, if there are any.
+    pub user: Option<RuleText>,
+    /// Rules of the directories it is about, outermost first.
+    pub own: Vec<RuleText>,
 }
 
 /// A file of rules.
@@ -37,7 +51,13 @@ pub struct RuleText {
 impl Premises {
     /// The files in a configuration directory and a state directory.
     pub fn new(config: impl Into<PathBuf>, state: impl Into<PathBuf>) -> Self {
-        Self { config: config.into(), state: state.into(), home: None, scratch: None }
+        Self {
+            config: config.into(),
+            state: state.into(),
+            home: None,
+            scratch: None,
+            key: Arc::default(),
+        }
     }
 
     /// With the user's home.
@@ -61,7 +81,11 @@ impl Premises {
 
     /// The user's key, made if there is none.
     pub fn key(&self) -> Result<Key> {
-        Key::open(&self.config)
+        if let Some(key) = self.key.get() {
+            return Ok(key.clone());
+        }
+        let key = Key::open(&self.config)?;
+        Ok(self.key.get_or_init(|| key).clone())
     }
 
     /// The approvals.
@@ -110,28 +134,30 @@ impl Premises {
         RuleText::new(path, bytes.to_vec(), trust).map(Some)
     }
 
-    /// All rules that hold in a directory.
-    pub fn policy(&self, directory: &Path) -> Result<Policy> {
-        let project = project_of(directory);
-        self.policy_of(
-            &project,
-            self.user_rules()?.as_ref(),
-            self.project_rules(&project)?.as_ref(),
-        )
+    /// What holds for somebody who works in `base` and asks for something in `cwd`.
+    pub fn ground(&self, base: &Path, cwd: &Path) -> Result<Ground> {
+        let home = self.home.as_deref().map(resolve);
+        let project = project_for(base, cwd, home.as_deref());
+        let user = self.user_rules()?;
+        let mut own = Vec::new();
+        for directory in with_own_files([base, cwd]) {
+            own.extend(self.project_rules(&directory)?);
+        }
+        Ok(Ground { project, user, own })
     }
 
-    /// All rules that hold in a project, from texts that were read before.
-    pub fn policy_of(
-        &self,
-        project: &Path,
-        user: Option<&RuleText>,
-        own: Option<&RuleText>,
-    ) -> Result<Policy> {
-        let mut policy = Policy::new(self.roots(project))?;
-        if let Some(rules) = user {
+    /// All rules that hold in a directory.
+    pub fn policy(&self, directory: &Path) -> Result<Policy> {
+        self.policy_of(&self.ground(directory, directory)?)
+    }
+
+    /// All rules, from texts that were read before.
+    pub fn policy_of(&self, ground: &Ground) -> Result<Policy> {
+        let mut policy = Policy::new(self.roots(&ground.project))?;
+        if let Some(rules) = &ground.user {
             policy = policy.user(&rules.path, &rules.text)?;
         }
-        if let Some(rules) = own {
+        for rules in &ground.own {
             policy = policy.project(&rules.path, &rules.text, rules.trust)?;
         }
         Ok(policy)

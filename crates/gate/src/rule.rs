@@ -5,12 +5,14 @@
 //! those it certainly fits; a command is allowed when all its effects are covered. So
 //! `git status && rm x` is not allowed by a rule for `git status`.
 
+use std::path::Path;
+
 use regex::Regex;
 use umbo_command::{Expansion, Kind, Risk, SimpleCommand, Word};
 
 use crate::decision::Decision;
 use crate::glob;
-use crate::place::Roots;
+use crate::place::{Roots, resolve};
 use crate::subject::{Deed, Spot, Subject, base_name};
 
 /// A rule. All the conditions it has must hold.
@@ -65,6 +67,17 @@ impl Rule {
             recipes: Vec::new(),
             hosts: Vec::new(),
             risk: Some(risk),
+        }
+    }
+
+    /// Makes paths that are not absolute those of a directory.
+    pub(crate) fn place_in(&mut self, directory: &Path) {
+        let directory = resolve(directory);
+        for pattern in &mut self.paths {
+            if !pattern.starts_with(['/', '~', '{']) {
+                let below = pattern.strip_prefix("./").unwrap_or(pattern);
+                *pattern = format!("{}/{below}", directory.display());
+            }
         }
     }
 

@@ -59,18 +59,16 @@ impl<'a> Call<'a> {
         Ok(self.tools.gate.admit(request, self.recipe, &tools, host)?)
     }
 
-    /// Asks the gate about a text that is to be typed.
-    pub(crate) fn admit_input(&self, job: &Job, text: &str) -> Result<(), ToolError> {
-        if !text.trim().is_empty() {
-            self.tools.gate.admit_input(job, text, self.ticket.approver())?;
-        }
-        Ok(())
+    /// Asks the gate about what is to be typed. Keys are typed like text.
+    pub(crate) fn admit_input(&self, job: &Job, typed: &[u8]) -> Result<(), ToolError> {
+        Ok(self.tools.gate.admit_input(job, typed, self.ticket.approver())?)
     }
 
-    /// Types into a job, if the gate has nothing against the text.
+    /// Types into a job, if the gate has nothing against it.
     pub(crate) fn input(&self, job: &Job, text: &str, keys: &[u8]) -> Result<(), ToolError> {
-        self.admit_input(job, text)?;
-        Ok(job.input(&[text.as_bytes(), keys].concat())?)
+        let typed = [text.as_bytes(), keys].concat();
+        self.admit_input(job, &typed)?;
+        Ok(job.input(&typed)?)
     }
 
     /// A request for a line of the dialect's shell, in a directory relative to the caller's.

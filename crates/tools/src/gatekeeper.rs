@@ -1,23 +1,23 @@
 //! Where requests meet the gate: what a request asks for, which rules hold where it would run, and
 //! the audit of what became of it.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use umbo_command::Shell as Language;
-use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell};
+use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Call, Decision, Error, Gate, Key, Mode, Policy, Premises, Refusal,
-    RuleText, ShellState, project_of,
+    Admission, Approver, Call, Decision, Error, Gate, Ground, Input, Mode, Policy, Premises, Refusal,
+    ShellState,
 };
 
 use crate::call::now;
 use crate::clerk::{Clerk, Entry};
+use crate::typed::Typed;
 
-/// How many projects' rules are kept at hand.
-const MOST_PROJECTS: usize = 64;
+/// How many gates are kept at hand.
+const MOST_GATES: usize = 64;
 
 /// Lets requests through or not, and keeps the audit.
 #[derive(Debug)]
@@ -26,8 +26,10 @@ pub struct Gatekeeper {
     mode: Mode,
     records: Records,
     run: Option<String>,
-    policies: Mutex<HashMap<PathBuf, Kept>>,
-    key: Mutex<Option<Key>>,
+    /// Where its callers work, whatever directory they ask for.
+    base: Option<PathBuf>,
+    kept: Mutex<Vec<Arc<Kept>>>,
+    typed: Typed,
     clerk: Clerk,
 }
 
@@ -40,12 +42,13 @@ pub enum Records {
     Refusals,
 }
 
-/// The rules of one project, and the texts they were made from.
+/// A gate, and the texts its rules were made from.
 #[derive(Debug)]
 struct Kept {
-    user: Option<RuleText>,
-    own: Option<RuleText>,
+    ground: Ground,
     policy: Arc<Policy>,
+    /// From the first record on: before, there is no need of a key, or of a place for it.
+    gate: OnceLock<Gate>,
 }
 
 /// What a request asks to run, as text.
@@ -53,6 +56,8 @@ struct Asked {
     text: String,
     language: Language,
     state: ShellState,
+    /// What else decides what the text means.
+    setting: String,
 }
 
 /// Why a request may not run.
@@ -83,8 +88,9 @@ impl Gatekeeper {
             mode,
             records: Records::Everything,
             run: None,
-            policies: Mutex::default(),
-            key: Mutex::default(),
+            base: None,
+            kept: Mutex::default(),
+            typed: Typed::default(),
         }
     }
 
@@ -99,6 +105,13 @@ impl Gatekeeper {
     #[must_use]
     pub fn run(mut self, run: Option<String>) -> Self {
         self.run = run;
+        self
+    }
+
+    /// The directory its callers work in, unless it has one: that of a request may be anywhere.
+    #[must_use]
+    pub(crate) fn base(mut self, directory: &Path) -> Self {
+        self.base.get_or_insert_with(|| directory.to_owned());
         self
     }
 
@@ -126,6 +139,11 @@ impl Gatekeeper {
             environment: &environment,
             set: &request.env.set,
             shell_state: asked.state,
+            input: match &request.stdin {
+                Stdin::Bytes(bytes) => Input::Bytes(bytes),
+                _ => Input::Nothing,
+            },
+            setting: &asked.setting,
             recipe,
             run: self.run.as_deref(),
             tools,
@@ -133,28 +151,36 @@ impl Gatekeeper {
         self.decide(&call, self.records, host)
     }
 
-    /// Whether a text may be typed into a job. Only a refusal is recorded: what is typed may be a
-    /// password.
+    /// Whether something may be typed into a job. What was typed before on the same line belongs to
+    /// it. Only a refusal is recorded: what is typed may be a password.
     pub fn admit_input(
         &self,
         job: &Job,
-        text: &str,
+        typed: &[u8],
         host: Option<&dyn Approver>,
     ) -> Result<(), NotAdmitted> {
-        let cwd = job.summary().map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
-        let call = Call {
-            command: text,
-            shell: Language::Bash,
-            cwd: &cwd,
-            environment: &[],
-            set: &[],
-            // Whatever reads it has a state of its own.
-            shell_state: ShellState::Carried,
-            recipe: None,
-            run: self.run.as_deref(),
-            tools: &[],
-        };
-        self.decide(&call, Records::Refusals, host).map(|_| ())
+        let id = job.id().to_string();
+        let line = self.typed.line(&id, typed);
+        if line.asks {
+            let cwd = job.summary().map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
+            let call = Call {
+                command: &line.text,
+                shell: Language::Bash,
+                cwd: &cwd,
+                environment: &[],
+                set: &[],
+                // Whatever reads it has a state of its own.
+                shell_state: ShellState::Carried,
+                input: Input::Typed { job: &id },
+                setting: "",
+                recipe: None,
+                run: self.run.as_deref(),
+                tools: &[],
+            };
+            self.decide(&call, Records::Refusals, host).map(drop)?;
+        }
+        self.typed.keep(id, line.rest);
+        Ok(())
     }
 
     fn decide(
@@ -163,15 +189,13 @@ impl Gatekeeper {
         records: Records,
         host: Option<&dyn Approver>,
     ) -> Result<Passage<'_>, NotAdmitted> {
-        let policy = self.policy(call.cwd)?;
-        // Without a record there is no need of a key, or of a place for it.
+        let kept = self.rules(call.cwd)?;
         if records == Records::Refusals
-            && call.explain(&policy, self.mode).verdict.decision() == Decision::Allow
+            && call.explain(&kept.policy, self.mode).verdict.decision() == Decision::Allow
         {
             return Ok(Passage { record: None });
         }
-        let gate = Gate::open(policy, self.mode, self.premises.state(), self.key()?)?;
-        match gate.admit_asking(call, host, now())? {
+        match self.gate(&kept)?.admit_asking(call, host, now())? {
             Admission::Admitted { record, .. } => {
                 Ok(Passage { record: Some((&self.clerk, record)) })
             }
@@ -179,34 +203,31 @@ impl Gatekeeper {
         }
     }
 
-    fn key(&self) -> Result<Key, Error> {
-        let mut kept = self.key.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(key) = &*kept {
-            return Ok(key.clone());
+    /// The gate over some rules.
+    fn gate<'k>(&self, kept: &'k Kept) -> Result<&'k Gate, Error> {
+        if let Some(gate) = kept.gate.get() {
+            return Ok(gate);
         }
-        let key = self.premises.key()?;
-        *kept = Some(key.clone());
-        Ok(key)
+        let (policy, key) = (Arc::clone(&kept.policy), self.premises.key()?);
+        let gate = Gate::open(policy, self.mode, self.premises.state(), key)?;
+        Ok(kept.gate.get_or_init(|| gate))
     }
 
     /// The rules for a directory, read anew if a file of rules has changed.
-    fn policy(&self, directory: &Path) -> Result<Arc<Policy>, Error> {
-        let project = project_of(directory);
-        let user = self.premises.user_rules()?;
-        let own = self.premises.project_rules(&project)?;
-        let mut policies = self.policies.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kept) = policies.get(&project)
-            && kept.user == user
-            && kept.own == own
-        {
-            return Ok(Arc::clone(&kept.policy));
+    fn rules(&self, directory: &Path) -> Result<Arc<Kept>, Error> {
+        let base = self.base.as_deref().unwrap_or(directory);
+        let ground = self.premises.ground(base, directory)?;
+        let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = all.iter().find(|kept| kept.ground == ground) {
+            return Ok(Arc::clone(kept));
         }
-        let policy = Arc::new(self.premises.policy_of(&project, user.as_ref(), own.as_ref())?);
-        if policies.len() >= MOST_PROJECTS {
-            policies.clear();
+        let policy = Arc::new(self.premises.policy_of(&ground)?);
+        let kept = Arc::new(Kept { ground, policy, gate: OnceLock::new() });
+        if all.len() >= MOST_GATES {
+            all.clear();
         }
-        policies.insert(project, Kept { user, own, policy: Arc::clone(&policy) });
-        Ok(policy)
+        all.push(Arc::clone(&kept));
+        Ok(kept)
     }
 }
 
@@ -228,20 +249,28 @@ impl Passage<'_> {
 
 impl Asked {
     fn new(request: &Request) -> Self {
-        let carried = request.session.is_some() || request.profile != Profile::None;
+        let session = request.session.as_ref().map(|session| session.name.as_str());
+        let carried = session.is_some() || request.profile != Profile::None;
         let fresh = if carried { ShellState::Carried } else { ShellState::Fresh };
+        let file = match &request.stdin {
+            Stdin::File(path) => Some(path),
+            _ => None,
+        };
+        let setting = |shell: &str| format!("{shell} {:?} {session:?} {file:?}", request.profile);
         match &request.command {
             Command::Shell { text, shell, login } => {
                 let (language, known) = language(shell);
                 let state = if *login != Login::No || !known { ShellState::Carried } else { fresh };
-                Self { text: text.clone(), language, state }
+                let setting = setting(&format!("{shell:?} {login:?}"));
+                Self { text: text.clone(), language, state, setting }
             }
             Command::Argv(words) => {
                 let exact = words.iter().all(|word| word.to_str().is_some());
                 let text: Vec<String> =
                     words.iter().map(|word| quote(&word.to_string_lossy())).collect();
                 let state = if exact { fresh } else { ShellState::Carried };
-                Self { text: text.join(" "), language: Language::Posix, state }
+                let (text, setting) = (text.join(" "), setting("argv"));
+                Self { text, language: Language::Posix, state, setting }
             }
         }
     }

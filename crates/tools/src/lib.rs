@@ -82,6 +82,7 @@ mod ticket;
 mod tool;
 mod toolset;
 mod turn;
+mod typed;
 
 pub use answer::{Completed, ToolResult};
 pub use clerk::settle;

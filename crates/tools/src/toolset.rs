@@ -247,6 +247,7 @@ impl Builder {
             Owner::Named(name) => Some(name),
             Owner::Everybody => None,
         };
+        let directory = self.directory.unwrap_or_else(|| PathBuf::from("."));
         let gate = self.gate.unwrap_or_else(|| {
             let state = engine.state_directory();
             Gatekeeper::new(Premises::new(state.join("gate"), state), Mode::Guard)
@@ -254,14 +255,14 @@ impl Builder {
         });
         let recipes = Cache::in_directory(engine.state_directory().join("recipes"));
         let mut toolset = Toolset {
-            gate,
+            gate: gate.base(&directory),
             recipes,
             news: News::new(comes_back),
             dialect,
             tools,
             engine,
             masker: Arc::new(masker),
-            directory: self.directory.unwrap_or_else(|| PathBuf::from(".")),
+            directory,
             environment: self.environment,
             owner,
             budget: self.budget,

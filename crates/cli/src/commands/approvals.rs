@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde::Serialize;
-use umbo_gate::{Approval, Standing};
+use umbo_gate::{Approval, Given, Standing};
 
 use super::approve::visible;
 use umbo_tools::show_time;
@@ -25,6 +25,8 @@ struct Listed<'a> {
     cwd: &'a str,
     why: &'a str,
     prefixes: &'a [Vec<String>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<&'a Given>,
     asked_at: String,
     expires_at: String,
 }
@@ -75,6 +77,7 @@ fn listed(approval: &Approval) -> Listed<'_> {
         cwd: &question.cwd,
         why: &question.why,
         prefixes: &question.prefixes,
+        input: question.input.as_ref(),
         asked_at: show_time(question.asked_at),
         expires_at: show_time(question.expires_at),
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use umbo_gate::{Covers, Lasts, Question, Reply};
+use umbo_gate::{Covers, Given, Lasts, Question, Reply};
 use umbo_tools::show_time;
 
 use crate::args::Approve;
@@ -50,6 +50,20 @@ fn show(question: &Question, covers: Covers) {
     if covers == Covers::Prefix {
         for words in &question.prefixes {
             output::talk(format_args!("and all   {} …", visible(&words.join(" "))));
+        }
+    }
+    match &question.input {
+        None => {}
+        Some(Given::Typed { job }) => output::talk(format_args!("typed to  job {job}")),
+        Some(Given::Input { bytes, text: None }) => {
+            output::talk(format_args!("given     {bytes} bytes on its standard input"));
+        }
+        Some(Given::Input { bytes, text: Some(text) }) => {
+            output::talk(format_args!("which runs what it is given, {bytes} bytes:"));
+            output::talk(format_args!("          {}", visible(text.trim_end())));
+            if (text.len() as u64) < *bytes {
+                output::talk(format_args!("          … and more that is not shown"));
+            }
         }
     }
     output::talk(format_args!("in        {}", visible(&question.cwd)));

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use umbo_gate::{Explanation, Matched, Policy, Subject, Verdict, decide, project_of};
+use umbo_gate::{Explanation, Matched, Policy, Subject, Verdict, decide};
 
 use crate::args::{Explain, Rules};
 use crate::context::Context;
@@ -42,17 +42,18 @@ fn check(context: &Context) -> Result<ExitCode, Failure> {
 
 /// Reads the rules that hold for the caller, and finds what is wrong with them.
 pub(super) fn examine(context: &Context) -> Result<Checked, Failure> {
-    let project = project_of(&Context::directory()?);
+    let directory = Context::directory()?;
     let premises = gate::premises(context)?;
-    let mut policy = Policy::new(premises.roots(&project))?;
+    let ground = premises.ground(&directory, &directory)?;
+    let mut policy = Policy::new(premises.roots(&ground.project))?;
     let mut errors = Vec::new();
-    if let Some(rules) = premises.user_rules()? {
+    if let Some(rules) = ground.user {
         match policy.clone().user(&rules.path, &rules.text) {
             Ok(with) => policy = with,
             Err(error) => errors.push(error.to_string()),
         }
     }
-    if let Some(rules) = premises.project_rules(&project)? {
+    for rules in ground.own {
         match policy.clone().project(&rules.path, &rules.text, rules.trust) {
             Ok(with) => policy = with,
             Err(error) => errors.push(error.to_string()),

@@ -29,6 +29,9 @@ pub enum Event {
         /// The approval it was let through by, or has to wait for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval: Option<String>,
+        /// A keyed hash of what it would be given on its standard input.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<String>,
         /// The hash of the rules.
         policy: Digest,
     },

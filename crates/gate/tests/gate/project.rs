@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use umbo_command::{Shell, read};
 use umbo_gate::{
-    Admission, Call, Decision, Explanation, Gate, Key, Mode, Policy, Refusal, Roots, ShellState,
-    Subject, Trust, decide,
+    Admission, Call, Decision, Explanation, Gate, Input, Key, Mode, Policy, Refusal, Roots,
+    ShellState, Subject, Trust, decide,
 };
 
 /// The time at which tests happen.
@@ -92,6 +92,8 @@ pub(crate) fn call<'a>(command: &'a str, cwd: &'a Path) -> Call<'a> {
         environment: &[],
         set: &[],
         shell_state: ShellState::Fresh,
+        input: Input::Nothing,
+        setting: "",
         recipe: None,
         run: Some("run 1"),
         tools: &[],

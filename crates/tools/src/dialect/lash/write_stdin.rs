@@ -12,7 +12,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let (id, job) = process(call, arguments)?;
     let chars = arguments.text("chars").unwrap_or_default();
     let close = arguments.flag("close_stdin");
-    call.admit_input(&job, chars)?;
+    call.admit_input(&job, chars.as_bytes())?;
     if let Status::Ended(_) = job.status()? {
         return Err(Error::Ended(job.id().to_string()).into());
     }
