@@ -124,7 +124,9 @@ impl Policy {
         // `dir/.umbo/rules.toml` speaks of `dir`, wherever the project begins.
         let directory = path.parent().and_then(Path::parent).filter(|_| layer == Layer::Project);
         if let Some(directory) = directory.filter(|directory| directory.is_absolute()) {
-            rules.iter_mut().for_each(|rule| rule.place_in(directory));
+            for rule in &mut rules {
+                rule.place_in(directory);
+            }
         }
         let ignored = before - rules.len();
         let state = if trust == Trust::Trusted { "trusted" } else { "untrusted" };
