@@ -67,11 +67,16 @@ struct Ticket {
 
 /// Those who wait, oldest first. A ticket that nobody holds any more is thrown away.
 fn line(slots: &Path) -> Vec<Ticket> {
+    line_of(slots, |_| true)
+}
+
+/// Those of them that are meant: no ticket of others is opened.
+fn line_of(slots: &Path, is_meant: impl Fn(&JobId) -> bool) -> Vec<Ticket> {
     let Ok(entries) = fs::read_dir(slots.join(QUEUE)) else { return Vec::new() };
     let mut line: Vec<Ticket> = entries
         .flatten()
         .filter_map(|entry| {
-            let job = entry.file_name().to_str()?.parse().ok()?;
+            let job = entry.file_name().to_str()?.parse().ok().filter(|job| is_meant(job))?;
             let mut file = File::open(entry.path()).ok()?;
             if !lock::is_held(&file).ok()? {
                 let _ = fs::remove_file(entry.path());
@@ -97,8 +102,8 @@ enum Bell {
 /// So many at the head of the line have the kernel tell them.
 const HEAD: usize = 16;
 /// How long one waits between two looks for each that is ahead.
-const PATIENCE: Duration = Duration::from_millis(50);
-const MOST_PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_millis(2);
+const MOST_PATIENCE: Duration = Duration::from_millis(100);
 
 impl Bell {
     fn new(slots: &Path, queue: &Path, ahead: usize) -> io::Result<Self> {
@@ -164,8 +169,15 @@ impl Waiting {
 
     /// Takes a slot if it is this job's turn. One that an older job could use is left to that one.
     pub(super) fn take(&mut self) -> io::Result<Option<File>> {
-        let mut older = line(&self.slots);
-        older.retain(|ticket| ticket.job < self.job);
+        if matches!(self.bell, Bell::Timer(_)) {
+            let ahead = self.names_ahead();
+            if ahead >= HEAD {
+                self.bell.set(ahead);
+                return Ok(None);
+            }
+            self.bell = Bell::new(&self.slots, &self.slots.join(QUEUE), ahead)?;
+        }
+        let older = line_of(&self.slots, |job| *job < self.job);
         let kept = older.iter().map(|ticket| ticket.most).max().unwrap_or(0);
         for number in kept..self.files.len() {
             if lock::try_exclusive(&self.files[number])? {
@@ -174,6 +186,15 @@ impl Waiting {
         }
         self.bell.set(older.len());
         Ok(None)
+    }
+
+    /// How many tickets are older, by their names alone: cheap, for those who only want to know
+    /// whether they are near the head.
+    fn names_ahead(&self) -> usize {
+        let Ok(entries) = fs::read_dir(self.slots.join(QUEUE)) else { return 0 };
+        let own = self.job.as_str();
+        let is_older = |name: &str| !name.starts_with('.') && name < own;
+        entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_older)).count()
     }
 
     /// Becomes readable when a slot may have become free, or the line shorter.
