@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::{UMBO, Umbo, dies};
+use crate::harness::{UMBO, Umbo, dies, stat};
 
 /// Whether the machine can enforce a limit, by its own word.
 fn can(umbo: &Umbo, name: &str) -> bool {
@@ -202,7 +202,11 @@ fn usage_is_what_the_command_used() {
 }
 
 fn start_one_at_a_time(umbo: &Umbo, line: &str) -> String {
-    let answer = umbo.call(["start", line]).env("UMBO_MAX_RUNNING", "1").answer();
+    start_of_at_most(umbo, "1", line)
+}
+
+fn start_of_at_most(umbo: &Umbo, most: &str, line: &str) -> String {
+    let answer = umbo.call(["start", line]).env("UMBO_MAX_RUNNING", most).answer();
     assert_eq!(answer.status, 0, "{answer:?}");
     answer.text().trim().to_owned()
 }
@@ -328,6 +332,33 @@ fn who_may_use_more_places_passes_those_who_wait_for_fewer() {
     let umbo = Umbo::new();
     start_a_line(&umbo, 2);
     umbo.exec("echo passed").stdout("passed\n").run();
+}
+
+#[test]
+fn who_may_use_more_places_goes_on_when_the_one_in_its_way_leaves() {
+    let umbo = Umbo::new();
+    let running = [(); 2].map(|()| start_of_at_most(&umbo, "2", "read x"));
+    let in_the_way = start_of_at_most(&umbo, "2", "true");
+    let for_fewer = start_one_at_a_time(&umbo, "true");
+    let last = start_of_at_most(&umbo, "2", "echo last");
+    umbo.stop(&in_the_way, &[]);
+    umbo.call(["input", &running[1], "\n"]).run();
+    assert_eq!(umbo.outcome(&last)["code"], 0);
+    assert_eq!(umbo.listed(&for_fewer)["queue_position"], 1);
+}
+
+#[test]
+fn those_who_wait_in_line_take_no_processor_time() {
+    let umbo = Umbo::new();
+    let jobs = start_a_line(&umbo, 3);
+    let waited = umbo.call(["wait", &jobs[2], "--timeout", "1s"]).answer();
+    assert_eq!(waited.status, 124);
+    for job in &jobs[1..] {
+        let stat = stat(umbo.supervisor(job)).unwrap();
+        let ticks = stat[11].parse::<u64>().unwrap() + stat[12].parse::<u64>().unwrap();
+        // Of the hundred that passed.
+        assert!(ticks < 20, "{ticks} ticks");
+    }
 }
 
 #[test]

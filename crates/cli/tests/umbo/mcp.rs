@@ -338,10 +338,7 @@ fn the_same_id_twice_runs_both_and_breaks_nothing() {
 #[test]
 fn two_hundred_calls_at_once_are_all_answered() {
     let umbo = Umbo::new();
-    // Some of them wait in line.
-    let mut command = umbo.call(["mcp"]).into_command();
-    let mut client = Client::of(command.env("UMBO_MAX_RUNNING", "100"));
-    client.initialize("2025-11-25");
+    let mut client = Client::new(&umbo);
     let mut ids: Vec<u64> = (0..200)
         .map(|number| client.ask_tool("exec", &json!({"command": format!("echo {number}")})))
         .collect();

@@ -1,16 +1,22 @@
 //! Who may start now. A running job holds the lock of one file in a directory of slots, and a job in
 //! a session holds that session's: locks that no crash leaves behind, so the count is always true.
 //!
-//! A job that must wait stands in line with a ticket, a locked file too, and the oldest goes first.
+//! A job that must wait stands in line with a ticket, and the oldest goes first. A ticket is a named
+//! pipe that its job holds open: whoever stands behind it reads from that pipe, and the kernel hangs
+//! up when the job leaves the line, however it leaves. So each that leaves wakes one, and only who has
+//! nobody before it watches the slots.
+//!
 //! A job that was started inside another one has that one's slots, not the common ones: it never
 //! waits for a place that its own ancestor holds.
 
+use std::cmp::Reverse;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
@@ -32,14 +38,15 @@ pub(crate) fn slots(state: &State, parent: Option<&JobId>) -> PathBuf {
 
 /// The place in line of a job that waits, counted from 1.
 pub(crate) fn position(slots: &Path, job: &JobId) -> Option<usize> {
-    let line = line(slots);
-    line.iter().position(|ticket| ticket.job == *job).map(|before| before + 1)
+    let line = Ticket::all(slots);
+    let up_to_own = &line[..=line.iter().position(|ticket| ticket.job == *job)?];
+    Some(up_to_own.iter().filter(|ticket| ticket.listen(slots).is_some()).count())
 }
 
 /// The first slot free for a job that has not waited, or `None` when as many jobs run as may.
 pub(super) fn take_slot(slots: &Path, most: usize, turn: Turn) -> io::Result<Option<File>> {
     let kept = match turn {
-        Turn::AfterOthers => line(slots).iter().map(|ticket| ticket.most).max().unwrap_or(0),
+        Turn::AfterOthers => kept(slots, Ticket::all(slots)),
         Turn::Now => 0,
     };
     for number in kept..most.max(1) {
@@ -58,169 +65,173 @@ pub(super) enum Turn {
     Now,
 }
 
-/// A ticket that is held.
+/// How many slots are for those who wait with these tickets.
+fn kept(slots: &Path, mut tickets: Vec<Ticket>) -> usize {
+    tickets.sort_by_key(|ticket| Reverse(ticket.most));
+    let held = tickets.iter().find(|ticket| ticket.listen(slots).is_some());
+    held.map_or(0, |ticket| ticket.most)
+}
+
+/// A job's place in line, as the name of its pipe has it.
 struct Ticket {
     job: JobId,
     /// How many slots its job may choose from.
     most: usize,
 }
 
-/// Those who wait, oldest first. A ticket that nobody holds any more is thrown away.
-fn line(slots: &Path) -> Vec<Ticket> {
-    line_of(slots, |_| true)
+impl Ticket {
+    /// The tickets that can be seen, the oldest first. Their holders may be gone.
+    fn all(slots: &Path) -> Vec<Self> {
+        let Ok(entries) = fs::read_dir(slots.join(QUEUE)) else { return Vec::new() };
+        let mut line: Vec<Self> = entries
+            .flatten()
+            .filter_map(|entry| {
+                let name = entry.file_name();
+                let (job, most) = name.to_str()?.split_once('.')?;
+                Some(Self { job: job.parse().ok()?, most: most.parse().ok()? })
+            })
+            .collect();
+        line.sort_by(|one, other| one.job.cmp(&other.job));
+        line
+    }
+
+    fn path(&self, slots: &Path) -> PathBuf {
+        slots.join(QUEUE).join(format!("{}.{}", self.job, self.most))
+    }
+
+    /// Makes the ticket. It is held as long as the file is open.
+    fn draw(&self, slots: &Path) -> io::Result<File> {
+        let queue = slots.join(QUEUE);
+        fs::create_dir_all(&queue)?;
+        let draft = queue.join(format!(".{}", self.job));
+        mknodat(CWD, &draft, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+        let held = pipe(OpenOptions::new().read(true).write(true), &draft)?;
+        // A ticket that can be seen is held.
+        fs::rename(draft, self.path(slots))?;
+        Ok(held)
+    }
+
+    /// The end that hangs up when its job leaves the line. A ticket that nobody holds any more is
+    /// thrown away.
+    fn listen(&self, slots: &Path) -> Option<File> {
+        let path = self.path(slots);
+        let mut end = pipe(OpenOptions::new().read(true), &path).ok()?;
+        let is_left = matches!(end.read(&mut [0]), Ok(0));
+        if is_left {
+            let _ = fs::remove_file(path);
+        }
+        (!is_left).then_some(end)
+    }
 }
 
-/// Those of them that are meant: no ticket of others is opened.
-fn line_of(slots: &Path, is_meant: impl Fn(&JobId) -> bool) -> Vec<Ticket> {
-    let Ok(entries) = fs::read_dir(slots.join(QUEUE)) else { return Vec::new() };
-    let mut line: Vec<Ticket> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let job = entry.file_name().to_str()?.parse().ok().filter(|job| is_meant(job))?;
-            let mut file = File::open(entry.path()).ok()?;
-            if !lock::is_held(&file).ok()? {
-                let _ = fs::remove_file(entry.path());
-                return None;
-            }
-            let mut text = String::new();
-            file.read_to_string(&mut text).ok()?;
-            Some(Ticket { job, most: text.parse().ok()? })
-        })
-        .collect();
-    line.sort_by(|one, other| one.job.cmp(&other.job));
-    line
+fn pipe(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0)).open(path)
 }
 
-/// Those at the head of the line are told by the kernel when something changes. It tells only so many
-/// of one user's processes (`fs.inotify.max_user_instances`), so those far behind look now and then,
-/// the more seldom the farther behind they are.
+/// What tells a job in line to look again.
 enum Bell {
-    Kernel(Watch),
-    Timer(OwnedFd),
+    /// Somebody older could use every slot that this job could: that one's ticket.
+    Ahead(File),
+    /// Nobody does: the slots, and the tickets of the older ones that have fewer slots to choose from.
+    Slots(Watch),
+    /// The kernel watches only so much for one user (`fs.inotify.max_user_instances`), and that was
+    /// used up: the slots again, looked at now and then.
+    Clock(OwnedFd),
 }
 
-/// So many at the head of the line have the kernel tell them.
-const HEAD: usize = 16;
-/// How long one waits between two looks for each that is ahead.
-const PATIENCE: Duration = Duration::from_millis(2);
-const MOST_PATIENCE: Duration = Duration::from_millis(100);
+/// How long is now and then.
+const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
 impl Bell {
-    fn new(slots: &Path, queue: &Path, ahead: usize) -> io::Result<Self> {
+    fn of_slots(slots: &Path) -> io::Result<Self> {
         let watch = || {
             let watch = Watch::new()?;
             watch.closing_in(slots)?;
-            watch.closing_in(queue)?;
+            watch.closing_in(&slots.join(QUEUE))?;
             io::Result::Ok(watch)
         };
-        if ahead < HEAD
-            && let Ok(watch) = watch()
-        {
-            return Ok(Self::Kernel(watch));
-        }
-        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
-        Ok(Self::Timer(timerfd_create(TimerfdClockId::Monotonic, flags)?))
-    }
-
-    /// Sets it for who found so many ahead.
-    fn set(&self, ahead: usize) {
-        let Self::Timer(timer) = self else { return };
-        let pause = PATIENCE.saturating_mul(u32::try_from(ahead + 1).unwrap_or(u32::MAX));
-        let pause = pause.min(MOST_PATIENCE);
-        let value = Timespec {
-            tv_sec: i64::try_from(pause.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(pause.subsec_nanos()),
-        };
-        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
-        let _ = timerfd_settime(timer, TimerfdTimerFlags::empty(), &once);
+        watch().map(Self::Slots).or_else(|_| {
+            let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+            let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+            let again = Itimerspec { it_interval: PAUSE, it_value: PAUSE };
+            timerfd_settime(&timer, TimerfdTimerFlags::empty(), &again)?;
+            Ok(Self::Clock(timer))
+        })
     }
 }
 
-/// A job's place in the line.
+/// A job that stands in line.
 pub(super) struct Waiting {
     slots: PathBuf,
-    job: JobId,
-    /// The slots it may choose from. They stay open: closing one is what wakes those who wait.
+    ticket: Ticket,
+    bell: Option<Bell>,
+    /// The slots it may choose from, once nobody is in its way. They stay open: closing one is what
+    /// wakes those who wait.
     files: Vec<File>,
-    ticket: PathBuf,
-    bell: Bell,
-    /// Its lock says that somebody waits.
     _held: File,
 }
 
 impl Waiting {
     /// Goes to the end of the line.
     pub(super) fn begin(slots: &Path, job: &JobId, most: usize) -> io::Result<Self> {
-        let queue = slots.join(QUEUE);
-        fs::create_dir_all(&queue)?;
-        let bell = Bell::new(slots, &queue, line(slots).len())?;
-        let (draft, ticket) = (queue.join(format!(".{job}")), queue.join(job.as_str()));
-        let mut held = open(&draft)?;
-        lock::try_exclusive(&held)?;
-        held.write_all(most.to_string().as_bytes())?;
-        // A ticket that can be seen is held.
-        fs::rename(draft, &ticket)?;
-        let files = (0..most.max(1))
-            .map(|number| open(&slots.join(number.to_string())))
-            .collect::<io::Result<_>>()?;
-        let (slots, job) = (slots.to_owned(), job.clone());
-        Ok(Self { slots, job, files, ticket, bell, _held: held })
+        let ticket = Ticket { job: job.clone(), most: most.max(1) };
+        let held = ticket.draw(slots)?;
+        Ok(Self { slots: slots.to_owned(), ticket, bell: None, files: Vec::new(), _held: held })
     }
 
     /// Takes a slot if it is this job's turn. One that an older job could use is left to that one.
     pub(super) fn take(&mut self) -> io::Result<Option<File>> {
-        if matches!(self.bell, Bell::Timer(_)) {
-            let ahead = self.names_ahead();
-            if ahead >= HEAD {
-                self.bell.set(ahead);
-                return Ok(None);
-            }
-            self.bell = Bell::new(&self.slots, &self.slots.join(QUEUE), ahead)?;
+        let mut older = Ticket::all(&self.slots);
+        older.retain(|ticket| ticket.job < self.ticket.job);
+        let in_the_way = older.iter().rev().filter(|ticket| ticket.most >= self.ticket.most);
+        if let Some(end) = in_the_way.filter_map(|ticket| ticket.listen(&self.slots)).next() {
+            self.bell = Some(Bell::Ahead(end));
+            return Ok(None);
         }
-        let older = line_of(&self.slots, |job| *job < self.job);
-        let kept = older.iter().map(|ticket| ticket.most).max().unwrap_or(0);
-        for number in kept..self.files.len() {
+        // Before the slots are looked at: what happens after that is told.
+        if !matches!(self.bell, Some(Bell::Slots(_) | Bell::Clock(_))) {
+            self.bell = Some(Bell::of_slots(&self.slots)?);
+        }
+        if self.files.is_empty() {
+            let numbers = 0..self.ticket.most;
+            let files = numbers.map(|number| open(&self.slots.join(number.to_string())));
+            self.files = files.collect::<io::Result<_>>()?;
+        }
+        for number in kept(&self.slots, older)..self.files.len() {
             if lock::try_exclusive(&self.files[number])? {
                 return Ok(Some(self.files.swap_remove(number)));
             }
         }
-        self.bell.set(older.len());
         Ok(None)
     }
 
-    /// How many tickets are older, by their names alone: cheap, for those who only want to know
-    /// whether they are near the head.
-    fn names_ahead(&self) -> usize {
-        let Ok(entries) = fs::read_dir(self.slots.join(QUEUE)) else { return 0 };
-        let own = self.job.as_str();
-        let is_older = |name: &str| !name.starts_with('.') && name < own;
-        entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_older)).count()
+    /// Becomes readable, or hangs up, when it is time to look again.
+    pub(super) fn bell(&self) -> Option<BorrowedFd<'_>> {
+        self.bell.as_ref().map(|bell| match bell {
+            Bell::Ahead(end) => end.as_fd(),
+            Bell::Slots(watch) => watch.as_fd(),
+            Bell::Clock(timer) => timer.as_fd(),
+        })
     }
 
-    /// Becomes readable when a slot may have become free, or the line shorter.
-    pub(super) fn bell(&self) -> BorrowedFd<'_> {
-        match &self.bell {
-            Bell::Kernel(watch) => watch.as_fd(),
-            Bell::Timer(timer) => timer.as_fd(),
-        }
-    }
-
-    /// Makes it silent again.
+    /// Makes it silent again. One that hung up is replaced by the next look.
     pub(super) fn hush(&self) {
         match &self.bell {
-            Bell::Kernel(watch) => {
+            Some(Bell::Slots(watch)) => {
                 watch.drain();
             }
-            Bell::Timer(timer) => {
+            Some(Bell::Clock(timer)) => {
                 let _ = rustix::io::read(timer, &mut [0_u8; 8]);
             }
+            Some(Bell::Ahead(_)) | None => {}
         }
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.ticket);
+        let _ = fs::remove_file(self.ticket.path(&self.slots));
     }
 }
 

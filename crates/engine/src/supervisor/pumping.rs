@@ -54,10 +54,6 @@ impl Supervision<'_> {
             self.enforce_limits(now);
             self.advance(now);
             self.tell_growth(now);
-            if self.rest_at.is_some_and(|at| now >= at) {
-                self.rest_at = None;
-                process::rest();
-            }
         }
     }
 
@@ -83,6 +79,10 @@ impl Supervision<'_> {
         self.connections.sweep();
         if self.log.length() > length {
             self.connections.tell_growth();
+        }
+        if self.rest_at.is_some_and(|at| Instant::now() >= at) {
+            self.rest_at = None;
+            process::rest();
         }
     }
 

@@ -254,7 +254,7 @@ impl<'a> Supervision<'a> {
             if self.slot.is_some() {
                 break;
             }
-            self.poll_once(Some(line.bell()), &mut []);
+            self.poll_once(line.bell(), &mut []);
             line.hush();
         }
         Ok(())

@@ -326,9 +326,7 @@ fn hostile_clients_hurt_nobody_else() {
 #[test]
 fn two_hundred_calls_at_once_over_http_are_all_answered() {
     let umbo = Umbo::new();
-    let call = umbo.call(["mcp", "--http", "127.0.0.1:0"]).env("UMBO_MCP_TOKEN", TOKEN);
-    // Some of them wait in line.
-    let server = Server::of(call.env("UMBO_MAX_RUNNING", "100").into_command());
+    let server = Server::start(&umbo, &[]);
     let session = server.session();
     let streams: Vec<TcpStream> = (0..200)
         .map(|number| {
