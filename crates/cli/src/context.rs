@@ -82,7 +82,7 @@ impl Context {
 
     /// The environment of a command.
     pub(crate) fn environment(&self) -> Environment {
-        Environment { base: self.variables(), ..Environment::default() }
+        Environment { base: self.variables().into(), ..Environment::default() }
     }
 
     /// Where the user's rules, key and trust are: absolute.

@@ -1,6 +1,6 @@
 //! The library's front: starts jobs, finds them, lists them, and tells what happened.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -222,9 +222,7 @@ impl Engine {
         if let Claim::Taken(job) = &claim {
             return Ok(Attached::to_existing(job.clone()));
         }
-        let attached = self.send(request, &directory, &claim, News::End)?.heard_until(deadline);
-        self.inner.spares.refill();
-        attached
+        self.send(request, &directory, &claim, News::End)?.heard_until(deadline)
     }
 
     fn send(&self, request: &Request, directory: &Path, claim: &Claim, news: News) -> Result<Sent> {
@@ -234,7 +232,9 @@ impl Engine {
         };
         let (assign, body) = self.assign(request, directory, &job, news)?;
         let supervisor = self.inner.spares.take()?;
-        Ok(Attached::send(Job::new(self.clone(), job), supervisor, &assign, &body))
+        let sent = Attached::send(Job::new(self.clone(), job), supervisor, &assign, &body);
+        self.inner.spares.refill();
+        Ok(sent)
     }
 
     fn launch(&self, request: &Request, news: News) -> Result<Attached> {
@@ -244,10 +244,8 @@ impl Engine {
             return Ok(Attached::to_existing(job.clone()));
         }
         loop {
-            let accepted = self.send(request, &directory, &claim, news)?.accepted();
-            self.inner.spares.refill();
             // Otherwise the session was busy, and its holder has ended meanwhile.
-            if let Some(attached) = accepted? {
+            if let Some(attached) = self.send(request, &directory, &claim, news)?.accepted()? {
                 return Ok(attached);
             }
         }
@@ -260,7 +258,7 @@ impl Engine {
         job: &JobId,
         news: News,
     ) -> Result<(Assign, Vec<u8>)> {
-        let variables = shell::environment(request, directory, &[(TAG, job.as_str())]);
+        let variables = shell::environment(request, directory, (TAG, job.as_str()));
         let invocation = self.invocation(request, directory, &variables)?;
         let mut body = Body::default();
         body.push("command", invocation.program.as_os_str())?;
@@ -269,10 +267,7 @@ impl Engine {
             body.push("command", argument)?;
         }
         for (name, value) in &variables {
-            let mut variable = name.clone();
-            variable.push("=");
-            variable.push(value);
-            body.push("env", &variable)?;
+            body.variable(name, value)?;
         }
         let (stdin, bytes) = match &request.stdin {
             Stdin::None => (StdinKind::None, &[][..]),
@@ -308,7 +303,7 @@ impl Engine {
         &self,
         request: &Request,
         directory: &Path,
-        variables: &[(OsString, OsString)],
+        variables: &[(&OsStr, &OsStr)],
     ) -> Result<Invocation> {
         let path = shell::search_path(variables);
         match &request.command {
@@ -457,12 +452,21 @@ struct Body {
 }
 
 impl Body {
-    fn push(&mut self, field: &'static str, text: &std::ffi::OsStr) -> Result<()> {
+    fn push(&mut self, field: &'static str, text: &OsStr) -> Result<()> {
+        self.add(field, text, 0)
+    }
+
+    fn variable(&mut self, name: &OsStr, value: &OsStr) -> Result<()> {
+        self.add("env", name, b'=')?;
+        self.add("env", value, 0)
+    }
+
+    fn add(&mut self, field: &'static str, text: &OsStr, end: u8) -> Result<()> {
         if text.as_bytes().contains(&0) {
             return Err(Error::invalid(field, "it contains a NUL byte, which no argument can"));
         }
         self.bytes.extend_from_slice(text.as_bytes());
-        self.bytes.push(0);
+        self.bytes.push(end);
         Ok(())
     }
 }

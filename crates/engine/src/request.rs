@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -156,8 +157,8 @@ pub enum Profile {
 /// running unattended.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// The environment to start from, usually the caller's own.
-    pub base: Vec<(OsString, OsString)>,
+    /// The environment to start from, usually the caller's own and the same for all its requests.
+    pub base: Arc<[(OsString, OsString)]>,
     /// Variables set on top.
     pub set: Vec<(OsString, OsString)>,
     /// Whether pagers, editors and prompts are told that nobody is there.

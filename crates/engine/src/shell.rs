@@ -146,17 +146,21 @@ fn is_executable(path: &Path) -> bool {
 
 /// The variables a command gets, later ones winning: the base, the unattended defaults, what the
 /// request sets, and what umbo itself must say.
-pub(crate) fn environment(
-    request: &Request,
-    directory: &Path,
-    own: &[(&str, &str)],
-) -> Vec<(OsString, OsString)> {
-    let mut variables: Vec<(OsString, OsString)> = request.env.base.clone();
-    let mut set =
-        |name: &OsStr, value: &OsStr| match variables.iter_mut().find(|(known, _)| known == name) {
-            Some((_, old)) => value.clone_into(old),
-            None => variables.push((name.to_owned(), value.to_owned())),
-        };
+pub(crate) fn environment<'a>(
+    request: &'a Request,
+    directory: &'a Path,
+    (tag, job): (&'a str, &'a str),
+) -> Vec<(&'a OsStr, &'a OsStr)> {
+    let base = request.env.base.iter();
+    let mut variables: Vec<_> =
+        base.map(|(name, value)| (name.as_os_str(), value.as_os_str())).collect();
+    let mut set = |name: &'a OsStr, value: &'a OsStr| match variables
+        .iter_mut()
+        .find(|(known, _)| *known == name)
+    {
+        Some((_, old)) => *old = value,
+        None => variables.push((name, value)),
+    };
     if request.env.attendance == Attendance::Unattended {
         for (name, value) in UNATTENDED {
             set(OsStr::new(name), OsStr::new(value));
@@ -169,19 +173,24 @@ pub(crate) fn environment(
         set(name, value);
     }
     set(OsStr::new("PWD"), directory.as_os_str());
-    for (name, value) in own {
-        set(OsStr::new(name), OsStr::new(value));
-    }
+    set(OsStr::new(tag), OsStr::new(job));
     variables
 }
 
 /// The value of a variable in such a list.
-pub(crate) fn lookup<'a>(variables: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
-    variables.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
+pub(crate) fn lookup<'a, S: AsRef<OsStr>>(
+    variables: &'a [(S, S)],
+    name: &str,
+) -> Option<&'a OsStr> {
+    variables
+        .iter()
+        .rev()
+        .find(|(known, _)| known.as_ref() == name)
+        .map(|(_, value)| value.as_ref())
 }
 
 /// The search path a command has, with the system's own where it has none.
-pub(crate) fn search_path(variables: &[(OsString, OsString)]) -> OsString {
+pub(crate) fn search_path<S: AsRef<OsStr>>(variables: &[(S, S)]) -> OsString {
     lookup(variables, "PATH")
         .filter(|path| !path.is_empty())
         .unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"))

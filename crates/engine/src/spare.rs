@@ -72,7 +72,7 @@ impl Spares {
         Self { program, state, warm }
     }
 
-    /// A supervisor to give a job to.
+    /// A supervisor to give a job to. [`Spares::refill`] must follow, when it has it.
     pub(crate) fn take(&self) -> Result<Supervisor> {
         let failed = |source| Error::Supervisor { program: self.program.clone(), source };
         let Some(warm) = &self.warm else {
@@ -88,8 +88,7 @@ impl Spares {
         Ok(Supervisor { socket, starter: None })
     }
 
-    /// Asks for more, which get ready beside whatever goes on. Best when a job has just ended:
-    /// making a control group keeps a command that is to be born in another one waiting.
+    /// Asks for more, which get ready when the job that was just given away is born, or over.
     pub(crate) fn refill(&self) {
         let Some(warm) = &self.warm else { return };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);

@@ -83,7 +83,7 @@ impl Place {
     fn request(&self, command: &str) -> Request {
         let base: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         let mut request = Request::shell(command, &self.project);
-        request.env = Environment { base, ..Environment::default() };
+        request.env = Environment { base: base.into(), ..Environment::default() };
         request
     }
 }

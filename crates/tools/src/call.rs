@@ -1,6 +1,7 @@
 //! One call: what every tool does with jobs and their output.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use umbo_engine::{
@@ -80,7 +81,7 @@ impl<'a> Call<'a> {
         };
         let mut request = Request::new(command, self.directory(directory));
         request.env =
-            Environment { base: self.tools.environment.clone(), ..Environment::default() };
+            Environment { base: Arc::clone(&self.tools.environment), ..Environment::default() };
         request.owner.clone_from(&self.tools.owner);
         request.labels.insert(DIALECT.to_owned(), self.tools.dialect.name.to_owned());
         request

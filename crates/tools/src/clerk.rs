@@ -5,11 +5,16 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use umbo_engine::{Engine, Job, Outcome, Status};
 use umbo_gate::{Audit, Digest, Error, Event, Premises};
 
 use crate::call::now;
+
+/// How long the first entry lies before it is written: the answer to the command goes first, and has
+/// the processors for itself.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// Somebody at a desk of their own, from the first entry on.
 #[derive(Debug)]
@@ -46,8 +51,11 @@ impl Clerk {
             let Ok(audit) = self.premises.audit() else { return };
             let (entries, received) = channel::<Entry>();
             let thread = thread::spawn(move || {
-                for entry in received {
-                    let _ = audit.append(&entry.event(), now());
+                while let Ok(first) = received.recv() {
+                    thread::sleep(PAUSE);
+                    for entry in std::iter::once(first).chain(received.try_iter()) {
+                        let _ = audit.append(&entry.event(), now());
+                    }
                 }
             });
             *desk = Some(Desk { entries, thread });

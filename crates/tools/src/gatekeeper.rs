@@ -1,7 +1,7 @@
 //! Where requests meet the gate: what a request asks for, which rules hold where it would run, and
 //! the audit of what became of it.
 
-use std::ffi::OsString;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -130,8 +130,11 @@ impl Gatekeeper {
         host: Option<&dyn Approver>,
     ) -> Result<Passage<'_>, NotAdmitted> {
         let asked = Asked::new(request);
-        let environment: Vec<(OsString, OsString)> =
-            request.env.base.iter().chain(&request.env.set).cloned().collect();
+        let (base, set) = (&request.env.base, &request.env.set);
+        let environment = match set.is_empty() {
+            true => Cow::Borrowed(&**base),
+            false => Cow::Owned([base, &set[..]].concat()),
+        };
         let call = Call {
             command: &asked.text,
             shell: asked.language,

@@ -401,7 +401,7 @@ fn an_abandoned_spare_is_killed_without_harm() {
 fn errors_keep_environment_values_to_themselves() {
     let umbo = Umbo::new();
     let mut request = Request::shell("true", umbo.path());
-    request.env.base.push(("KEY".into(), "s3cr3t".into()));
+    request.env.base = [("KEY".into(), "s3cr3t".into())].into();
     request.env.set.push(("TOKEN".into(), "s3cr3t".into()));
     request.stdin = Stdin::Bytes(b"s3cr3t".to_vec());
     assert!(!format!("{request:?}").contains("s3cr3t"));

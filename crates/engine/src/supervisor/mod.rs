@@ -97,7 +97,6 @@ fn settle_in(state: &State, umask: Mode, caller: OwnedFd) -> ! {
 fn supervise(state: &State, mut berth: berth::Berth, caller: &OwnedFd, keeper: Option<Pid>) -> ! {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     berth.identify(keeper);
-    process::warm();
     if let Ok(frame) = wire::receive::<wire::Assign>(File::from(duplicate(caller))) {
         process::exit_now(supervision::run(state, berth, caller, frame));
     }

@@ -2,12 +2,22 @@
 //! cheaper than starting the program anew, and costs the same however large the caller is. It ends
 //! when the caller does.
 
+use std::mem;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
 
 use super::{leave_home, settle_in};
+use crate::clock;
 use crate::state::State;
 use crate::sys::process::{self, Burial};
 use crate::sys::{cgroup, socket};
+
+/// The last supervisor that was asked for is forked when nothing more is asked for this long: by then
+/// a short job is over and answered, and had the processors for itself.
+const CALM: Duration = Duration::from_millis(3);
 
 /// The life of a nursery: a supervisor for every socket that comes. Never returns.
 pub(crate) fn main(state_root: PathBuf) -> ! {
@@ -17,12 +27,28 @@ pub(crate) fn main(state_root: PathBuf) -> ! {
     process::bury_children(&Burial::Kernel);
     // Found out once, for all that are forked from here.
     let _ = cgroup::own_v2();
-    while let Ok(Some(job)) = socket::receive_fd(&caller) {
-        if let Ok(process::Fork::Child) = process::fork(None) {
-            drop(caller);
+    let mut last: Option<OwnedFd> = None;
+    loop {
+        // One who asks for more may have given a job to the last already: that one waits no longer.
+        let next = if last.is_some() && is_calm(&caller) {
+            None
+        } else {
+            match socket::receive_fd(&caller) {
+                Ok(Some(job)) => Some(job),
+                Ok(None) | Err(_) => process::exit_now(0),
+            }
+        };
+        if let Some(job) = mem::replace(&mut last, next)
+            && let Ok(process::Fork::Child) = process::fork(None)
+        {
+            drop((caller, last));
             process::bury_children(&Burial::Own);
             settle_in(&state, umask, job);
         }
     }
-    process::exit_now(0)
+}
+
+fn is_calm(caller: impl AsFd) -> bool {
+    let timeout = clock::until(Instant::now() + CALM);
+    poll(&mut [PollFd::new(&caller, PollFlags::IN)], Some(&timeout)) == Ok(0)
 }

@@ -193,35 +193,16 @@ pub(crate) fn bury_children(by: &Burial) {
 /// Gives back the memory of program code that will not run for a while; it is read again, from
 /// the page cache, when it does.
 pub(crate) fn rest() {
-    advise(|rights| (rights == "r-xp").then_some(libc::MADV_DONTNEED));
-}
-
-/// Makes the program's code present, so that what it does next meets few page faults: a forked
-/// process has none of it mapped.
-pub(crate) fn warm() {
-    advise(|rights| match rights {
-        "r-xp" => Some(libc::MADV_POPULATE_READ),
-        _ => None,
-    });
-}
-
-/// Advises the kernel on each mapping of a file, by its rights.
-fn advise(advice: impl Fn(&str) -> Option<c_int>) {
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
     for line in maps.lines() {
         let mut fields = line.split_ascii_whitespace();
-        let (Some(range), Some(rights)) = (fields.next(), fields.next()) else { continue };
+        let (Some(range), Some("r-xp")) = (fields.next(), fields.next()) else { continue };
         let is_file = fields.nth(3).is_some_and(|name| name.starts_with('/'));
-        let (Some(advice), Some((start, end)), true) =
-            (advice(rights), range.split_once('-'), is_file)
-        else {
-            continue;
-        };
+        let (Some((start, end)), true) = (range.split_once('-'), is_file) else { continue };
         let parse = |text| usize::from_str_radix(text, 16);
         if let (Ok(start), Ok(end)) = (parse(start), parse(end)) {
-            // SAFETY: populating changes no contents, and dropping is asked for read-only
-            // mappings of files, whose pages come back from the file.
-            unsafe { libc::madvise(start as *mut _, end - start, advice) };
+            // SAFETY: these are read-only mappings of files, whose pages come back from the file.
+            unsafe { libc::madvise(start as *mut _, end - start, libc::MADV_DONTNEED) };
         }
     }
 }
