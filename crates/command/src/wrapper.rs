@@ -1,5 +1,8 @@
 //! Programs that run another program: the table.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::effect::{Does, OVERWRITE, PRIVILEGE, READ, SEND, WRITE};
 
 /// Where the inner command is.
@@ -130,7 +133,13 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
     wrapper("uv run|poetry run|pipenv run|pdm run|bundle exec|npx|npm exec|npm x|pnpm exec|pnpm dlx|yarn exec|yarn dlx|bunx|bun x|uvx|uv tool run|rustup run", crate::effect::BUILD, Inner::Argv).instead("--version --help"),
 ];
 
+static INDEX: LazyLock<HashMap<&str, &Wrapper>> = LazyLock::new(|| {
+    let named =
+        |wrapper: &'static Wrapper| wrapper.names.split('|').map(move |name| (name, wrapper));
+    WRAPPERS.iter().flat_map(named).collect()
+});
+
 /// The wrapper of that name.
 pub(crate) fn find(name: &str) -> Option<&'static Wrapper> {
-    WRAPPERS.iter().find(|wrapper| wrapper.names.split('|').any(|n| n == name))
+    INDEX.get(name).copied()
 }

@@ -74,10 +74,13 @@ fn draft(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
 /// Reads a file that is no link and not longer than any of ours.
 pub(crate) fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let file = open_plainly(path)?;
-    if !file.metadata()?.is_file() {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         return Err(std::io::Error::other("it is not a plain file"));
     }
-    let mut bytes = Vec::new();
+    // One more, so that a read finds the end without having to grow it.
+    let length = usize::try_from(metadata.len().min(LONGEST)).unwrap_or(0) + 1;
+    let mut bytes = Vec::with_capacity(length);
     file.take(LONGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LONGEST {
         return Err(std::io::Error::other("it is longer than 1 MiB"));

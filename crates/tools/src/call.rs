@@ -252,15 +252,29 @@ impl<'a> Call<'a> {
         stream: Option<Stream>,
         budget: Budget,
     ) -> Result<View, ToolError> {
-        let mut reader = Reader::new(JobLog::open(job)?).mask(&self.tools.masker);
+        let mut reader = Reader::new(JobLog::open(job)?);
         if from > 0 {
             reader = reader.offsets(from..u64::MAX);
         }
         if let Some(stream) = stream {
             reader = reader.stream(stream);
         }
+        self.view_of(reader, budget)
+    }
+
+    /// A view of all that a job wrote which is known to be over.
+    pub(crate) fn whole_view(&self, job: &Job, budget: Budget) -> Result<View, ToolError> {
+        self.view_of(Reader::new(JobLog::whole(job)?), budget)
+    }
+
+    fn view_of<'s>(
+        &'s self,
+        reader: Reader<'s, JobLog>,
+        budget: Budget,
+    ) -> Result<View, ToolError> {
         let minimize = self.tools.minimize;
-        Ok(reader.view(&ViewOptions { budget, minimize, ..ViewOptions::default() })?)
+        let options = ViewOptions { budget, minimize, ..ViewOptions::default() };
+        Ok(reader.mask(&self.tools.masker).view(&options)?)
     }
 
     /// The text of one stream of a job, or of both.

@@ -20,6 +20,11 @@ impl JobLog {
         let is_open = !matches!(job.status()?, Status::Ended(_));
         Ok(Self { log: job.log()?, is_open })
     }
+
+    /// The log of a job that is known to be over.
+    pub fn whole(job: &Job) -> umbo_engine::Result<Self> {
+        Ok(Self { log: job.log()?, is_open: false })
+    }
 }
 
 impl Source for JobLog {

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -56,11 +56,14 @@ impl Audit {
             .open(&self.path)
             .map_err(failed())?;
         flock(&file, FlockOperation::LockExclusive).map_err(|error| failed()(error.into()))?;
-        let mut end = self.end(&mut file).map_err(|error| match error {
+        let length = file.metadata().map_err(failed())?.len();
+        let mut end = self.end(&mut file, length).map_err(|error| match error {
             Failed::Io(error) => failed()(error),
             Failed::Gate(error) => error,
         })?;
-        file.set_len(end.keep).map_err(failed())?;
+        if end.keep < length {
+            file.set_len(end.keep).map_err(failed())?;
+        }
         let mut bytes = Vec::new();
         for event in end.notices.iter().chain([event]) {
             let (line, hash) = line(end.seq + 1, now, &end.hash, event)
@@ -89,8 +92,7 @@ impl Audit {
         }
     }
 
-    fn end(&self, file: &mut File) -> std::result::Result<End, Failed> {
-        let length = file.metadata()?.len();
+    fn end(&self, file: &mut File, length: u64) -> std::result::Result<End, Failed> {
         let head = self.head()?;
         let start = match &head {
             None if length == 0 => return Ok(End::fresh()),
@@ -115,15 +117,14 @@ impl End {
 }
 
 /// Whether the record the head names ends where the head says.
-fn ends_in(file: &mut File, head: &Head, length: u64) -> std::io::Result<bool> {
+fn ends_in(file: &File, head: &Head, length: u64) -> std::io::Result<bool> {
     let tail = tail(&head.hash);
     let Some(start) = head.bytes.checked_sub(tail.len() as u64) else { return Ok(false) };
     if head.bytes > length {
         return Ok(false);
     }
     let mut found = vec![0; tail.len()];
-    file.seek(SeekFrom::Start(start))?;
-    file.read_exact(&mut found)?;
+    file.read_exact_at(&mut found, start)?;
     Ok(found == tail.as_bytes())
 }
 

@@ -36,10 +36,7 @@ pub(super) fn answer(
 ) -> Result<Answer, ToolError> {
     let budget = call.budget(arguments.count("max_output_tokens"));
     Ok(match ran {
-        Ran::Ended(job, outcome) => {
-            let view = call.view(job, 0, None, budget)?;
-            ended(call, job, outcome, &view)
-        }
+        Ran::Ended(job, outcome) => ended(call, job, outcome, &call.whole_view(job, budget)?),
         Ran::Running(job) => {
             let view = call.view(job, 0, None, budget)?;
             match job.status()? {
