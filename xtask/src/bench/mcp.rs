@@ -26,7 +26,6 @@ const AT_ONCE: usize = 64;
 const PEER_SHARE: usize = 20;
 /// As long as a client does nothing before it calls, as an agent that thinks.
 const REST: Duration = Duration::from_millis(10);
-const BASE: &str = "bare `sh -c 'echo hi'`";
 
 pub(crate) fn run(words: &[&str]) -> Done {
     let options = Options::parse(words)?;
@@ -246,49 +245,42 @@ fn starts(servers: &[Server]) -> Done {
     Ok(())
 }
 
-/// What `echo hi` costs, with the cost of asking for nothing beside it.
+/// What `echo hi` costs, in turns with the bare command and with asking for nothing. Each server has
+/// the machine for itself, as it has at a user's.
 fn calls(servers: &[Server]) -> Done {
-    let mut clients: Vec<Client> = servers.iter().map(Client::start).collect::<Done<_>>()?;
-    for (server, client) in servers.iter().zip(&mut clients) {
+    say("| `echo hi` | p50 µs | p99 µs | bare p50 µs | × bare | `ping` p50 µs |");
+    say("|---|---|---|---|---|---|");
+    for server in servers {
+        let mut client = Client::start(server)?;
         client.run(server, "echo hi", "hi")?;
-    }
-    let mut base = Sample::default();
-    let mut pings: Vec<Sample> = servers.iter().map(|_| Sample::default()).collect();
-    let mut runs: Vec<Sample> = servers.iter().map(|_| Sample::default()).collect();
-    for _ in 0..ROUNDS {
-        std::thread::sleep(REST);
-        let start = Instant::now();
-        bare("echo hi", b"hi\n")?;
-        base.add(start.elapsed());
-        for (number, (server, client)) in servers.iter().zip(&mut clients).enumerate() {
-            std::thread::sleep(REST);
-            let start = Instant::now();
-            client.request("ping", &json!({}))?;
-            pings[number].add(start.elapsed());
-            std::thread::sleep(REST);
-            let start = Instant::now();
-            client.run(server, "echo hi", "hi")?;
-            runs[number].add(start.elapsed());
+        let (mut base, mut pings, mut runs) =
+            (Sample::default(), Sample::default(), Sample::default());
+        for _ in 0..ROUNDS {
+            base.add(rested(|| bare("echo hi", b"hi\n"))?);
+            pings.add(rested(|| client.request("ping", &json!({})).map(drop))?);
+            runs.add(rested(|| client.run(server, "echo hi", "hi").map(drop))?);
         }
-    }
-    for client in clients {
         client.leave()?;
-    }
-    say("| `echo hi` | p50 µs | p99 µs | × bare | `ping` p50 µs |\n|---|---|---|---|---|");
-    let row = |name: &str, sample: &Sample, ping: &str| {
         say(format!(
-            "| {name} | {} | {} | {:.2} | {ping} |",
-            microseconds(sample.median()),
-            microseconds(sample.percentile(99)),
-            ratio(sample.median(), base.median()),
+            "| {} | {} | {} | {} | {:.2} | {} |",
+            server.name,
+            microseconds(runs.median()),
+            microseconds(runs.percentile(99)),
+            microseconds(base.median()),
+            ratio(runs.median(), base.median()),
+            microseconds(pings.median()),
         ));
-    };
-    row(BASE, &base, "");
-    for (number, server) in servers.iter().enumerate() {
-        row(server.name, &runs[number], &microseconds(pings[number].median()));
     }
     say("");
     Ok(())
+}
+
+/// How long something takes that comes after a rest.
+fn rested(work: impl FnOnce() -> Done) -> Done<Duration> {
+    std::thread::sleep(REST);
+    let start = Instant::now();
+    work()?;
+    Ok(start.elapsed())
 }
 
 /// Many commands at once: how long until the last is answered.
