@@ -63,7 +63,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     tailor: as_it_is,
     is_enabled: |_| true,
     event,
-    sentence: crate::news::sentence,
+    sentence: |_, event| event.to_string(),
 };
 
 /// The label of a process whose nonzero exit code is a result.

@@ -76,6 +76,7 @@ fn failed(problem: ToolError) -> ToolError {
     match problem.code {
         // The gate's words are its own.
         "denied" | "approval_required" | "expired" => problem,
+        "invalid_argument" => ToolError::new("invalid_arguments", problem.message),
         _ => io_error(&problem.message),
     }
 }
@@ -132,14 +133,18 @@ fn status(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, ToolEr
             json!({"status": "failed", "error": why, "duration_secs": seconds})
         }
         End::Lost { reason } => {
-            let why = match reason {
-                LostReason::SupervisorKilled => "its supervisor was killed",
-                LostReason::Reboot => "the machine was restarted",
-                LostReason::Damaged => "its files are damaged",
-            };
-            json!({"status": "failed", "error": why, "duration_secs": seconds})
+            json!({"status": "failed", "error": lost(*reason), "duration_secs": seconds})
         }
     })
+}
+
+/// Why it is not known how a command ended.
+fn lost(reason: LostReason) -> &'static str {
+    match reason {
+        LostReason::SupervisorKilled => "its supervisor was killed",
+        LostReason::Reboot => "the machine was restarted",
+        LostReason::Damaged => "its files are damaged",
+    }
 }
 
 fn running(at: u64) -> Value {
