@@ -6,13 +6,15 @@ mod shell_job_cancel;
 mod shell_job_status;
 mod shell_jobs;
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 use umbo_engine::{End, Job, LostReason, Status, Summary};
 use umbo_view::Stream;
 
 use super::{Dialect, as_it_is, no_guidance};
 use crate::answer::ToolError;
-use crate::call::Call;
+use crate::call::{Call, text};
 use crate::schema::Problem;
 use crate::tool::{Definition, Tool};
 
@@ -113,7 +115,7 @@ fn status(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, ToolEr
         Status::Ended(outcome) => outcome,
     };
     let seconds = outcome.duration().as_secs_f64();
-    let output = |stream| call.text(job, Some(stream), call.budget(None));
+    let output = |stream| output(call, job, stream);
     Ok(match &outcome.end {
         End::Exited { .. } | End::Signaled { .. } => json!({
             "status": "completed",
@@ -136,6 +138,19 @@ fn status(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, ToolEr
             json!({"status": "failed", "error": lost(*reason), "duration_secs": seconds})
         }
     })
+}
+
+/// What one stream of a job told, and where all of it is if that is too much.
+fn output(call: &Call<'_>, job: &Job, stream: Stream) -> Result<String, ToolError> {
+    let view = call.view(job, 0, Some(stream), call.budget(None))?;
+    let mut output = text(&view);
+    if view.truncated {
+        if !output.ends_with('\n') {
+            output.push('\n');
+        }
+        let _ = writeln!(output, "[umbo: offsets are those of {}]", job.output_path().display());
+    }
+    Ok(output)
 }
 
 /// Why it is not known how a command ended.

@@ -9,7 +9,7 @@ use umbo_command::Shell as Language;
 use umbo_engine::{Attendance, Command, End, Login, OnDisconnect, Request, Shell, Status, Stdin};
 use umbo_view::Stream;
 
-use super::{TIMEOUT, blocked, failed, io_error, lost};
+use super::{TIMEOUT, blocked, failed, io_error, lost, output};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::{Arguments, whole};
 use crate::call::{Call, Ran};
@@ -62,7 +62,7 @@ fn foreground(call: &Call<'_>, request: &Request, seconds: u64) -> Result<Answer
         End::Lost { reason } => return Err(io_error(lost(*reason))),
         _ => {}
     }
-    let output = |stream| call.text(&job, Some(stream), call.budget(None));
+    let output = |stream| output(call, &job, stream);
     let timed_out = matches!(outcome.end, End::TimedOut { .. });
     let value = json!({
         "exit_code": if timed_out { None } else { outcome.exit_code() },
