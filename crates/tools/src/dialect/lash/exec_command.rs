@@ -48,7 +48,7 @@ fn text(value: &Value, failure: Option<&str>) -> String {
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        text.push_str(&format!("full_output_path: {path}\n"));
+        text.extend(["full_output_path: ", path, "\n"]);
     }
     text
 }

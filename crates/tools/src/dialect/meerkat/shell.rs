@@ -126,9 +126,9 @@ impl Drop for Place<'_> {
 /// The shell that the settings name, which must be there.
 fn shell(call: &Call<'_>) -> Result<Shell, ToolError> {
     let settings = &call.tools.shell;
-    let at = |path: &Path| match path.is_file() {
-        true => Ok(Shell::Path(path.to_owned())),
-        false => Err(missing(&path.display().to_string())),
+    let at = |path: &Path| {
+        let shell = path.is_file().then(|| Shell::Path(path.to_owned()));
+        shell.ok_or_else(|| missing(&path.display().to_string()))
     };
     if let Some(path) = &settings.shell_path {
         return at(path);
