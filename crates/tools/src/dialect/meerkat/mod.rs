@@ -6,11 +6,9 @@ mod shell_job_cancel;
 mod shell_job_status;
 mod shell_jobs;
 
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 use umbo_engine::{End, Job, LostReason, Status, Summary};
-use umbo_view::Stream;
+use umbo_view::{Budget, Stream};
 
 use super::{Dialect, as_it_is, no_guidance};
 use crate::answer::ToolError;
@@ -142,15 +140,18 @@ fn status(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, ToolEr
 
 /// What one stream of a job told, and where all of it is if that is too much.
 fn output(call: &Call<'_>, job: &Job, stream: Stream) -> Result<String, ToolError> {
-    let view = call.view(job, 0, Some(stream), call.budget(None))?;
-    let mut output = text(&view);
-    if view.truncated {
-        if !output.ends_with('\n') {
-            output.push('\n');
-        }
-        let _ = writeln!(output, "[umbo: offsets are those of {}]", job.output_path().display());
+    let budget = call.budget(None);
+    let view = call.view(job, 0, Some(stream), budget)?;
+    let notice = format!("\n[umbo: offsets are those of {}]\n", job.output_path().display());
+    let length = notice.len() as u64;
+    let has_room = budget.tokens.min(budget.bytes) > 8 * length && budget.lines > 8;
+    if !view.truncated || !has_room {
+        return Ok(text(&view));
     }
-    Ok(output)
+    let (tokens, bytes) = (budget.tokens - length, budget.bytes - length);
+    let less = Budget { tokens, bytes, lines: budget.lines - 1, ..budget };
+    let shown = text(&call.view(job, 0, Some(stream), less)?);
+    Ok(format!("{}{notice}", shown.strip_suffix('\n').unwrap_or(&shown)))
 }
 
 /// Why it is not known how a command ended.
