@@ -37,6 +37,22 @@ pub fn check(schema: &Value, value: &Value) -> Result<(), Problem> {
     check_at(schema, value, "")
 }
 
+/// The arguments without fields that are null and need not be given: callers that must name every
+/// field say so that they do not give one.
+pub(crate) fn given(schema: &Value, mut arguments: Value) -> Value {
+    let is_required = |name: &str| {
+        let names = schema.get("required").and_then(Value::as_array);
+        names.is_some_and(|names| names.iter().any(|required| required == name))
+    };
+    if let Some(map) = arguments.as_object_mut() {
+        map.retain(|name, value| {
+            let is_known = !schema["properties"][name.as_str()].is_null();
+            !value.is_null() || !is_known || is_required(name)
+        });
+    }
+    arguments
+}
+
 fn check_at(schema: &Value, value: &Value, field: &str) -> Result<(), Problem> {
     if let Some(kind) = schema.get("type") {
         let kinds: Vec<&str> = match kind {
@@ -301,6 +317,15 @@ mod tests {
             "time_out: an unknown field was given; \
              accepted: `timeout`, or another of command count env mode timeout words"
         );
+    }
+
+    #[test]
+    fn null_is_the_same_as_not_given_where_nothing_need_be() {
+        let all = json!({"command": "x", "timeout": null, "env": {"A": null}, "other": null});
+        let kept = json!({"command": "x", "env": {"A": null}, "other": null});
+        assert_eq!(given(&schema(), all), kept, "only what is known, and only at the top");
+        assert_eq!(given(&schema(), json!({"command": null})), json!({"command": null}));
+        assert_eq!(given(&schema(), json!(null)), json!(null));
     }
 
     #[test]

@@ -460,6 +460,7 @@ impl Toolset {
             return Err(ToolError::new("shell_disabled", message));
         }
         let arguments = if arguments.is_null() { json!({}) } else { arguments };
+        let arguments = schema::given(&tool.input_schema, arguments);
         if let Err(problem) = schema::check(&tool.input_schema, &arguments) {
             return Err((self.dialect.refusal)(tool, &arguments, &problem));
         }

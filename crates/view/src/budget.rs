@@ -40,6 +40,8 @@ impl Budget {
 
     /// The longest line that is sure to fit into `percent` of the budget with its line end.
     pub(crate) fn longest_line(&self, percent: u64) -> usize {
+        // In less room than a notice takes, one whole line is worth more than pieces of several.
+        let percent = if self.notices() == Notices::Silent { 100 } else { percent };
         let part = |whole: u64| (whole / 100).saturating_mul(percent) + whole % 100 * percent / 100;
         // No text has more tokens than bytes.
         let room = part(self.bytes).min(part(self.tokens)).saturating_sub(self.told());

@@ -119,6 +119,9 @@ fn stopped(bytes: u64) -> String {
     format!("the search for errors stopped after {bytes} omitted bytes; there may be more")
 }
 
+/// The share of errors from the middle, in percent. Any line of theirs fits into it.
+const ERRORS: u64 = 30;
+
 /// How much raw log may be read for one end of a view with a small budget. Progress bars can make a
 /// lot of log out of little text.
 const READ_LIMIT: u64 = 8 * 1024 * 1024;
@@ -162,7 +165,13 @@ impl<S: Source> Reader<'_, S> {
             Shape::Tail => Direction::Backwards,
             _ => Direction::Forwards,
         };
-        let mut all = choice.gather(direction, self.range(), Meter::new(&options.budget))?;
+        let budget = &options.budget;
+        let whole = usize::try_from(budget.line_bytes).unwrap_or(usize::MAX);
+        let gather = |longest| choice.gather(direction, self.range(), Meter::new(budget), longest);
+        let mut all = gather(whole)?;
+        if !all.complete && choice.longest() < whole {
+            all = gather(choice.longest())?;
+        }
         if !all.complete {
             let mut meter = Meter::new(&options.budget);
             meter.spend(choice.notice.times(if self.scope.gap().is_some() { 3 } else { 1 }));
@@ -197,11 +206,10 @@ struct Choice<'r, 'm, 'o, S> {
 }
 
 impl<S: Source> Choice<'_, '_, '_, S> {
-    /// The longest line: one that surely fits into the smallest share.
+    /// The longest line where not all lines fit: one that leaves room for another.
     fn longest(&self) -> usize {
         let share = match self.options.shape {
-            Shape::HeadTailErrors => 30,
-            Shape::Middle => 50,
+            Shape::HeadTailErrors | Shape::Middle => 50,
             Shape::Head | Shape::Tail => 100,
         };
         self.options.budget.longest_line(share)
@@ -213,8 +221,9 @@ impl<S: Source> Choice<'_, '_, '_, S> {
         direction: Direction,
         range: Range<u64>,
         mut meter: Meter,
+        longest: usize,
     ) -> io::Result<Gathered> {
-        let mut walk = Walk::new(self.reader, direction, range, self.longest());
+        let mut walk = Walk::new(self.reader, direction, range, longest);
         if self.options.minimize {
             walk = walk.folding();
         }
@@ -253,7 +262,8 @@ impl<S: Source> Choice<'_, '_, '_, S> {
             meter.spend(unit_cost(unit, &self.options.budget));
         }
         let start = units.last().map_or(self.reader.range().start, |unit| unit.range.end);
-        let tail = self.gather(Direction::Backwards, start..self.reader.range().end, meter)?;
+        let rest = start..self.reader.range().end;
+        let tail = self.gather(Direction::Backwards, rest, meter, self.longest())?;
         units.extend(tail.units.into_iter().rev());
         Ok(units)
     }
@@ -276,7 +286,7 @@ impl<S: Source> Choice<'_, '_, '_, S> {
         let mut all = all.into_iter().peekable();
         let mut head = Vec::new();
         let mut head_share = meter.share(30);
-        let error_share = meter.share(30);
+        let error_share = meter.share(ERRORS);
         let mut least_tail = meter.share(40);
         while let Some(unit) = all.next_if(|unit| head_share.take(unit_cost(unit, budget))) {
             meter.spend(unit_cost(&unit, budget));
@@ -285,7 +295,7 @@ impl<S: Source> Choice<'_, '_, '_, S> {
         let start = head.last().map_or(self.reader.range().start, |unit| unit.range.end);
         let end = self.reader.range().end;
         // The end comes first in this list.
-        let tail = self.gather(Direction::Backwards, start..end, meter)?.units;
+        let tail = self.gather(Direction::Backwards, start..end, meter, self.longest())?.units;
         let sure = tail.iter().take_while(|unit| least_tail.take(unit_cost(unit, budget))).count();
         let tail_start = tail[..sure].last().map_or(end, |unit| unit.range.start);
         for unit in &tail[..sure] {
@@ -295,7 +305,7 @@ impl<S: Source> Choice<'_, '_, '_, S> {
             self.reader,
             start..tail_start,
             self.options,
-            self.longest(),
+            budget.longest_line(ERRORS),
             error_share,
         )?;
         for cost in windows.iter().flat_map(|window| window.iter().map(|u| unit_cost(u, budget))) {

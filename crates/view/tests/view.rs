@@ -47,6 +47,30 @@ fn what_fits_is_shown_whole() {
 }
 
 #[test]
+fn lines_that_all_fit_are_whole_however_small_the_budget_is() {
+    let line =
+        "warning: this is as long as lines of compilers are, and some are longer than that\n";
+    let text = line.repeat(4);
+    let tokens = count_tokens(&text);
+    for tokens in [tokens, tokens + 1, 100, 300, 512, 1000] {
+        let budget = Budget { tokens, ..Budget::default() };
+        let view = view(&text, &ViewOptions { budget, ..ViewOptions::default() });
+        assert_eq!((view.to_text(), view.truncated), (text.clone(), false), "{tokens}");
+    }
+    // Where they do not, most are whole, and some of the end is there however little fits.
+    let text = format!("{}last\n", line.repeat(40));
+    for (tokens, whole) in [(512, 15), (300, 8), (100, 0), (60, 0), (6, 0)] {
+        let budget = Budget { tokens, ..Budget::default() };
+        let view = view(&text, &ViewOptions { budget, ..ViewOptions::default() });
+        let text = view.to_text();
+        assert!(
+            text.matches(line).count() >= whole && text.ends_with("last\n"),
+            "{tokens}: {text}"
+        );
+    }
+}
+
+#[test]
 fn nothing_says_so() {
     assert_eq!(view("", &ViewOptions::default()).to_text(), NO_OUTPUT);
     let blank = view("\x1b[31m\x1b[0m", &ViewOptions::default());

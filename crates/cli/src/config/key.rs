@@ -130,7 +130,7 @@ pub(crate) static KEYS: [Key; 25] = [
     ),
     key(
         "tools.shell.shell",
-        Kind::Shell,
+        Kind::Program,
         Preset::Text("nu"),
         Tightens::Nothing,
         "what reads the lines of `meerkat`; where there is no `nu`, `sh` does",

@@ -243,7 +243,7 @@ mod tests {
                 Kind::Mode => "\"auto\"".into(),
                 Kind::Inherit => "\"core\"".into(),
                 Kind::Dialect => "\"lash\"".into(),
-                Kind::Shell => "\"zsh\"".into(),
+                Kind::Shell | Kind::Program => "\"zsh\"".into(),
                 Kind::Path => "\"/bin/dash\"".into(),
                 Kind::Patterns => "[\"X_*\"]".into(),
                 Kind::Variables => "{ X = \"1\" }".into(),

@@ -28,6 +28,8 @@ pub(crate) enum Kind {
     Dialect,
     /// A shell.
     Shell,
+    /// Any program that reads lines as a shell does.
+    Program,
     /// An absolute path.
     Path,
     /// Patterns of variables' names.
@@ -73,6 +75,7 @@ impl Kind {
             Self::Shell => {
                 "\"sh\", \"bash\", \"zsh\", \"fish\", \"nu\", \"nu|sh\" or a path".into()
             }
+            Self::Program => "the name of a shell, as \"nu\" or \"bash\", or a path".into(),
             Self::Path => "an absolute path".into(),
             Self::Patterns => "a list of names with * and ?, as [\"AWS_*\"]".into(),
             Self::Variables => "a table of texts, as { CI = \"1\" }".into(),
@@ -91,7 +94,7 @@ impl Kind {
             Self::Mode => Mode::ALL.map(Mode::as_str).to_vec(),
             Self::Inherit => INHERIT.to_vec(),
             Self::Dialect => umbo_tools::dialects(),
-            Self::Shell => vec!["sh", "bash", "zsh", "fish", "nu"],
+            Self::Shell | Self::Program => vec!["sh", "bash", "zsh", "fish", "nu"],
             _ => Vec::new(),
         }
     }
@@ -141,6 +144,8 @@ impl Kind {
             Self::Inherit => word(INHERIT.contains(&text)),
             Self::Dialect => word(umbo_tools::dialects().contains(&text)),
             Self::Shell => word(Shell::parse(text).is_ok()),
+            // Whether there is one is found out when it is wanted.
+            Self::Program => word(is_program(text)),
             Self::Path => word(Path::new(text).is_absolute()),
             Self::Patterns => {
                 let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
@@ -211,6 +216,11 @@ fn show_size(bytes: u64) -> String {
     fitting.map_or_else(|| bytes.to_string(), |(name, unit)| format!("{}{name}", bytes / unit))
 }
 
+/// Whether it can be the name of a program, or its path.
+fn is_program(text: &str) -> bool {
+    text.contains('/') || !text.is_empty() && !text.contains(char::is_whitespace)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,6 +244,8 @@ mod tests {
             (Kind::Span, "true"),
             (Kind::Mode, "\"gard\""),
             (Kind::Shell, "\"cmd.exe\""),
+            (Kind::Program, "\"\""),
+            (Kind::Program, "\"bash -c\""),
             (Kind::Path, "\"bin/nu\""),
             (Kind::Patterns, "\"AWS_*\""),
             (Kind::Patterns, "[1]"),
@@ -242,6 +254,9 @@ mod tests {
             (Kind::Variables, "[]"),
         ] {
             assert_eq!(toml(kind, wrong), None, "{kind:?} {wrong}");
+        }
+        for name in ["dash", "nu|sh", "/opt/my shells/nu"] {
+            assert_eq!(toml(Kind::Program, &format!("{name:?}")), Some(Value::Text(name.into())));
         }
         assert_eq!(toml(Kind::Size, "\"64k\""), Some(Value::Number(65_536)));
         assert_eq!(toml(Kind::Size, "100"), Some(Value::Number(100)));

@@ -44,7 +44,11 @@ fn nearly_right(tool: &Tool, picked: usize, value: Value) -> Value {
         .collect();
     let mut names: Vec<&str> = properties.keys().map(String::as_str).collect();
     names.push("unheard_of");
-    map.insert(names[picked % names.len()].to_owned(), value);
+    let name = names[picked % names.len()];
+    // Null is the same as not given where nothing need be.
+    if !value.is_null() || map.contains_key(name) || !properties.contains_key(name) {
+        map.insert(name.to_owned(), value);
+    }
     Value::Object(map)
 }
 
@@ -76,7 +80,9 @@ fn whatever_is_given_is_checked_whole_before_anything_runs() {
             for tool in tools.tools() {
                 let near = hold(tools, tool, nearly_right(tool, picked, value.clone()));
                 // Nothing at all is read as an object without fields.
-                let far = !value.is_null() && hold(tools, tool, value.clone());
+                let is_null = value.is_null()
+                    || value.as_object().is_some_and(|map| map.values().any(Value::is_null));
+                let far = !is_null && hold(tools, tool, value.clone());
                 refused.set(refused.get() + usize::from(near) + usize::from(far));
             }
         }

@@ -1,15 +1,16 @@
 //! The contracts of the dialects, as data: `crates/tools/contracts/DIALECT/TOOL.yaml` has calls and
 //! what they must answer, so that a reader can hold them against the document they come from.
 //!
-//! A file states its tool (`tool`: schemas without their descriptions, overlap, binding) and has
-//! cases. A case is a list of steps over one toolset, which `set` says more about, in a project of its
-//! `files` with the task runners that `programs` names. A step calls a tool (`call`, `with`) and states its structured result exactly (`is`) or in part (`has`), its text
-//! (`text`), whether it `fails`, and which events of other jobs ride on it (`told`). `keep` remembers
-//! parts of the result, which later steps write as `$name`. Other steps wait until a job `ends` or
-//! `prints` something, let it pass `$held` or `$later` (`release`; `meanwhile` a call waits), or make a
-//! new toolset of the same caller (`reopen`). In expectations a string `re:…` is a pattern that must match,
-//! `ge:…` a number that must be reached, and `any` is anything; `$nap` is a command that sleeps longer
-//! than a test.
+//! A file states its tool (`tool`: schemas without their descriptions, overlap, binding), says by the
+//! lines of its source where it `differs`, and why, and has cases. A case is a list of steps over one
+//! toolset, which `set` says more about, in a project of its `files` with the task runners that
+//! `programs` names. A step calls a tool (`call`, `with`) and states its structured result exactly
+//! (`is`) or in part (`has`), its text (`text`), whether it `fails`, and which events of other jobs ride
+//! on it (`told`). `keep` remembers parts of the result, which later steps write as `$name`. Other steps
+//! wait until a job `ends` or `prints` something, let it pass `$held` or `$later` (`release`;
+//! `meanwhile` a call waits), or make a new toolset of the same caller (`reopen`). In expectations a
+//! string `re:…` is a pattern that must match, `ge:…` a number that must be reached, and `any` is
+//! anything; `$nap` is a command that sleeps longer than a test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -33,6 +34,9 @@ struct Contract {
     /// Where it is written.
     #[serde(rename = "source")]
     _source: String,
+    /// Where the tool is not as its source says, or more than that, and why; by its lines.
+    #[serde(rename = "differs", default)]
+    _differs: BTreeMap<String, String>,
     tool: Option<Stated>,
     cases: Vec<Case>,
 }

@@ -382,6 +382,22 @@ fn the_end_of_a_meerkat_job_is_a_message_for_the_loop() {
 }
 
 #[test]
+fn the_end_of_a_lash_process_is_told_in_words_with_all_that_it_ended_with() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "lash");
+    let gate = umbo.fifo("gate");
+    let line = format!("read x < {}; echo tea", gate.display());
+    let started = call(&tools, "start_command", json!({"cmd": line}));
+    let id = started.structured["id"].as_str().unwrap();
+    drop(open_for_writing(&gate));
+    umbo.outcome(&umbo.listed_by_name(id));
+    let next = call(&tools, "exec_command", json!({"cmd": "true"}));
+    let told = &next.completed[0];
+    assert_eq!(serde_json::from_str::<Value>(&told.sentence).unwrap(), told.event);
+    assert_eq!(told.event["result"]["output"], "tea\n");
+}
+
+#[test]
 fn numbers_beyond_all_bounds_bound_nothing_and_break_nothing() {
     let umbo = Umbo::new();
     for (dialect, tool, with) in [
@@ -449,4 +465,19 @@ fn meerkat_is_off_until_it_is_turned_on() {
     let on = umbo.call(words).env("UMBO_TOOLS_SHELL_ENABLED", "true").json();
     assert_eq!(on["exit_code"], 0);
     umbo.call(words).env("UMBO_TOOLS_SHELL_ENABLED", "maybe").refused();
+}
+
+#[test]
+fn the_shell_of_meerkat_is_any_that_the_configuration_names() {
+    let umbo = Umbo::new();
+    let call = |shell: &str| {
+        umbo.call(["call", "--dialect", "meerkat", "shell", r#"{"command": "echo $0"}"#])
+            .env("UMBO_TOOLS_SHELL_ENABLED", "true")
+            .env("UMBO_TOOLS_SHELL_SHELL", shell)
+    };
+    assert!(call("dash").json()["stdout"].as_str().unwrap().ends_with("/dash\n"));
+    let missing = call("nonesuch").status(1).json();
+    assert_eq!(missing["error"], "shell_not_installed");
+    let message = "Shell not installed: nonesuch. Install from https://nushell.sh";
+    assert_eq!(missing["message"], message);
 }

@@ -63,6 +63,25 @@ fn a_terminal_has_the_same_outcome_type() {
 }
 
 #[test]
+fn a_terminal_that_nobody_has_open_hangs_up_on_nobody() {
+    let umbo = Umbo::new();
+    let (gate, back) = (umbo.fifo("gate"), umbo.fifo("back"));
+    let inner = format!("echo up > {}; read go; echo again > /dev/tty; exit 4", back.display());
+    let line = format!("exec sh -c '{inner}' < {} > /dev/null 2>&1", gate.display());
+    let mut request = Request::shell(line, umbo.path());
+    request.terminal = Some(Size::default());
+    let job = umbo.engine().start(&request).unwrap();
+    let mut passing = fs::OpenOptions::new().write(true).open(&gate).unwrap();
+    assert_eq!(fs::read_to_string(&back).unwrap(), "up\n");
+    // Answered after what there was to notice at the terminal.
+    job.resize(Size { columns: 60, rows: 20 }).unwrap();
+    std::io::Write::write_all(&mut passing, b"go\n").unwrap();
+    assert_eq!(job.wait(&[Condition::Exit], Some(PATIENCE)).unwrap(), Met::Exit);
+    assert_eq!(job.outcome().unwrap().unwrap().end, End::Exited { code: 4 });
+    assert_eq!(fs::read_to_string(job.output_path()).unwrap(), "again\r\n");
+}
+
+#[test]
 fn an_attached_job_is_waited_for_with_patience_and_can_be_left() {
     let umbo = Umbo::new();
     let engine = umbo.engine();

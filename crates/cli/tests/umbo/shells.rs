@@ -66,6 +66,21 @@ fn nu_runs_its_own_grammar() {
 }
 
 #[test]
+fn nu_reads_the_lines_of_meerkat_unless_told_otherwise() {
+    let umbo = Umbo::new();
+    let call = |with: &str| {
+        let words = ["call", "--dialect", "meerkat", "shell", with];
+        umbo.call(words).env("PATH", path()).env("UMBO_TOOLS_SHELL_ENABLED", "true")
+    };
+    let summed = call(r#"{"command": "print -e no; [1 2 3] | math sum"}"#).json();
+    assert_eq!((&summed["stdout"], &summed["stderr"]), (&"6\n".into(), &"no\n".into()));
+    for line in ["echo x > /dev/sda", "'x' | save -f /dev/sda", "dd if=x of=y", "rm -rf /"] {
+        let with = serde_json::json!({"command": line}).to_string();
+        assert_eq!(call(&with).status(1).json()["error"], "blocked_command", "{line}");
+    }
+}
+
+#[test]
 fn nu_falls_back_to_sh_only_when_it_may() {
     let umbo = Umbo::new();
     shell(&umbo, "nu|sh", "[1 2] | math sum | print").stdout("3\n").run();

@@ -99,6 +99,10 @@ impl Supervision<'_> {
         // Output before signals: what a command wrote is read before its death is noticed.
         if self.stalled.is_none() && !self.is_held_back() {
             for (number, source) in self.sources.iter().enumerate() {
+                if let Some(deserted) = &source.deserted {
+                    add(deserted.as_fd(), PollFlags::IN, Token::Source(number));
+                    continue;
+                }
                 let typing = source.stream == Stream::Pty && self.input.has_keys();
                 let flags = if typing { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
                 add(source.fd.as_fd(), flags, Token::Source(number));
@@ -164,6 +168,8 @@ impl Supervision<'_> {
             tree.reap();
             if tree.main_end.is_some() && self.ended.is_none() {
                 self.ended = Some(Instant::now());
+                // Nobody is left to hang up on.
+                self.sources.iter_mut().for_each(|source| source.deserted = None);
                 failpoint::reach("after_exit");
             }
         }
@@ -181,9 +187,13 @@ impl Supervision<'_> {
     fn read_source(&mut self, number: usize, buffer: &mut [u8]) {
         let Some(source) = self.sources.get_mut(number) else { return };
         let stream = source.stream;
+        if let Some(deserted) = &source.deserted {
+            deserted.drain();
+        }
         match rustix::io::read(&source.fd, &mut *buffer) {
             Ok(0) => source.flow = Flow::Ended,
             Ok(count) => {
+                source.deserted = None;
                 if count >= USUAL_PIPE && source.flow == Flow::Usual {
                     source.flow = Flow::Flood;
                     let _ = rustix::pipe::fcntl_setpipe_size(&source.fd, LARGE_PIPE);
@@ -192,7 +202,8 @@ impl Supervision<'_> {
                 self.keep(stream, &buffer[..count]);
             }
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-            // A terminal that nobody has open any more answers with an error.
+            // A terminal that nobody has open answers with an error.
+            Err(_) if stream == Stream::Pty && self.ended.is_none() => source.desert(),
             Err(_) => source.flow = Flow::Ended,
         }
         if stream == Stream::Pty && self.input.has_keys() {

@@ -29,6 +29,7 @@ use crate::request::Admission;
 use crate::session;
 use crate::state::{Started, State};
 use crate::sys::cgroup::{Bounds, Cgroup, Enforcer};
+use crate::sys::watch::Deserted;
 use crate::sys::{process, pty};
 use crate::wire::{Assign, Frame, News, Report};
 
@@ -118,6 +119,21 @@ pub(super) struct Source {
     pub(super) fd: OwnedFd,
     pub(super) stream: Stream,
     pub(super) flow: Flow,
+    /// Says when a terminal that nobody has open is used again. Meanwhile it is not let go: that would
+    /// hang up on a command that merely writes elsewhere.
+    pub(super) deserted: Option<Deserted>,
+}
+
+impl Source {
+    /// Nobody has the terminal open, but the command runs.
+    pub(super) fn desert(&mut self) {
+        if self.deserted.is_none() {
+            self.deserted = Deserted::new(&self.fd).ok();
+        }
+        if self.deserted.is_none() {
+            self.flow = Flow::Ended;
+        }
+    }
 }
 
 /// How much a stream carries.
@@ -350,7 +366,7 @@ impl<'a> Supervision<'a> {
     fn open_sources(&mut self, terminal: Option<OwnedFd>) -> io::Result<Vec<Source>> {
         let source = |fd: OwnedFd, stream| -> io::Result<Source> {
             rustix::io::ioctl_fionbio(&fd, true)?;
-            Ok(Source { fd, stream, flow: Flow::Usual })
+            Ok(Source { fd, stream, flow: Flow::Usual, deserted: None })
         };
         let fresh = super::berth::Pipe::new;
         let stdout = std::mem::replace(&mut self.berth.stdout, fresh()?);

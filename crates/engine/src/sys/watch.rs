@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
+use rustix::event::{Timespec, epoll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 
 /// A set of watched paths behind one pollable descriptor.
@@ -50,6 +51,34 @@ impl Watch {
             overflow |= event.events().contains(ReadFlags::QUEUE_OVERFLOW);
         }
         overflow
+    }
+}
+
+/// A terminal that nobody has open, behind a descriptor that is ready when somebody uses it again. The
+/// terminal itself would be ready all the time, to say that nobody has it open.
+#[derive(Debug)]
+pub(crate) struct Deserted {
+    fd: OwnedFd,
+}
+
+impl Deserted {
+    pub(crate) fn new(controller: impl AsFd) -> io::Result<Self> {
+        let fd = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
+        epoll::add(&fd, controller, epoll::EventData::new_u64(0), flags)?;
+        Ok(Self { fd })
+    }
+
+    /// Takes the notice, so that the next one is about what comes after.
+    pub(crate) fn drain(&self) {
+        let mut notices = [MaybeUninit::uninit(); 1];
+        let _ = epoll::wait(&self.fd, &mut notices, Some(&Timespec::default()));
+    }
+}
+
+impl AsFd for Deserted {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
     }
 }
 

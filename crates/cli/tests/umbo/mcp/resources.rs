@@ -171,9 +171,14 @@ fn who_asked_for_messages_is_told_each_end_once_and_results_tell_it_too() {
     let completed = client.call("jobs", &json!({}))["completed"].clone();
     assert_eq!(completed.as_array().unwrap().len(), 2, "{completed}");
     // An end that a result of its own told of is not announced.
-    client
-        .call("exec", &json!({"command": "read x; exit 4", "background": true, "name": "waited"}));
-    let waiting = client.ask_tool("wait", &json!({"job": "waited"}));
+    let line = "echo up; read x; exit 4";
+    client.call("exec", &json!({"command": line, "background": true, "name": "waited"}));
+    let waiting = client.ask(
+        "tools/call",
+        &json!({"name": "wait", "arguments": {"job": "waited"}, "_meta": {"progressToken": "t"}}),
+    );
+    // It waits.
+    client.hear("notifications/progress");
     umbo.call(["input", &umbo.listed_by_name("waited"), "\n"]).run();
     client.answer(waiting);
     client.call("exec", &json!({"command": "read x; exit 5", "background": true, "name": "last"}));

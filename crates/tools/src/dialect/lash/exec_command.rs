@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use umbo_engine::{Ladder, OnDisconnect, Stdin};
 
 use super::{CANCELLED, request, result};
@@ -30,12 +30,25 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let tokens = arguments.count("max_output_tokens");
     let (mut value, failure) = result(call, &job, &outcome, tokens, timeout_ms)?;
     value["wall_time_seconds"] = json!(seconds);
-    let output = value["output"].as_str().unwrap_or_default().to_owned();
+    let text = text(&value, failure.as_deref());
     match failure {
         Some(failure) if !arguments.flag("allow_nonzero_exit") => {
             value["error"] = json!(failure);
-            Err(ToolError::new("command_failed", format!("{failure}\n{output}")).shaped(value))
+            Err(ToolError::new("command_failed", text).shaped(value))
         }
-        _ => Ok(Answer::new(value, output)),
+        _ => Ok(Answer::new(value, text)),
     }
+}
+
+/// The result for who reads text alone: how it ended unless well, the output, and where all of it is.
+fn text(value: &Value, failure: Option<&str>) -> String {
+    let mut text = failure.map(|failure| format!("{failure}\n")).unwrap_or_default();
+    text.push_str(value["output"].as_str().unwrap_or_default());
+    if let Some(path) = value["full_output_path"].as_str() {
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.extend(["full_output_path: ", path, "\n"]);
+    }
+    text
 }

@@ -63,13 +63,15 @@ pub(super) const DIALECT: Dialect = Dialect {
     tailor: as_it_is,
     is_enabled: |_| true,
     event,
-    sentence: crate::news::sentence,
+    sentence: |_, event| event.to_string(),
 };
 
 /// The label of a process whose nonzero exit code is a result.
 const ALLOW_NONZERO: &str = "allow_nonzero_exit";
 /// The label that says how many tokens of a process's output are told.
 const MOST_TOKENS: &str = "max_output_tokens";
+/// Processes that ended are listed for so many seconds, and so many of them.
+const SHOWN: (u64, usize) = (300, 100);
 /// What a call that nobody waits for any more answers.
 const CANCELLED: &str = "tool call cancelled";
 
@@ -179,10 +181,20 @@ fn handle(id: &str, status: &Status, allows_nonzero: bool) -> Value {
 /// The process that an id means.
 fn process(call: &Call<'_>, arguments: &Arguments) -> Result<(String, Job), ToolError> {
     let id = arguments.text("process_id").unwrap_or_default();
-    match call.named(id) {
-        Some(job) => Ok((id.to_owned(), job)),
-        None => Err(ToolError::new("unknown_process", format!("unknown process `{id}`"))),
+    if let Some(job) = call.named(id) {
+        return Ok((id.to_owned(), job));
     }
+    let known: Vec<String> = processes(call)?.into_iter().filter_map(|known| known.name).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(" ") };
+    let message = format!("unknown process `{id}`; there are: {known}");
+    let field = Some("process_id".to_owned());
+    Err(ToolError { field, ..ToolError::new("unknown_process", message) })
+}
+
+/// What was started and stays, and what of it ended a short while ago, oldest first.
+fn processes(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
+    // What `exec_command` runs has no name.
+    call.own(SHOWN.0, SHOWN.1, |summary| summary.name.is_some())
 }
 
 /// What is told when a process has ended: its handle, with its result or the error it ended with.

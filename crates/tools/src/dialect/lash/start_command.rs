@@ -27,7 +27,13 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     if let Some(tokens) = arguments.count("max_output_tokens") {
         request.labels.insert(MOST_TOKENS.to_owned(), tokens.to_string());
     }
-    let job = call.start(&request)?;
+    let job = call.start(&request).map_err(|error| match error.code {
+        "key_reused" => {
+            let message = format!("process `{id}` exists, and was started otherwise; use a new id");
+            ToolError::new("key_reused", message)
+        }
+        _ => error,
+    })?;
     if let Status::Ended(outcome) = job.status()?
         && let End::FailedToStart { why } = &outcome.end
     {

@@ -1,7 +1,7 @@
 //! `write_stdin`: typing into a process.
 
 use serde_json::json;
-use umbo_engine::{Error, Status};
+use umbo_engine::{Error, Job, Status};
 
 use super::process;
 use crate::answer::{Answer, ToolError};
@@ -14,8 +14,18 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let close = arguments.flag("close_stdin");
     call.admit_input(&job, chars.as_bytes())?;
     if let Status::Ended(_) = job.status()? {
-        return Err(Error::Ended(job.id().to_string()).into());
+        return Err(ended(&id));
     }
+    let sequence = deliver(&job, chars, close).map_err(|error| match error {
+        Error::Ended(_) => ended(&id),
+        error => error.into(),
+    })?;
+    let value = json!({"process_id": id, "status": "signalled", "sequence": sequence});
+    Ok(Answer::new(value, format!("{id}: signalled")))
+}
+
+/// Types, and says under which number that is written down.
+fn deliver(job: &Job, chars: &str, close: bool) -> Result<u64, Error> {
     // Written down first: what is typed may end the process, and after that nothing happens to it.
     let sequence = job.record_input(chars.len() as u64, close)?;
     if !chars.is_empty() {
@@ -28,6 +38,10 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         }
         job.end_input()?;
     }
-    let value = json!({"process_id": id, "status": "signalled", "sequence": sequence});
-    Ok(Answer::new(value, format!("{id}: signalled")))
+    Ok(sequence)
+}
+
+/// The caller knows the process, not the job behind it.
+fn ended(id: &str) -> ToolError {
+    ToolError::new("job_ended", format!("process `{id}` has ended"))
 }

@@ -21,11 +21,14 @@ pub(super) fn pattern(
     let policy = Policy::new(roots)
         .and_then(|policy| policy.call(Path::new("blocked.toml"), RULES, Trust::Trusted))
         .map_err(|error| ToolError::new("gate_failed", error.to_string()))?;
-    let reading = umbo_command::read(line, shell);
-    let subject = Subject::new(line, &reading, directory, policy.roots());
-    let matched = decide(&subject, &policy, Mode::Open, &[], &[]).matched;
-    let own = matched.into_iter().find(|matched| matched.layer == Layer::Call);
-    Ok(own.map(|matched| matched.rule))
+    // The patterns are written for sh: what looks like one there is an obvious mistake in any shell.
+    let found = [shell, Shell::Posix].into_iter().find_map(|shell| {
+        let reading = umbo_command::read(line, shell);
+        let subject = Subject::new(line, &reading, directory, policy.roots());
+        let matched = decide(&subject, &policy, Mode::Open, &[], &[]).matched;
+        matched.into_iter().find(|matched| matched.layer == Layer::Call)
+    });
+    Ok(found.map(|matched| matched.rule))
 }
 
 #[cfg(test)]
@@ -52,7 +55,13 @@ mod tests {
         ] {
             assert_eq!(found(line, Shell::Posix).as_deref(), Some(name), "{line}");
         }
-        for (line, name) in [("rm -rf /", "rm -rf /"), ("dd if=x of=y", "dd if=")] {
+        for (line, name) in [
+            ("rm -rf /", "rm -rf /"),
+            ("dd if=x of=y", "dd if="),
+            ("echo x > /dev/sda", "> /dev/sd"),
+            ("echo x o> /dev/sda", "> /dev/sd"),
+            ("'x' | save -f /dev/sda", "> /dev/sd"),
+        ] {
             assert_eq!(found(line, Shell::Nu).as_deref(), Some(name), "nu: {line}");
         }
     }

@@ -8,11 +8,11 @@ mod shell_jobs;
 
 use serde_json::{Value, json};
 use umbo_engine::{End, Job, LostReason, Status, Summary};
-use umbo_view::Stream;
+use umbo_view::{Budget, Stream};
 
 use super::{Dialect, as_it_is, no_guidance};
 use crate::answer::ToolError;
-use crate::call::Call;
+use crate::call::{Call, text};
 use crate::schema::Problem;
 use crate::tool::{Definition, Tool};
 
@@ -76,6 +76,7 @@ fn failed(problem: ToolError) -> ToolError {
     match problem.code {
         // The gate's words are its own.
         "denied" | "approval_required" | "expired" => problem,
+        "invalid_argument" => ToolError::new("invalid_arguments", problem.message),
         _ => io_error(&problem.message),
     }
 }
@@ -112,7 +113,7 @@ fn status(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, ToolEr
         Status::Ended(outcome) => outcome,
     };
     let seconds = outcome.duration().as_secs_f64();
-    let output = |stream| call.text(job, Some(stream), call.budget(None));
+    let output = |stream| output(call, job, stream);
     Ok(match &outcome.end {
         End::Exited { .. } | End::Signaled { .. } => json!({
             "status": "completed",
@@ -132,14 +133,34 @@ fn status(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, ToolEr
             json!({"status": "failed", "error": why, "duration_secs": seconds})
         }
         End::Lost { reason } => {
-            let why = match reason {
-                LostReason::SupervisorKilled => "its supervisor was killed",
-                LostReason::Reboot => "the machine was restarted",
-                LostReason::Damaged => "its files are damaged",
-            };
-            json!({"status": "failed", "error": why, "duration_secs": seconds})
+            json!({"status": "failed", "error": lost(*reason), "duration_secs": seconds})
         }
     })
+}
+
+/// What one stream of a job told, and where all of it is if that is too much.
+fn output(call: &Call<'_>, job: &Job, stream: Stream) -> Result<String, ToolError> {
+    let budget = call.budget(None);
+    let view = call.view(job, 0, Some(stream), budget)?;
+    let notice = format!("\n[umbo: offsets are those of {}]\n", job.output_path().display());
+    let length = notice.len() as u64;
+    let has_room = budget.tokens.min(budget.bytes) > 8 * length && budget.lines > 8;
+    if !view.truncated || !has_room {
+        return Ok(text(&view));
+    }
+    let (tokens, bytes) = (budget.tokens - length, budget.bytes - length);
+    let less = Budget { tokens, bytes, lines: budget.lines - 1, ..budget };
+    let shown = text(&call.view(job, 0, Some(stream), less)?);
+    Ok(format!("{}{notice}", shown.strip_suffix('\n').unwrap_or(&shown)))
+}
+
+/// Why it is not known how a command ended.
+fn lost(reason: LostReason) -> &'static str {
+    match reason {
+        LostReason::SupervisorKilled => "its supervisor was killed",
+        LostReason::Reboot => "the machine was restarted",
+        LostReason::Damaged => "its files are damaged",
+    }
 }
 
 fn running(at: u64) -> Value {

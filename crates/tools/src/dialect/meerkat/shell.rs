@@ -9,7 +9,7 @@ use umbo_command::Shell as Language;
 use umbo_engine::{Attendance, Command, End, Login, OnDisconnect, Request, Shell, Status, Stdin};
 use umbo_view::Stream;
 
-use super::{TIMEOUT, blocked, failed, io_error};
+use super::{TIMEOUT, blocked, failed, io_error, lost, output};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::{Arguments, whole};
 use crate::call::{Call, Ran};
@@ -52,13 +52,17 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
 fn foreground(call: &Call<'_>, request: &Request, seconds: u64) -> Result<Answer, ToolError> {
     let _place = Place::take(call)?;
     let patience = Duration::from_secs(seconds).saturating_add(SLACK);
-    let Ran::Ended(job, outcome) = call.run(request, patience).map_err(failed)? else {
+    let Ran::Ended(job, outcome) =
+        call.run(request, patience).map_err(|problem| refused(request, problem))?
+    else {
         return Err(io_error("the call was cancelled"));
     };
-    if let End::FailedToStart { why } = &outcome.end {
-        return Err(io_error(why));
+    match &outcome.end {
+        End::FailedToStart { why } => return Err(io_error(why)),
+        End::Lost { reason } => return Err(io_error(lost(*reason))),
+        _ => {}
     }
-    let output = |stream| call.text(&job, Some(stream), call.budget(None));
+    let output = |stream| output(call, &job, stream);
     let timed_out = matches!(outcome.end, End::TimedOut { .. });
     let value = json!({
         "exit_code": if timed_out { None } else { outcome.exit_code() },
@@ -80,7 +84,7 @@ fn background(
     request.labels.insert(TIMEOUT.to_owned(), seconds.to_string());
     request.on_disconnect = OnDisconnect::Detach;
     let place = Place::take(call)?;
-    let job = call.start(&request).map_err(failed)?;
+    let job = call.start(&request).map_err(|problem| refused(&request, problem))?;
     // From here on it is counted as the job it is.
     drop(place);
     let value = json!({
@@ -122,25 +126,37 @@ impl Drop for Place<'_> {
 /// The shell that the settings name, which must be there.
 fn shell(call: &Call<'_>) -> Result<Shell, ToolError> {
     let settings = &call.tools.shell;
-    let missing = |name: &str| {
-        let message = format!("Shell not installed: {name}. Install from https://nushell.sh");
-        ToolError::new("shell_not_installed", message)
+    let at = |path: &Path| {
+        let shell = path.is_file().then(|| Shell::Path(path.to_owned()));
+        shell.ok_or_else(|| missing(&path.display().to_string()))
     };
     if let Some(path) = &settings.shell_path {
-        let is_there = path.is_file();
-        let shell = Shell::Path(path.clone());
-        return if is_there { Ok(shell) } else { Err(missing(&path.display().to_string())) };
+        return at(path);
     }
     match settings.shell.as_str() {
         // The contract falls back to sh where there is no Nushell.
-        "nu" => Ok(Shell::NuOrSh),
+        "nu" | "nushell" | "nu|sh" => Ok(Shell::NuOrSh),
         "sh" => Ok(Shell::Sh),
-        name if name.contains('/') && Path::new(name).is_file() => Ok(Shell::Path(name.into())),
+        name if name.contains('/') => at(Path::new(name)),
         name => match call.tools.program(name) {
             Some(_) => call.shell_named(name),
             None => Err(missing(name)),
         },
     }
+}
+
+/// The error of a request that could not be run.
+fn refused(request: &Request, problem: ToolError) -> ToolError {
+    match &request.command {
+        // It is a file, and no program.
+        Command::Shell { shell, .. } if problem.code == "no_shell" => missing(&shell.name()),
+        _ => failed(problem),
+    }
+}
+
+fn missing(shell: &str) -> ToolError {
+    let message = format!("Shell not installed: {shell}. Install from https://nushell.sh");
+    ToolError::new("shell_not_installed", message)
 }
 
 /// The language that the line is written in.

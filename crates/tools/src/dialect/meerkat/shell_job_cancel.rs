@@ -1,7 +1,7 @@
 //! `shell_job_cancel`: the end of a background job.
 
 use serde_json::json;
-use umbo_engine::{Ladder, Status};
+use umbo_engine::{End, Ladder, Status};
 
 use super::{io_error, job};
 use crate::answer::{Answer, ToolError};
@@ -11,11 +11,16 @@ use crate::call::Call;
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let id = arguments.text("job_id").unwrap_or_default();
     let (job, summary) = job(call, id)?;
+    let not_running = || ToolError::new("job_not_running", "Job is not running");
     if matches!(summary.status, Status::Ended(_)) {
-        return Err(ToolError::new("job_not_running", "Job is not running"));
+        return Err(not_running());
     }
     // Its end is an event all the same.
-    job.stop(Ladder::default()).map_err(|cause| io_error(&cause.to_string()))?;
+    let outcome = job.stop(Ladder::default()).map_err(|cause| io_error(&cause.to_string()))?;
+    // It may have ended by itself at the last moment; then that is how it ended.
+    if !matches!(outcome.end, End::Stopped { .. }) {
+        return Err(not_running());
+    }
     let value = json!({"job_id": id, "status": "cancelled"});
     let text = value.to_string();
     Ok(Answer::new(value, text))
