@@ -184,8 +184,8 @@ impl Waiting {
     pub(super) fn take(&mut self) -> io::Result<Option<File>> {
         let mut older = Ticket::all(&self.slots);
         older.retain(|ticket| ticket.job < self.ticket.job);
-        let in_the_way = older.iter().rev().filter(|ticket| ticket.most >= self.ticket.most);
-        if let Some(end) = in_the_way.filter_map(|ticket| ticket.listen(&self.slots)).next() {
+        let mut in_the_way = older.iter().rev().filter(|ticket| ticket.most >= self.ticket.most);
+        if let Some(end) = in_the_way.find_map(|ticket| ticket.listen(&self.slots)) {
             self.bell = Some(Bell::Ahead(end));
             return Ok(None);
         }
