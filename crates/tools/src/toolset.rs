@@ -257,7 +257,7 @@ impl Builder {
         let mut toolset = Toolset {
             gate: gate.base(&directory),
             recipes,
-            news: News::new(comes_back),
+            news: Arc::new(News::new(comes_back)),
             dialect,
             tools,
             engine,
@@ -308,7 +308,7 @@ pub struct Toolset {
     /// What was found in the projects of this caller.
     recipes: Cache,
     tasks: TaskStore,
-    pub(crate) news: News,
+    pub(crate) news: Arc<News>,
     /// Jobs that end with this toolset.
     held: Mutex<Vec<Attached>>,
     /// Taken by tools whose calls must not overlap.
