@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use umbo_engine::{Job, Ladder, Status, Summary};
+use umbo_engine::{End, Job, Ladder, Status, Summary};
 use umbo_view::Tick;
 
 use super::{answer, error, jobs, snapshot};
@@ -24,6 +24,8 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         }
         return build(call, &known(call, None)?, None);
     }
+    // Nobody to cancel is no cancellation: what runs is watched.
+    let cancel = cancel.filter(|ids| !ids.is_empty());
     let cancelled = cancel.as_deref().map(|ids| cancel_all(call, ids)).transpose()?;
     let watched: Vec<Job> = match (&poll, &cancelled) {
         (Some(ids), _) => known(call, Some(ids))?,
@@ -35,11 +37,14 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
             return build(call, &known(call, cancel.as_deref())?, Some(&cancelled));
         }
         let text = match poll {
+            Some(ids) if ids.is_empty() => "No matching jobs found for IDs: none given".to_owned(),
             Some(ids) => format!("No matching jobs found for IDs: {}", ids.join(", ")),
             None => "No running background jobs to wait for.".to_owned(),
         };
         return Ok(answer(text, &json!({"jobs": []})));
     }
+    // Whoever watches a job hears of its end here, and not otherwise.
+    let _awaiting: Vec<_> = watched.iter().map(|job| call.tools.news.awaiting(job.id())).collect();
     wait(call, &watched)?;
     build(call, &watched, cancelled.as_deref())
 }
@@ -61,24 +66,33 @@ fn is_over(job: &Job) -> bool {
     !matches!(job.status(), Ok(Status::Created | Status::Started { .. }))
 }
 
-/// Cancels, all at once; what became of each id.
+/// Cancels, all at once; what became of each id. One that comes again is over by then.
 fn cancel_all(call: &Call<'_>, ids: &[String]) -> Result<Vec<(String, &'static str)>, ToolError> {
     let all = jobs(call)?;
-    let cancel = |id: &String| -> Result<&'static str, ToolError> {
+    let cancel = |id: &String, is_again: bool| -> Result<&'static str, ToolError> {
         let Some(named) = all.iter().find(|summary| summary.name.as_ref() == Some(id)) else {
             return Ok("not_found");
         };
         let job = call.tools.engine.job(named.job.as_str())?;
-        if is_over(&job) {
+        if is_again || is_over(&job) {
             return Ok("already_completed");
         }
-        job.stop(Ladder::default())?;
-        Ok("cancelled")
+        Ok(match job.stop(Ladder::default())?.end {
+            End::Stopped { .. } | End::Lost { .. } => "cancelled",
+            // It was faster.
+            _ => "already_completed",
+        })
     };
+    let cancel = &cancel;
     thread::scope(|scope| {
-        let stops: Vec<_> = ids.iter().map(|id| (id, scope.spawn(|| cancel(id)))).collect();
+        let stop = |(place, id): (usize, &'_ String)| {
+            let is_again = ids[..place].contains(id);
+            let id = id.clone();
+            (id.clone(), scope.spawn(move || cancel(&id, is_again)))
+        };
+        let stops: Vec<_> = ids.iter().enumerate().map(stop).collect();
         let joined = stops.into_iter().map(|(id, stop)| match stop.join() {
-            Ok(outcome) => Ok((id.clone(), outcome?)),
+            Ok(outcome) => Ok((id, outcome?)),
             Err(_) => Err(error(format!("{id} could not be cancelled"))),
         });
         joined.collect()

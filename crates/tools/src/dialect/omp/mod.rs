@@ -75,6 +75,9 @@ fn tailor(tools: &mut Vec<Tool>, settings: &OmpSettings) {
             tools.retain(|tool| tool.name != "job");
         }
     }
+    if !settings.recipe {
+        tools.retain(|tool| tool.name != recipe::NAME);
+    }
 }
 
 fn refusal(tool: &Tool, _arguments: &Value, problem: &Problem) -> ToolError {
@@ -112,11 +115,16 @@ fn jobs(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
     call.own(RETENTION, usize::MAX, outlasted)
 }
 
-/// The end of what a job wrote, in the room that a result has.
-fn view(call: &Call<'_>, job: &Job) -> Result<View, ToolError> {
+/// The end of what a job wrote, or of the first lines of it, in the room that a result has.
+fn view(call: &Call<'_>, job: &Job, head: Option<u64>) -> Result<View, ToolError> {
     let bytes = BYTES.min(call.budget(None).bytes);
     let budget = Budget { bytes, tokens: u64::MAX, lines: u64::MAX, ..call.budget(None) };
-    let reader = Reader::new(JobLog::open(job)?).mask(&call.tools.masker);
+    let mut reader = Reader::new(JobLog::open(job)?).mask(&call.tools.masker);
+    if let Some(lines) = head {
+        let next = lines.saturating_add(1);
+        let end = reader.lines(next..=next, &budget)?.offset.start;
+        reader = reader.offsets(0..end);
+    }
     let (shape, minimize) = (Shape::Tail, call.tools.minimize);
     Ok(reader.view(&ViewOptions { budget, shape, minimize, ..ViewOptions::default() })?)
 }
@@ -170,7 +178,7 @@ fn snapshot(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, Tool
         "durationMs": end.saturating_sub(started) / 1000,
     });
     if let Status::Ended(outcome) = &summary.status {
-        match ending(call, job, outcome, &text(&view(call, job)?)) {
+        match ending(call, job, outcome, &text(&view(call, job, None)?)) {
             Ok(text) => value["resultText"] = json!(text),
             Err(text) => value["errorText"] = json!(text),
         }
