@@ -411,34 +411,136 @@ fn the_classifier_of_tasks_is_there_for_their_gate() {
     assert!(classify("mkdir x").is_common_fs);
 }
 
-#[test]
-fn a_task_is_in_the_store_from_its_start_to_its_end() {
-    let umbo = Umbo::new();
-    let tools = toolset(&umbo, "tasks");
-    let (sender, changes) = std::sync::mpsc::channel();
+/// What the store of a toolset tells its observers.
+fn changes(tools: &Toolset) -> mpsc::Receiver<(&'static str, String)> {
+    let (sender, changes) = mpsc::channel();
     let sender = std::sync::Mutex::new(sender);
     tools.tasks().observe(move |change| {
         let _ = sender.lock().unwrap().send((change.op, change.task.output.clone()));
     });
-    let with = json!({"command": "echo hi", "run_in_background": true});
-    let result = tools.call("Bash", with, &Ticket::default());
-    let id = result.structured["task_id"].as_str().unwrap();
-    assert_eq!(changes.recv().unwrap(), ("started", String::new()));
-    assert_eq!(changes.recv().unwrap(), ("completed", "hi\n".to_owned()));
+    changes
+}
+
+fn start_task(tools: &Toolset, command: &str) -> String {
+    let with = json!({"command": command, "run_in_background": true});
+    call(tools, "Bash", with).structured["task_id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_task_is_in_the_store_from_its_start_to_its_end() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "tasks");
+    let changes = changes(&tools);
+    let next = || changes.recv_timeout(PATIENCE).unwrap();
+    let id = start_task(&tools, "echo hi");
+    assert_eq!(next(), ("started", String::new()));
+    assert_eq!(next(), ("completed", "hi\n".to_owned()));
+    assert_eq!(tools.tasks().snapshot().len(), 1);
     assert!(tools.tasks().has_pending());
     assert_eq!(tools.tasks().drain_completed()[0].id, id);
-    assert_eq!(changes.recv().unwrap().0, "removed");
-    let with = json!({"command": umbo.nap(), "run_in_background": true});
-    let result = tools.call("Bash", with, &Ticket::default());
-    let id = result.structured["task_id"].as_str().unwrap();
-    assert_eq!(changes.recv().unwrap().0, "started");
-    assert!(tools.tasks().stop(id).is_some());
-    assert_eq!(changes.recv().unwrap().0, "killed");
-    let with = json!({"command": umbo.nap(), "run_in_background": true});
-    let result = tools.call("Bash", with, &Ticket::default());
-    assert_eq!(changes.recv().unwrap().0, "started");
-    call(&tools, "task_stop", json!({"task_id": result.structured["task_id"]}));
-    assert_eq!(changes.recv().unwrap().0, "killed");
+    assert_eq!(next().0, "removed");
+    let id = start_task(&tools, &umbo.nap());
+    assert_eq!(next().0, "started");
+    assert!(tools.tasks().stop(&id).is_some());
+    assert_eq!(next().0, "killed");
+    assert_eq!(tools.tasks().get(&id).unwrap().exit_code, -1);
+}
+
+#[test]
+fn a_task_that_was_drained_is_not_told_by_a_result() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "tasks");
+    let changes = changes(&tools);
+    let next = || changes.recv_timeout(PATIENCE).unwrap().0;
+    for drains in [true, false] {
+        let gate = umbo.fifo(&format!("gate-{drains}"));
+        let id = start_task(&tools, &format!("read x < {}", gate.display()));
+        drop(open_for_writing(&gate));
+        assert_eq!((next(), next()), ("started", "failed"));
+        if drains {
+            assert_eq!(tools.tasks().drain_completed()[0].id, id);
+            assert_eq!(next(), "removed");
+        }
+        let told = call(&tools, "task_list", json!({})).completed;
+        assert_eq!(told.len(), usize::from(!drains), "{told:?}");
+        assert_eq!(tools.tasks().has_pending(), !drains, "it is drained by the loop alone");
+    }
+}
+
+#[test]
+fn a_job_that_is_watched_is_not_announced_beside() {
+    let umbo = Umbo::new();
+    let tools = std::sync::Arc::new(toolset(&umbo, "omp"));
+    let gate = umbo.fifo("gate");
+    let line = format!("read x < {}", gate.display());
+    let watched = call(&tools, "bash", json!({"command": line, "async": true}));
+    let id = watched.structured["details"]["async"]["jobId"].as_str().unwrap().to_owned();
+    let job = umbo.engine().job(&id).unwrap();
+    let (announcing, watching) = (std::sync::Arc::clone(&tools), job.clone());
+    let announced = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let hearing = std::sync::Arc::clone(&announced);
+    let once = std::sync::Once::new();
+    let progress = move |_: &umbo_tools::Tick| {
+        once.call_once(|| {
+            drop(open_for_writing(&gate));
+            watching.wait(&[umbo_engine::Condition::Exit], Some(PATIENCE)).unwrap();
+            hearing.lock().unwrap().push(announcing.announce(watching.id().as_str()));
+        });
+    };
+    let ticket = Ticket::builder().progress(progress).build();
+    let polled = tools.call("job", json!({"poll": [id]}), &ticket);
+    assert_eq!(polled.structured["details"]["jobs"][0]["status"], "failed");
+    assert_eq!(*announced.lock().unwrap(), [None]);
+    assert_eq!(tools.announce(job.id().as_str()), None, "the poll told it");
+}
+
+#[test]
+fn a_recipe_of_any_dialect_is_the_last_run_of_its_task() {
+    for (dialect, tool) in [("omp", "recipe"), ("recipe", "project.recipe"), ("umbo", "recipe")] {
+        let umbo = Umbo::new();
+        fs::write(umbo.path().join("Makefile"), "good:\n\t@true\nbad:\n\t@false\n").unwrap();
+        for (op, failing) in [("good", false), ("bad", dialect == "omp")] {
+            let with = json!({"op": op}).to_string();
+            let words = ["call", "--dialect", dialect, tool, &with];
+            umbo.call(words).current_dir(umbo.path()).status(i32::from(failing)).json();
+        }
+        let listed = umbo.call(["recipes", "--json"]).current_dir(umbo.path()).json();
+        let tasks = listed["tasks"].as_array().unwrap().iter();
+        let codes: Vec<_> = tasks.map(|task| task["last_exit_code"].clone()).collect();
+        assert_eq!(codes, [json!(0), json!(2)], "{dialect}: {listed}");
+    }
+}
+
+#[test]
+fn the_settings_of_omp_are_in_the_configuration() {
+    let umbo = Umbo::new();
+    fs::write(umbo.path().join("Makefile"), "all:\n\t@true\n").unwrap();
+    let names = |variables: &[(&str, &str)]| {
+        let mut listing =
+            umbo.call(["tools", "--dialect", "omp", "--json"]).current_dir(umbo.path());
+        for (name, value) in variables {
+            listing = listing.env(&format!("UMBO_TOOLS_OMP_{name}"), value);
+        }
+        let tools = listing.json();
+        let has_async = !tools[0]["inputSchema"]["properties"]["async"].is_null();
+        let tools = tools.as_array().unwrap().iter();
+        let names: Vec<_> = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+        (names.join(" "), has_async)
+    };
+    let no_async = ("ASYNC_ENABLED", "false");
+    assert_eq!(names(&[]), ("bash job recipe".to_owned(), true));
+    assert_eq!(names(&[("RECIPE_ENABLED", "false")]), ("bash job".to_owned(), true));
+    assert_eq!(names(&[no_async]), ("bash job recipe".to_owned(), false));
+    let neither = [no_async, ("BASH_AUTO_BACKGROUND_ENABLED", "false")];
+    assert_eq!(names(&neither), ("bash recipe".to_owned(), false));
+    let words = ["call", "--dialect", "omp", "job", "{}"];
+    let told = umbo.call(words).env("UMBO_TOOLS_OMP_ASYNC_POLL_WAIT_DURATION", "7s").refused();
+    assert!(told.contains("\"5s\", \"10s\", \"30s\", \"1m\", \"5m\""), "{told}");
+    let slow = json!({"command": umbo.nap()}).to_string();
+    let call = umbo.call(["call", "--dialect", "omp", "bash", &slow]);
+    let told = call.env("UMBO_TOOLS_OMP_BASH_AUTO_BACKGROUND_THRESHOLD_MS", "1").json();
+    let id = told["details"]["async"]["jobId"].as_str().unwrap();
+    umbo.call(["stop", id, "--json"]).json();
 }
 
 #[test]
