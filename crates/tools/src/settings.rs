@@ -79,3 +79,12 @@ impl Default for OmpSettings {
         }
     }
 }
+
+impl OmpSettings {
+    /// The same, with no wait longer than a call may take.
+    pub(crate) fn within(mut self, longest: Duration) -> Self {
+        self.auto_background_threshold = self.auto_background_threshold.min(longest);
+        self.poll_wait = self.poll_wait.min(longest);
+        self
+    }
+}

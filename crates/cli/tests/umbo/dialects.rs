@@ -495,6 +495,28 @@ fn a_job_that_is_watched_is_not_announced_beside() {
 }
 
 #[test]
+fn an_unseen_end_is_told_with_the_end_of_its_text() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "omp");
+    let told = |name: &str, rest: &str| {
+        let gate = umbo.fifo(name);
+        let line = format!("read x < {}; {rest}", gate.display());
+        let started = call(&tools, "bash", json!({"command": line, "async": true}));
+        let id = started.structured["details"]["async"]["jobId"].as_str().unwrap().to_owned();
+        drop(open_for_writing(&gate));
+        let job = umbo.engine().job(&id).unwrap();
+        job.wait(&[umbo_engine::Condition::Exit], Some(PATIENCE)).unwrap();
+        let result = call(&tools, "bash", json!({"command": "true"}));
+        result.completed[0].sentence.replace(&id, "ID").replace(&line, "LINE")
+    };
+    let failed = "background job ID failed: LINE\nhi\n\nCommand exited with code 3";
+    assert_eq!(told("one", "echo hi; exit 3"), failed);
+    let long = told("two", "seq 1 5000");
+    assert!(long.starts_with("background job ID completed: LINE\n…\n"), "{long}");
+    assert!(long.ends_with("\n4999\n5000") && long.len() < 2100, "{long}");
+}
+
+#[test]
 fn a_recipe_of_any_dialect_is_the_last_run_of_its_task() {
     for (dialect, tool) in [("omp", "recipe"), ("recipe", "project.recipe"), ("umbo", "recipe")] {
         let umbo = Umbo::new();
@@ -527,14 +549,31 @@ fn the_settings_of_omp_are_in_the_configuration() {
         let names: Vec<_> = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
         (names.join(" "), has_async)
     };
+    let words = |variables: &[(&str, &str)]| {
+        let mut listing = umbo.call(["tools", "--dialect", "omp"]);
+        for (name, value) in variables {
+            listing = listing.env(&format!("UMBO_TOOLS_OMP_{name}"), value);
+        }
+        listing.answer().text()
+    };
     let no_async = ("ASYNC_ENABLED", "false");
     assert_eq!(names(&[]), ("bash job recipe".to_owned(), true));
     assert_eq!(names(&[("RECIPE_ENABLED", "false")]), ("bash job".to_owned(), true));
     assert_eq!(names(&[no_async]), ("bash job recipe".to_owned(), false));
     let neither = [no_async, ("BASH_AUTO_BACKGROUND_ENABLED", "false")];
     assert_eq!(names(&neither), ("bash recipe".to_owned(), false));
-    let words = ["call", "--dialect", "omp", "job", "{}"];
-    let told = umbo.call(words).env("UMBO_TOOLS_OMP_ASYNC_POLL_WAIT_DURATION", "7s").refused();
+    let told = words(&[]);
+    for said in ["`async: true`", "longer than about 40 seconds", "waits up to 30 seconds"] {
+        assert!(told.contains(said), "{told}");
+    }
+    let told =
+        words(&[("BASH_AUTO_BACKGROUND_THRESHOLD_MS", "1500"), ("ASYNC_POLL_WAIT_DURATION", "5m")]);
+    assert!(told.contains("longer than about 1.5 seconds"), "{told}");
+    assert!(told.contains("waits up to 40 seconds"), "no longer than a call may: {told}");
+    let told = words(&neither);
+    assert!(!told.contains("async") && !told.contains("`job`"), "{told}");
+    let call = ["call", "--dialect", "omp", "job", "{}"];
+    let told = umbo.call(call).env("UMBO_TOOLS_OMP_ASYNC_POLL_WAIT_DURATION", "7s").refused();
     assert!(told.contains("\"5s\", \"10s\", \"30s\", \"1m\", \"5m\""), "{told}");
     let slow = json!({"command": umbo.nap()}).to_string();
     let call = umbo.call(["call", "--dialect", "omp", "bash", &slow]);

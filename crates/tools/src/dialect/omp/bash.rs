@@ -93,8 +93,7 @@ fn patience(call: &Call<'_>, request: &Request, timeout: Duration) -> Duration {
     if !settings.auto_background || request.terminal.is_some() || timeout <= SHORT {
         return to_its_end;
     }
-    let threshold = settings.auto_background_threshold.min(call.tools.longest_wait);
-    threshold.min(timeout.saturating_sub(Duration::from_secs(1)))
+    settings.auto_background_threshold.min(timeout.saturating_sub(Duration::from_secs(1)))
 }
 
 fn request(call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError> {

@@ -102,7 +102,7 @@ fn cancel_all(call: &Call<'_>, ids: &[String]) -> Result<Vec<(String, &'static s
 /// Waits until the first of those that run has ended. If all have, there is nothing to wait for.
 fn wait(call: &Call<'_>, jobs: &[Job]) -> Result<(), ToolError> {
     let start = Instant::now();
-    let patience = call.tools.omp.poll_wait.min(call.tools.longest_wait);
+    let patience = call.tools.omp.poll_wait;
     let mut seen = call.tools.engine.newest_event()?;
     let over = || jobs.iter().filter(|job| is_over(job)).count();
     let before = over();

@@ -6,6 +6,8 @@ mod job;
 pub(super) mod recipe;
 mod urls;
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use umbo_engine::{End, Job, Outcome, Status, Summary};
 use umbo_view::{Budget, Reader, Shape, View, ViewOptions};
@@ -51,7 +53,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     tailor,
     is_enabled: |_| true,
     event,
-    sentence: crate::news::sentence,
+    sentence,
 };
 
 /// The mark of this dialect's jobs.
@@ -60,23 +62,44 @@ const MARK: &str = "bg_";
 const TIMEOUT: &str = "timeout";
 /// How much text a result has at most. Lines and tokens are not counted in this contract.
 const BYTES: u64 = 50 * 1024;
+/// How much of it a job that ended unseen is told with; `job` has the rest.
+const TOLD: usize = 2000;
 /// Jobs that ended are known for so many seconds.
 const RETENTION: u64 = 300;
 
-/// Leaves out what the settings turn off.
+/// Leaves out what the settings turn off, and says of the rest how it is set.
 fn tailor(tools: &mut Vec<Tool>, settings: &OmpSettings) {
-    if !settings.async_enabled {
-        for tool in tools.iter_mut().filter(|tool| tool.name == "bash") {
-            if let Some(fields) = tool.input_schema["properties"].as_object_mut() {
-                fields.remove("async");
+    let has_jobs = settings.async_enabled || settings.auto_background;
+    tools.retain(|tool| match tool.name {
+        "job" => has_jobs,
+        recipe::NAME => settings.recipe,
+        _ => true,
+    });
+    let spoken = |words: &str, span: Duration| {
+        words.trim().replace("{seconds}", &span.as_secs_f64().to_string())
+    };
+    for tool in tools {
+        match tool.name {
+            "job" => tool.description = spoken(&tool.description, settings.poll_wait),
+            "bash" => {
+                let window = settings.auto_background_threshold;
+                for (is_on, words) in [
+                    (settings.async_enabled, include_str!("bash_async.md")),
+                    (settings.auto_background, include_str!("bash_auto_background.md")),
+                    (has_jobs, include_str!("bash_job.md")),
+                ] {
+                    if is_on {
+                        tool.description.push(' ');
+                        tool.description.push_str(&spoken(words, window));
+                    }
+                }
+                let fields = tool.input_schema["properties"].as_object_mut();
+                if let Some(fields) = fields.filter(|_| !settings.async_enabled) {
+                    fields.remove("async");
+                }
             }
+            _ => {}
         }
-        if !settings.auto_background {
-            tools.retain(|tool| tool.name != "job");
-        }
-    }
-    if !settings.recipe {
-        tools.retain(|tool| tool.name != recipe::NAME);
     }
 }
 
@@ -194,6 +217,19 @@ fn event(call: &Call<'_>, summary: &Summary) -> Option<Value> {
     let state = if snapshot["status"] == "completed" { "completed" } else { "failed" };
     let details = json!({"async": {"state": state, "jobId": summary.name, "type": "bash"}});
     Some(result(said.unwrap_or_default(), &details))
+}
+
+/// The same in words: how it ended, and the end of what it said.
+fn sentence(summary: &Summary, event: &Value) -> String {
+    let id = summary.name.as_deref().unwrap_or_default();
+    let (status, label) = (status(&summary.status), label(&summary.command));
+    let said = event["content"][0]["text"].as_str().unwrap_or_default();
+    let start = said.ceil_char_boundary(said.len().saturating_sub(TOLD));
+    let rest = match said[start..].split_once('\n') {
+        Some((_, rest)) if start > 0 => format!("…\n{rest}"),
+        _ => said[start..].to_owned(),
+    };
+    format!("background job {id} {status}: {label}\n{rest}")
 }
 
 /// What a job is called in lists: its command, on one line.
