@@ -517,6 +517,21 @@ fn an_unseen_end_is_told_with_the_end_of_its_text() {
 }
 
 #[test]
+fn a_shell_that_cannot_be_started_is_told_alike_by_both_tools_of_recipe() {
+    let umbo = Umbo::new();
+    fs::write(umbo.path().join("Makefile"), "all:\n\t@true\n").unwrap();
+    let tools = toolset(&umbo, "recipe");
+    let long = "x".repeat(200_000);
+    for (tool, with) in
+        [("shell.bash", json!({"command": long})), ("project.recipe", json!({"op": long}))]
+    {
+        let result = call(&tools, tool, with);
+        assert!(result.is_error);
+        assert_eq!(result.structured["error"]["code"], "shell_spawn_failed", "{tool}");
+    }
+}
+
+#[test]
 fn a_recipe_of_any_dialect_is_the_last_run_of_its_task() {
     for (dialect, tool) in [("omp", "recipe"), ("recipe", "project.recipe"), ("umbo", "recipe")] {
         let umbo = Umbo::new();
