@@ -9,7 +9,7 @@ use umbo_engine::{Job, OnDisconnect, Outcome, Request, Size, Status, Stdin, Summ
 use umbo_view::View;
 
 use super::urls::{Writing, expand};
-use super::{MARK, TIMEOUT, answer, cd, ending, error, jobs, label, view};
+use super::{BYTES, MARK, TIMEOUT, answer, cd, ending, error, jobs, label, view};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::{Call, Ran, fresh_name, text};
@@ -124,7 +124,8 @@ fn request(call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError>
     }
     request.stdin = Stdin::None;
     let may_ask = call.tools.omp.has_ui && call.variable("PI_NO_PTY").is_none_or(|no| no != "1");
-    if arguments.flag("pty") && may_ask {
+    // A background job has nobody at its terminal.
+    if arguments.flag("pty") && !arguments.flag("async") && may_ask {
         request.terminal = Some(Size::default());
     }
     Ok(request)
@@ -176,7 +177,7 @@ fn ended(
     outcome: &Outcome,
     mut told: Told,
 ) -> Result<Answer, ToolError> {
-    let view = view(call, job, arguments.count("head"))?;
+    let view = view(call, job, arguments.count("head"), BYTES)?;
     let mut output = last_lines(text(&view), arguments.count("tail"));
     if view.counts.folded_lines > 0 {
         output = format!("{}\n[raw output: artifact://{}]", output.trim_end(), job.id());

@@ -7,13 +7,15 @@ use serde_json::{Value, json};
 use umbo_engine::{End, Job, Ladder, Status, Summary};
 use umbo_view::Tick;
 
-use super::{answer, error, jobs, snapshot};
+use super::{BYTES, answer, error, jobs, snapshot};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
 
 /// How often a poll tells how the jobs stand.
 const BEAT: Duration = Duration::from_millis(500);
+/// How many bytes a job is told with, however many there are.
+const LEAST: u64 = 1024;
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let poll = arguments.texts("poll");
@@ -151,9 +153,12 @@ fn build(
         sections.push(format!("## Cancelled ({})\n{}", lines.len(), lines.join("\n")));
     }
     let (mut snapshots, mut completed, mut running) = (Vec::new(), Vec::new(), Vec::new());
+    // They share the room of one result; each has its last lines in any case.
+    let ended = u64::try_from(jobs.iter().filter(|job| is_over(job)).count()).unwrap_or(u64::MAX);
+    let room = (BYTES / ended.max(1)).max(LEAST);
     for job in jobs {
         let Some(summary) = job.summary() else { continue };
-        let snapshot = snapshot(call, job, &summary)?;
+        let snapshot = snapshot(call, job, &summary, room)?;
         let text = |name: &str| snapshot[name].as_str().unwrap_or_default();
         let line = format!("{} [bash] {}: {}", text("id"), text("status"), text("label"));
         if text("status") == "running" {

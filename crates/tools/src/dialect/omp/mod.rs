@@ -138,9 +138,9 @@ fn jobs(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
     call.own(RETENTION, usize::MAX, outlasted)
 }
 
-/// The end of what a job wrote, or of the first lines of it, in the room that a result has.
-fn view(call: &Call<'_>, job: &Job, head: Option<u64>) -> Result<View, ToolError> {
-    let bytes = BYTES.min(call.budget(None).bytes);
+/// The end of what a job wrote, or of the first lines of it, in so many bytes at most.
+fn view(call: &Call<'_>, job: &Job, head: Option<u64>, bytes: u64) -> Result<View, ToolError> {
+    let bytes = bytes.min(call.budget(None).bytes);
     let budget = Budget { bytes, tokens: u64::MAX, lines: u64::MAX, ..call.budget(None) };
     let mut reader = Reader::new(JobLog::open(job)?).mask(&call.tools.masker);
     if let Some(lines) = head {
@@ -186,8 +186,8 @@ fn status(status: &Status) -> &'static str {
     }
 }
 
-/// A job at one moment.
-fn snapshot(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, ToolError> {
+/// A job at one moment, with so many bytes of its text at most.
+fn snapshot(call: &Call<'_>, job: &Job, summary: &Summary, bytes: u64) -> Result<Value, ToolError> {
     let started = summary.started_at().unwrap_or(summary.created_at);
     let end = match &summary.status {
         Status::Ended(outcome) => outcome.ended_at,
@@ -201,7 +201,7 @@ fn snapshot(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, Tool
         "durationMs": end.saturating_sub(started) / 1000,
     });
     if let Status::Ended(outcome) = &summary.status {
-        match ending(call, job, outcome, &text(&view(call, job, None)?)) {
+        match ending(call, job, outcome, &text(&view(call, job, None, bytes)?)) {
             Ok(text) => value["resultText"] = json!(text),
             Err(text) => value["errorText"] = json!(text),
         }
@@ -212,7 +212,7 @@ fn snapshot(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, Tool
 /// What is told when a job has ended that nobody polled: the update that its call would have had.
 fn event(call: &Call<'_>, summary: &Summary) -> Option<Value> {
     let job = call.tools.engine.job(summary.job.as_str()).ok()?;
-    let snapshot = snapshot(call, &job, summary).ok()?;
+    let snapshot = snapshot(call, &job, summary, BYTES).ok()?;
     let said = snapshot["resultText"].as_str().or(snapshot["errorText"].as_str());
     let state = if snapshot["status"] == "completed" { "completed" } else { "failed" };
     let details = json!({"async": {"state": state, "jobId": summary.name, "type": "bash"}});
