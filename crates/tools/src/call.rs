@@ -173,7 +173,12 @@ impl<'a> Call<'a> {
             return Ok(Ran::Ended(job, Box::new(outcome)));
         }
         self.tools.news.expect(job.id());
-        self.keep(attached, request.on_disconnect);
+        if self.ticket.is_cancelled() && request.on_disconnect == OnDisconnect::Stop {
+            // Whom the cancellation did not reach, for it was about to start, misses its caller.
+            drop(attached);
+        } else {
+            self.keep(attached, request.on_disconnect);
+        }
         Ok(Ran::Running(job))
     }
 

@@ -1,16 +1,18 @@
 //! The dialects as a Rust program has them: schemas, guidance, events, stores, and whose turn it is.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use umbo_engine::{Engine, Warmth};
 use umbo_tools::tasks::{Risk, classify};
 use umbo_tools::{Builder, Overlap, Owner, ShellSettings, Ticket, ToolResult, Toolset};
 
-use crate::harness::{PATIENCE, Umbo};
+use crate::harness::{PATIENCE, UMBO, Umbo};
 
 fn builder(umbo: &Umbo, dialect: &str) -> Builder {
     Toolset::builder()
@@ -311,6 +313,31 @@ fn a_cancelled_command_is_gone_and_said_to_be_cancelled() {
         let result = running.join().unwrap();
         assert_eq!((result.is_error, result.text.as_str()), (true, "tool call cancelled"));
     });
+    assert!(umbo.nappers().is_empty());
+}
+
+#[test]
+fn a_command_that_is_cancelled_while_its_supervisor_comes_up_does_not_run_on() {
+    let umbo = Umbo::new();
+    let (gate, slow) = (umbo.fifo("gate"), umbo.path().join("slow"));
+    let script = format!("#!/bin/sh\nread x < {}\nexec {UMBO} \"$@\"\n", gate.display());
+    fs::write(&slow, script).unwrap();
+    fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).unwrap();
+    let engine = Engine::builder(umbo.state()).supervisor(&slow).warmth(Warmth::Cold);
+    let tools = builder(&umbo, "omp").engine(engine.open().unwrap()).build().unwrap();
+    let ticket = Ticket::default();
+    thread::scope(|scope| {
+        let with = json!({"command": umbo.nap()});
+        let running = scope.spawn(|| tools.call("bash", with, &ticket));
+        let coming = open_for_writing(&gate);
+        ticket.cancel();
+        assert_eq!(running.join().unwrap().text, "Command aborted");
+        drop(coming);
+    });
+    let mut events = umbo.call(["events", "--follow", "--json"]).spawn();
+    let kind = |line: String| serde_json::from_str::<Value>(&line).unwrap()["kind"].clone();
+    while kind(events.line()) != "exited" {}
+    events.kill();
     assert!(umbo.nappers().is_empty());
 }
 

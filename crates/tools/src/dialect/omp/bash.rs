@@ -59,13 +59,14 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     wait_for(&mut request, wait);
     match call.run(&request, wait)? {
         Ran::Ended(job, outcome) => ended(call, arguments, &job, &outcome, told),
-        Ran::Running(job) => match job.status()? {
-            Status::Ended(outcome) => {
+        Ran::Running(job) => match job.status() {
+            Ok(Status::Ended(outcome)) => {
                 call.told(&job);
                 ended(call, arguments, &job, &outcome, told)
             }
             _ if call.ticket.is_cancelled() => Err(error("Command aborted")),
-            _ => background(call, &job, &id, told),
+            Ok(_) => background(call, &job, &id, told),
+            Err(problem) => Err(problem.into()),
         },
     }
 }

@@ -89,8 +89,8 @@ fn execute(
     request.on_disconnect = OnDisconnect::Stop;
     match call.run(&request, timeout.saturating_add(CLIMB))? {
         Ran::Ended(job, outcome) => ended(call, &job, &outcome),
-        Ran::Running(job) => match job.status()? {
-            Status::Ended(outcome) => ended(call, &job, &outcome),
+        Ran::Running(job) => match job.status() {
+            Ok(Status::Ended(outcome)) => ended(call, &job, &outcome),
             _ => Err(ToolError::new("shell_aborted", format!("job {} was given up", job.id()))),
         },
     }
