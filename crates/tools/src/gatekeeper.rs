@@ -131,9 +131,10 @@ impl Gatekeeper {
     ) -> Result<Passage<'_>, NotAdmitted> {
         let asked = Asked::new(request);
         let (base, set) = (&request.env.base, &request.env.set);
-        let environment = match set.is_empty() {
-            true => Cow::Borrowed(&**base),
-            false => Cow::Owned([base, &set[..]].concat()),
+        let environment = if set.is_empty() {
+            Cow::Borrowed(&**base)
+        } else {
+            Cow::Owned([base, &set[..]].concat())
         };
         let call = Call {
             command: &asked.text,
