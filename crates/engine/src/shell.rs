@@ -24,7 +24,7 @@ const UNATTENDED: &[(&str, &str)] = &[
     ("GIT_SEQUENCE_EDITOR", "true"),
     // Prompts fail instead of waiting.
     ("GIT_TERMINAL_PROMPT", "0"),
-    ("SSH_ASKPASS", "/bin/false"),
+    ("SSH_ASKPASS", "/usr/bin/false"),
     ("GH_PROMPT_DISABLED", "1"),
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("PIP_NO_INPUT", "1"),

@@ -8,10 +8,12 @@ use umbo_engine::{
     Attached, Condition, Environment, Job, Login, Met, OnDisconnect, Outcome, Request, Scope,
     Shell, Summary,
 };
+use umbo_recipes::Task;
 use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions};
 
 use crate::answer::ToolError;
 use crate::gatekeeper::Passage;
+use crate::project::{TASK, job_name};
 use crate::source::JobLog;
 use crate::ticket::Ticket;
 use crate::toolset::Toolset;
@@ -20,6 +22,8 @@ use crate::toolset::Toolset;
 pub(crate) const DIALECT: &str = "dialect";
 /// How often a wait looks up: whether it was cancelled, and what there is to tell.
 const BEAT: Duration = Duration::from_millis(200);
+/// Whoever waits so long waits for the end of most commands.
+const PATIENT: Duration = Duration::from_secs(1);
 /// How long silence lasts before a waiting caller is told that it lasts.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// As far before the end of what was searched a match may begin.
@@ -30,8 +34,10 @@ const OVERLAP: u64 = 64 << 10;
 pub(crate) struct Call<'a> {
     pub(crate) tools: &'a Toolset,
     pub(crate) ticket: &'a Ticket,
-    /// The task of the project that it runs, which rules can be about.
+    /// What was asked for of the project's tasks, which rules can be about.
     recipe: Option<&'a str>,
+    /// The task that this is.
+    task: Option<&'a Task>,
 }
 
 /// What became of a command within the time its caller had.
@@ -45,12 +51,13 @@ pub(crate) enum Ran {
 
 impl<'a> Call<'a> {
     pub(crate) fn new(tools: &'a Toolset, ticket: &'a Ticket) -> Self {
-        Self { tools, ticket, recipe: None }
+        Self { tools, ticket, recipe: None, task: None }
     }
 
-    /// The same call, for what it runs of a task of the project.
-    pub(crate) fn for_recipe(&self, recipe: &'a str) -> Self {
-        Self { recipe: Some(recipe), ..*self }
+    /// The same call, for a task of the project. `word` stands for what is none.
+    pub(crate) fn for_recipe(&self, word: &'a str, task: Option<&'a Task>) -> Self {
+        let name = task.map_or(word, |task| task.name.as_str());
+        Self { recipe: Some(name), task, ..*self }
     }
 
     /// Asks the gate. Waiting for a person is no part of the command's time.
@@ -84,6 +91,9 @@ impl<'a> Call<'a> {
             Environment { base: Arc::clone(&self.tools.environment), ..Environment::default() };
         request.owner.clone_from(&self.tools.owner);
         request.labels.insert(DIALECT.to_owned(), self.tools.dialect.name.to_owned());
+        if let Some(task) = self.task {
+            request.labels.insert(TASK.to_owned(), job_name(task));
+        }
         request
     }
 
@@ -135,7 +145,12 @@ impl<'a> Call<'a> {
         self.tools.confined(request)?;
         let passage = self.admit(request)?;
         let deadline = Instant::now().checked_add(patience);
-        let mut attached = self.tools.engine.attend(request, patience.min(BEAT))?;
+        // Who has no time for the end is told of the start: before that there is no job to tell of.
+        let mut attached = if patience < PATIENT {
+            self.tools.engine.spawn(request)?
+        } else {
+            self.tools.engine.attend(request, BEAT)?
+        };
         let job = attached.job().clone();
         passage.started(&job);
         if request.on_disconnect == OnDisconnect::Stop {
@@ -158,7 +173,12 @@ impl<'a> Call<'a> {
             return Ok(Ran::Ended(job, Box::new(outcome)));
         }
         self.tools.news.expect(job.id());
-        self.keep(attached, request.on_disconnect);
+        if self.ticket.is_cancelled() && request.on_disconnect == OnDisconnect::Stop {
+            // Whom the cancellation did not reach, for it was about to start, misses its caller.
+            drop(attached);
+        } else {
+            self.keep(attached, request.on_disconnect);
+        }
         Ok(Ran::Running(job))
     }
 

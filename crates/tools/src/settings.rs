@@ -55,8 +55,12 @@ pub struct OmpSettings {
     pub auto_background_threshold: Duration,
     /// `async.pollWaitDuration`: how long `job` waits.
     pub poll_wait: Duration,
+    /// `async.maxJobs`: how many background jobs run at once; kept within 1 to 100.
+    pub max_jobs: usize,
     /// `bashInterceptor.enabled`: whether commands are blocked that a tool of the caller does better.
     pub interceptor: bool,
+    /// `recipe.enabled`: whether there is `recipe`, where there are tasks.
+    pub recipe: bool,
     /// Whether a person sits at the terminal that `pty` asks for.
     pub has_ui: bool,
 }
@@ -68,8 +72,19 @@ impl Default for OmpSettings {
             auto_background: true,
             auto_background_threshold: Duration::from_mins(1),
             poll_wait: Duration::from_secs(30),
+            max_jobs: 100,
             interceptor: true,
+            recipe: true,
             has_ui: false,
         }
+    }
+}
+
+impl OmpSettings {
+    /// The same, with no wait longer than a call may take.
+    pub(crate) fn within(mut self, longest: Duration) -> Self {
+        self.auto_background_threshold = self.auto_background_threshold.min(longest);
+        self.poll_wait = self.poll_wait.min(longest);
+        self
     }
 }

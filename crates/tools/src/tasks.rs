@@ -1,11 +1,14 @@
 //! A store of background tasks, as an agent loop keeps one: tasks are added when they start,
-//! completed when they end, and drained into the conversation once. Observers hear every change.
+//! completed when they end, and drained into the conversation once. Observers hear every change, in
+//! the order of the changes.
 //!
 //! The store knows nothing of processes: whoever adds a task says how to cancel it. The tools of
-//! the dialect `tasks` fill the store of their [`Toolset`](crate::Toolset).
+//! the dialect `tasks` fill the store of their [`Toolset`](crate::Toolset). An agent loop drains that
+//! one, or goes by what results tell (`completed`): what was drained, results do not tell.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
@@ -101,7 +104,7 @@ pub fn generate_id() -> String {
 }
 
 type Observer = Arc<dyn Fn(&TaskChange) + Send + Sync>;
-type Cancel = Box<dyn FnOnce() + Send>;
+type Callback = Box<dyn FnOnce() + Send>;
 
 /// The store. Clones are the same store.
 #[derive(Clone, Default)]
@@ -115,12 +118,39 @@ struct Inner {
     observers: Vec<Observer>,
     /// Counts ends, so that tasks are drained in the order they ended in.
     ends: u64,
+    /// What happened and is not told yet.
+    changes: VecDeque<TaskChange>,
+    /// Whether a thread tells it: then that one tells what comes meanwhile, too.
+    is_telling: bool,
 }
 
 struct Task {
     snapshot: TaskSnapshot,
-    cancel: Option<Cancel>,
+    cancel: Option<Callback>,
+    /// Called when it is drained.
+    drained: Option<Callback>,
     end: u64,
+}
+
+impl Inner {
+    fn changed(&mut self, op: &'static str, task: TaskSnapshot) {
+        self.changes.push_back(TaskChange { domain: TASK_DOMAIN, op, task });
+    }
+
+    /// Takes out a task that has ended.
+    fn remove(&mut self, id: &str) -> Option<Task> {
+        let task = self.tasks.remove(id)?;
+        self.changed("removed", task.snapshot.clone());
+        Some(task)
+    }
+
+    /// The ids of the tasks that have ended, in the order they ended in.
+    fn ended(&self) -> Vec<String> {
+        let is_over = |task: &&Task| task.snapshot.status != TaskStatus::Running;
+        let mut ended: Vec<&Task> = self.tasks.values().filter(is_over).collect();
+        ended.sort_by_key(|task| task.end);
+        ended.into_iter().map(|task| task.snapshot.id.clone()).collect()
+    }
 }
 
 impl TaskStore {
@@ -134,17 +164,35 @@ impl TaskStore {
         TASK_DOMAIN
     }
 
-    /// Calls `observer` at every change from now on, in the thread that makes it.
+    /// Calls `observer` at every change from now on, one change at a time. It may ask the store, and
+    /// change it.
     pub fn observe(&self, observer: impl Fn(&TaskChange) + Send + Sync + 'static) {
         self.lock().observers.push(Arc::new(observer));
     }
 
     /// Adds a task that has just started, and so runs. `cancel` ends its process.
-    pub fn add(&self, mut snapshot: TaskSnapshot, cancel: impl FnOnce() + Send + 'static) {
+    pub fn add(&self, snapshot: TaskSnapshot, cancel: impl FnOnce() + Send + 'static) {
+        self.insert(snapshot, Box::new(cancel), None);
+    }
+
+    /// The same, for who wants to know when it is drained.
+    pub(crate) fn add_until(
+        &self,
+        snapshot: TaskSnapshot,
+        cancel: impl FnOnce() + Send + 'static,
+        drained: impl FnOnce() + Send + 'static,
+    ) {
+        self.insert(snapshot, Box::new(cancel), Some(Box::new(drained)));
+    }
+
+    fn insert(&self, mut snapshot: TaskSnapshot, cancel: Callback, drained: Option<Callback>) {
         snapshot.status = TaskStatus::Running;
-        let task = Task { snapshot: snapshot.clone(), cancel: Some(Box::new(cancel)), end: 0 };
-        self.lock().tasks.insert(snapshot.id.clone(), task);
-        self.tell("started", snapshot);
+        let task = Task { snapshot: snapshot.clone(), cancel: Some(cancel), drained, end: 0 };
+        let mut inner = self.lock();
+        inner.tasks.insert(snapshot.id.clone(), task);
+        inner.changed("started", snapshot);
+        drop(inner);
+        self.tell();
     }
 
     /// A task has ended. Unknown ids and tasks that had ended already are left as they are.
@@ -163,8 +211,9 @@ impl TaskStore {
         task.snapshot.completed_at = now();
         let snapshot = task.snapshot.clone();
         inner.ends = end;
+        inner.changed(status.as_str(), snapshot);
         drop(inner);
-        self.tell(status.as_str(), snapshot);
+        self.tell();
     }
 
     /// Cancels a running task. `None` if it is unknown or has ended, for which there is nothing to
@@ -192,23 +241,25 @@ impl TaskStore {
     /// Takes out the tasks that have ended, in the order they ended in. Those that run stay.
     pub fn drain_completed(&self) -> Vec<TaskSnapshot> {
         let mut inner = self.lock();
-        let mut ended: Vec<(u64, String)> = inner
-            .tasks
-            .values()
-            .filter(|task| task.snapshot.status != TaskStatus::Running)
-            .map(|task| (task.end, task.snapshot.id.clone()))
-            .collect();
-        ended.sort();
-        let drained: Vec<TaskSnapshot> = ended
-            .iter()
-            .filter_map(|(_, id)| inner.tasks.remove(id))
-            .map(|task| task.snapshot)
-            .collect();
+        let mut drained: Vec<Task> =
+            inner.ended().iter().filter_map(|id| inner.remove(id)).collect();
         drop(inner);
-        for snapshot in &drained {
-            self.tell("removed", snapshot.clone());
+        for callback in drained.iter_mut().filter_map(|task| task.drained.take()) {
+            callback();
         }
-        drained
+        self.tell();
+        drained.into_iter().map(|task| task.snapshot).collect()
+    }
+
+    /// Takes out what ended first, if more than so many have ended and nobody drains them.
+    pub(crate) fn keep(&self, most: usize) {
+        let mut inner = self.lock();
+        let ended = inner.ended();
+        for id in &ended[..ended.len().saturating_sub(most)] {
+            inner.remove(id);
+        }
+        drop(inner);
+        self.tell();
     }
 
     /// Whether a task has ended that was not drained.
@@ -225,17 +276,46 @@ impl TaskStore {
         tasks
     }
 
-    fn tell(&self, op: &'static str, task: TaskSnapshot) {
-        // Not under the lock: an observer may ask the store.
-        let observers = self.lock().observers.clone();
-        let change = TaskChange { domain: TASK_DOMAIN, op, task };
-        for observer in observers {
-            observer(&change);
+    /// Tells what happened. Not under the lock: an observer may ask the store.
+    fn tell(&self) {
+        if mem::replace(&mut self.lock().is_telling, true) {
+            return;
+        }
+        let mut telling = Telling { store: self, is_over: false };
+        while let Some((change, observers)) = telling.next() {
+            for observer in observers {
+                observer(&change);
+            }
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The turn to tell, until nothing is left or an observer panics.
+struct Telling<'a> {
+    store: &'a TaskStore,
+    is_over: bool,
+}
+
+impl Telling<'_> {
+    fn next(&mut self) -> Option<(TaskChange, Vec<Observer>)> {
+        let mut inner = self.store.lock();
+        let change = inner.changes.pop_front();
+        // Given back under the same lock: a change that comes now finds nobody telling.
+        self.is_over = change.is_none();
+        inner.is_telling = change.is_some();
+        change.map(|change| (change, inner.observers.clone()))
+    }
+}
+
+impl Drop for Telling<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.store.lock().is_telling = false;
+        }
     }
 }
 
@@ -319,5 +399,91 @@ mod tests {
         assert_eq!(store.get(&id).unwrap().status, TaskStatus::Killed);
         assert!(store.stop(&id).is_none());
         assert_eq!(cancelled.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn changes_are_told_in_their_order_also_those_that_an_observer_makes() {
+        let store = TaskStore::new();
+        let draining = store.clone();
+        store.observe(move |change| {
+            if change.op == "completed" {
+                assert_eq!(draining.drain_completed().len(), 1);
+            }
+        });
+        let heard = heard(&store);
+        let task = TaskSnapshot::new("a", "");
+        let id = task.id.clone();
+        store.add(task, || {});
+        store.complete(&id, TaskStatus::Completed, 0, String::new());
+        let ops: Vec<String> = heard.lock().unwrap().iter().map(|(op, _)| op.clone()).collect();
+        assert_eq!(ops, ["started", "completed", "removed"]);
+    }
+
+    #[test]
+    fn an_end_is_told_before_its_removal_whoever_drains() {
+        let store = TaskStore::new();
+        let heard = heard(&store);
+        let ids: Vec<String> = (0..500)
+            .map(|number| {
+                let task = TaskSnapshot::new(number.to_string(), "");
+                let id = task.id.clone();
+                store.add(task, || {});
+                id
+            })
+            .collect();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for id in &ids {
+                    store.complete(id, TaskStatus::Completed, 0, String::new());
+                }
+            });
+            scope.spawn(|| {
+                let mut left = ids.len();
+                while left > 0 {
+                    left -= store.drain_completed().len();
+                }
+            });
+        });
+        let heard = heard.lock().unwrap();
+        for number in 0..500 {
+            let command = number.to_string();
+            let own = heard.iter().filter(|(_, of)| *of == command);
+            let ops: Vec<&str> = own.map(|(op, _)| op.as_str()).collect();
+            assert_eq!(ops, ["started", "completed", "removed"], "{number}");
+        }
+    }
+
+    #[test]
+    fn an_observer_that_panics_silences_nobody_for_ever() {
+        let store = TaskStore::new();
+        let heard = heard(&store);
+        store.observe(|change| assert_ne!(change.task.command, "bad"));
+        let adding = store.clone();
+        let panicked = std::thread::spawn(move || adding.add(TaskSnapshot::new("bad", ""), || {}));
+        assert!(panicked.join().is_err());
+        store.add(TaskSnapshot::new("good", ""), || {});
+        assert_eq!(heard.lock().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn of_what_nobody_drains_the_newest_are_kept() {
+        let store = TaskStore::new();
+        let heard = heard(&store);
+        for command in ["a", "b", "c", "d"] {
+            let task = TaskSnapshot::new(command, "");
+            let id = task.id.clone();
+            store.add(task, || {});
+            if command != "a" {
+                store.complete(&id, TaskStatus::Completed, 0, String::new());
+            }
+        }
+        store.keep(3);
+        assert_eq!(store.snapshot().len(), 4);
+        store.keep(1);
+        let kept = store.snapshot();
+        assert_eq!(kept.iter().map(|task| task.command.as_str()).collect::<String>(), "ad");
+        let heard = heard.lock().unwrap();
+        let removed = heard.iter().filter(|(op, _)| op == "removed");
+        assert_eq!(removed.map(|(_, command)| command.as_str()).collect::<String>(), "bc");
     }
 }

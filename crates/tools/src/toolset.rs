@@ -229,8 +229,10 @@ impl Builder {
     pub fn build(self) -> Result<Toolset, BuildError> {
         let name = self.dialect.unwrap_or_else(|| "umbo".to_owned());
         let dialect = dialect::find(&name).ok_or(BuildError::UnknownDialect { name })?;
+        let longest_wait = self.longest_wait.unwrap_or(LONGEST_WAIT);
+        let omp = self.omp.within(longest_wait);
         let mut tools = dialect.load()?;
-        (dialect.tailor)(&mut tools, &self.omp);
+        (dialect.tailor)(&mut tools, &omp);
         tools.retain(|tool| {
             let is_named = |names: &Vec<String>| names.iter().any(|name| name == tool.name);
             self.only.as_ref().is_none_or(is_named) && !is_named(&self.hidden)
@@ -257,7 +259,7 @@ impl Builder {
         let mut toolset = Toolset {
             gate: gate.base(&directory),
             recipes,
-            news: News::new(comes_back),
+            news: Arc::new(News::new(comes_back)),
             dialect,
             tools,
             engine,
@@ -270,8 +272,8 @@ impl Builder {
             timeout: self.timeout,
             confinement: self.confinement,
             shell: self.shell,
-            omp: self.omp,
-            longest_wait: self.longest_wait.unwrap_or(LONGEST_WAIT),
+            omp,
+            longest_wait,
             others: self.others,
             tasks: TaskStore::new(),
             held: Mutex::default(),
@@ -308,7 +310,7 @@ pub struct Toolset {
     /// What was found in the projects of this caller.
     recipes: Cache,
     tasks: TaskStore,
-    pub(crate) news: News,
+    pub(crate) news: Arc<News>,
     /// Jobs that end with this toolset.
     held: Mutex<Vec<Attached>>,
     /// Taken by tools whose calls must not overlap.

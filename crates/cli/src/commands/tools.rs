@@ -70,6 +70,7 @@ pub(super) fn toolset_of(
         .timeout(settings.tools.timeout)
         .confine(confinement)
         .shell_settings(settings.tools.shell.clone())
+        .omp_settings(settings.tools.omp.clone())
         .build()
         .map_err(Failure::new)
 }

@@ -64,7 +64,7 @@ const fn key(
 }
 
 /// All of them, in the order in which they are shown.
-pub(crate) static KEYS: [Key; 25] = [
+pub(crate) static KEYS: [Key; 32] = [
     key(
         "max_running",
         Kind::Count,
@@ -162,6 +162,55 @@ pub(crate) static KEYS: [Key; 25] = [
         Preset::As("max_running"),
         Tightens::Lower,
         "how many jobs run at once when an agent starts another",
+    ),
+    key(
+        "tools.omp.async.enabled",
+        Kind::Flag,
+        Preset::Text("true"),
+        Tightens::Only(false),
+        "whether `bash` of `omp` takes `async`",
+    ),
+    key(
+        "tools.omp.async.max_jobs",
+        Kind::Count,
+        Preset::Text("100"),
+        Tightens::Lower,
+        "how many background jobs an agent has in `omp`, at most 100",
+    ),
+    key(
+        "tools.omp.async.poll_wait_duration",
+        Kind::PollWait,
+        Preset::Text("30s"),
+        Tightens::Nothing,
+        "how long `job` waits there: `5s`, `10s`, `30s`, `1m` or `5m`, and never more than 40 s",
+    ),
+    key(
+        "tools.omp.bash.auto_background.enabled",
+        Kind::Flag,
+        Preset::Text("true"),
+        Tightens::Nothing,
+        "whether a command that takes long goes on as a job there",
+    ),
+    key(
+        "tools.omp.bash.auto_background.threshold_ms",
+        Kind::Count,
+        Preset::Text("60000"),
+        Tightens::Nothing,
+        "how long is long, and never more than 40 s",
+    ),
+    key(
+        "tools.omp.bash_interceptor.enabled",
+        Kind::Flag,
+        Preset::Text("true"),
+        Tightens::Only(true),
+        "whether commands are blocked there that another tool of the agent does better",
+    ),
+    key(
+        "tools.omp.recipe.enabled",
+        Kind::Flag,
+        Preset::Text("true"),
+        Tightens::Only(false),
+        "whether there is `recipe` in `omp`",
     ),
     key(
         "output.tokens",

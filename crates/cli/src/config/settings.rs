@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use umbo_engine::{Listed, Shell};
 use umbo_gate::{EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
-use umbo_tools::ShellSettings;
+use umbo_tools::{OmpSettings, ShellSettings};
 use umbo_view::Budget;
 
 use super::layers::Layers;
@@ -58,6 +58,7 @@ pub(crate) struct Tools {
     /// The time limit where a contract has none of its own.
     pub(crate) timeout: Option<Duration>,
     pub(crate) shell: ShellSettings,
+    pub(crate) omp: OmpSettings,
 }
 
 /// A project that commands must stay in.
@@ -132,6 +133,7 @@ impl Settings {
                         .unwrap_or(u64::MAX),
                     max_concurrent_processes: count(layers, "tools.shell.max_concurrent_processes"),
                 },
+                omp: omp(layers),
             },
             output: Budget {
                 tokens: number(layers, "output.tokens").unwrap_or(u64::MAX),
@@ -149,6 +151,23 @@ impl Settings {
     pub(crate) fn listed(&self) -> Listed {
         let (jobs, age) = self.tools.listed;
         Listed { jobs, age }
+    }
+}
+
+fn omp(layers: &Layers) -> OmpSettings {
+    let preset = OmpSettings::default();
+    let threshold = number(layers, "tools.omp.bash.auto_background.threshold_ms");
+    let poll_wait = text(layers, "tools.omp.async.poll_wait_duration");
+    OmpSettings {
+        async_enabled: flag(layers, "tools.omp.async.enabled"),
+        auto_background: flag(layers, "tools.omp.bash.auto_background.enabled"),
+        auto_background_threshold: threshold
+            .map_or(preset.auto_background_threshold, Duration::from_millis),
+        poll_wait: poll_wait.and_then(|span| parse_duration(span).ok()).unwrap_or(preset.poll_wait),
+        max_jobs: count(layers, "tools.omp.async.max_jobs"),
+        interceptor: flag(layers, "tools.omp.bash_interceptor.enabled"),
+        recipe: flag(layers, "tools.omp.recipe.enabled"),
+        has_ui: preset.has_ui,
     }
 }
 
@@ -202,7 +221,7 @@ fn mode(layers: &Layers, name: &str) -> Option<Mode> {
 mod tests {
     use umbo_gate::{Layer, Trust};
 
-    use super::super::key::KEYS;
+    use super::super::key::{KEYS, Preset};
     use super::super::statement::Statement;
     use super::super::value::Kind;
     use super::*;
@@ -223,6 +242,7 @@ mod tests {
         let expected =
             ShellSettings { project_root: Some("/project".into()), ..ShellSettings::default() };
         assert_eq!(settings.tools.shell, expected);
+        assert_eq!(settings.tools.omp, OmpSettings::default());
         let listed = Listed::default();
         assert_eq!(settings.tools.listed, (listed.jobs, listed.age));
         assert_eq!((settings.max_running, settings.tools.max_running), (10, 10));
@@ -236,10 +256,11 @@ mod tests {
         let default = settings("");
         for key in &KEYS {
             let other = match key.kind {
-                Kind::Flag => format!("{}", !key.name.ends_with("restrict_to_project")),
+                Kind::Flag => format!("{}", key.preset != Preset::Text("true")),
                 Kind::Count => "7".into(),
                 Kind::Size => "\"3M\"".into(),
                 Kind::Span => "\"2d\"".into(),
+                Kind::PollWait => "\"5s\"".into(),
                 Kind::Mode => "\"auto\"".into(),
                 Kind::Inherit => "\"core\"".into(),
                 Kind::Dialect => "\"lash\"".into(),

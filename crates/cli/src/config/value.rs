@@ -20,6 +20,8 @@ pub(crate) enum Kind {
     Size,
     /// A span of time.
     Span,
+    /// One of a few spans of time.
+    PollWait,
     /// A mode of the gate.
     Mode,
     /// Where an environment begins.
@@ -63,6 +65,8 @@ impl fmt::Debug for Value {
 
 /// Where an environment begins, the strictest last.
 const INHERIT: [&str; 3] = ["all", "core", "none"];
+/// How long a poll may wait.
+const POLL_WAIT: [&str; 5] = ["5s", "10s", "30s", "1m", "5m"];
 
 impl Kind {
     /// What it takes, for who gave something else.
@@ -79,7 +83,7 @@ impl Kind {
             Self::Path => "an absolute path".into(),
             Self::Patterns => "a list of names with * and ?, as [\"AWS_*\"]".into(),
             Self::Variables => "a table of texts, as { CI = \"1\" }".into(),
-            Self::Mode | Self::Inherit | Self::Dialect => {
+            Self::Mode | Self::Inherit | Self::Dialect | Self::PollWait => {
                 let words: Vec<String> =
                     self.choices().iter().map(|word| format!("{word:?}")).collect();
                 words.join(", ")
@@ -93,6 +97,7 @@ impl Kind {
             Self::Flag => vec!["true", "false"],
             Self::Mode => Mode::ALL.map(Mode::as_str).to_vec(),
             Self::Inherit => INHERIT.to_vec(),
+            Self::PollWait => POLL_WAIT.to_vec(),
             Self::Dialect => umbo_tools::dialects(),
             Self::Shell | Self::Program => vec!["sh", "bash", "zsh", "fish", "nu"],
             _ => Vec::new(),
@@ -142,6 +147,7 @@ impl Kind {
             Self::Span => word(parse_duration(text).is_ok()),
             Self::Mode => Some(Value::Text(Mode::from_str(text).ok()?.to_string())),
             Self::Inherit => word(INHERIT.contains(&text)),
+            Self::PollWait => word(POLL_WAIT.contains(&text)),
             Self::Dialect => word(umbo_tools::dialects().contains(&text)),
             Self::Shell => word(Shell::parse(text).is_ok()),
             // Whether there is one is found out when it is wanted.
@@ -242,6 +248,7 @@ mod tests {
             (Kind::Count, "\"10\""),
             (Kind::Size, "\"lots\""),
             (Kind::Span, "true"),
+            (Kind::PollWait, "\"7s\""),
             (Kind::Mode, "\"gard\""),
             (Kind::Shell, "\"cmd.exe\""),
             (Kind::Program, "\"\""),

@@ -1,16 +1,18 @@
 //! The dialects as a Rust program has them: schemas, guidance, events, stores, and whose turn it is.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use umbo_engine::{Engine, Warmth};
 use umbo_tools::tasks::{Risk, classify};
 use umbo_tools::{Builder, Overlap, Owner, ShellSettings, Ticket, ToolResult, Toolset};
 
-use crate::harness::{PATIENCE, Umbo};
+use crate::harness::{PATIENCE, UMBO, Umbo};
 
 fn builder(umbo: &Umbo, dialect: &str) -> Builder {
     Toolset::builder()
@@ -315,6 +317,31 @@ fn a_cancelled_command_is_gone_and_said_to_be_cancelled() {
 }
 
 #[test]
+fn a_command_that_is_cancelled_while_its_supervisor_comes_up_does_not_run_on() {
+    let umbo = Umbo::new();
+    let (gate, slow) = (umbo.fifo("gate"), umbo.path().join("slow"));
+    let script = format!("#!/bin/sh\nread x < {}\nexec {UMBO} \"$@\"\n", gate.display());
+    fs::write(&slow, script).unwrap();
+    fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).unwrap();
+    let engine = Engine::builder(umbo.state()).supervisor(&slow).warmth(Warmth::Cold);
+    let tools = builder(&umbo, "omp").engine(engine.open().unwrap()).build().unwrap();
+    let ticket = Ticket::default();
+    thread::scope(|scope| {
+        let with = json!({"command": umbo.nap()});
+        let running = scope.spawn(|| tools.call("bash", with, &ticket));
+        let coming = open_for_writing(&gate);
+        ticket.cancel();
+        assert_eq!(running.join().unwrap().text, "Command aborted");
+        drop(coming);
+    });
+    let mut events = umbo.call(["events", "--follow", "--json"]).spawn();
+    let kind = |line: String| serde_json::from_str::<Value>(&line).unwrap()["kind"].clone();
+    while kind(events.line()) != "exited" {}
+    events.kill();
+    assert!(umbo.nappers().is_empty());
+}
+
+#[test]
 fn a_poll_that_is_given_up_cancels_nothing() {
     let umbo = Umbo::new();
     let tools = toolset(&umbo, "omp");
@@ -427,34 +454,190 @@ fn the_classifier_of_tasks_is_there_for_their_gate() {
     assert!(classify("mkdir x").is_common_fs);
 }
 
-#[test]
-fn a_task_is_in_the_store_from_its_start_to_its_end() {
-    let umbo = Umbo::new();
-    let tools = toolset(&umbo, "tasks");
-    let (sender, changes) = std::sync::mpsc::channel();
+/// What the store of a toolset tells its observers.
+fn changes(tools: &Toolset) -> mpsc::Receiver<(&'static str, String)> {
+    let (sender, changes) = mpsc::channel();
     let sender = std::sync::Mutex::new(sender);
     tools.tasks().observe(move |change| {
         let _ = sender.lock().unwrap().send((change.op, change.task.output.clone()));
     });
-    let with = json!({"command": "echo hi", "run_in_background": true});
-    let result = tools.call("Bash", with, &Ticket::default());
-    let id = result.structured["task_id"].as_str().unwrap();
-    assert_eq!(changes.recv().unwrap(), ("started", String::new()));
-    assert_eq!(changes.recv().unwrap(), ("completed", "hi\n".to_owned()));
+    changes
+}
+
+fn start_task(tools: &Toolset, command: &str) -> String {
+    let with = json!({"command": command, "run_in_background": true});
+    call(tools, "Bash", with).structured["task_id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_task_is_in_the_store_from_its_start_to_its_end() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "tasks");
+    let changes = changes(&tools);
+    let next = || changes.recv_timeout(PATIENCE).unwrap();
+    let id = start_task(&tools, "echo hi");
+    assert_eq!(next(), ("started", String::new()));
+    assert_eq!(next(), ("completed", "hi\n".to_owned()));
+    assert_eq!(tools.tasks().snapshot().len(), 1);
     assert!(tools.tasks().has_pending());
     assert_eq!(tools.tasks().drain_completed()[0].id, id);
-    assert_eq!(changes.recv().unwrap().0, "removed");
-    let with = json!({"command": umbo.nap(), "run_in_background": true});
-    let result = tools.call("Bash", with, &Ticket::default());
-    let id = result.structured["task_id"].as_str().unwrap();
-    assert_eq!(changes.recv().unwrap().0, "started");
-    assert!(tools.tasks().stop(id).is_some());
-    assert_eq!(changes.recv().unwrap().0, "killed");
-    let with = json!({"command": umbo.nap(), "run_in_background": true});
-    let result = tools.call("Bash", with, &Ticket::default());
-    assert_eq!(changes.recv().unwrap().0, "started");
-    call(&tools, "task_stop", json!({"task_id": result.structured["task_id"]}));
-    assert_eq!(changes.recv().unwrap().0, "killed");
+    assert_eq!(next().0, "removed");
+    let id = start_task(&tools, &umbo.nap());
+    assert_eq!(next().0, "started");
+    assert!(tools.tasks().stop(&id).is_some());
+    assert_eq!(next().0, "killed");
+    assert_eq!(tools.tasks().get(&id).unwrap().exit_code, -1);
+}
+
+#[test]
+fn a_task_that_was_drained_is_not_told_by_a_result() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "tasks");
+    let changes = changes(&tools);
+    let next = || changes.recv_timeout(PATIENCE).unwrap().0;
+    for drains in [true, false] {
+        let gate = umbo.fifo(&format!("gate-{drains}"));
+        let id = start_task(&tools, &format!("read x < {}", gate.display()));
+        drop(open_for_writing(&gate));
+        assert_eq!((next(), next()), ("started", "failed"));
+        if drains {
+            assert_eq!(tools.tasks().drain_completed()[0].id, id);
+            assert_eq!(next(), "removed");
+        }
+        let told = call(&tools, "task_list", json!({})).completed;
+        assert_eq!(told.len(), usize::from(!drains), "{told:?}");
+        assert_eq!(tools.tasks().has_pending(), !drains, "it is drained by the loop alone");
+    }
+}
+
+#[test]
+fn a_job_that_is_watched_is_not_announced_beside() {
+    let umbo = Umbo::new();
+    let tools = std::sync::Arc::new(toolset(&umbo, "omp"));
+    let gate = umbo.fifo("gate");
+    let line = format!("read x < {}", gate.display());
+    let watched = call(&tools, "bash", json!({"command": line, "async": true}));
+    let id = watched.structured["details"]["async"]["jobId"].as_str().unwrap().to_owned();
+    let job = umbo.engine().job(&id).unwrap();
+    let (announcing, watching) = (std::sync::Arc::clone(&tools), job.clone());
+    let announced = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let hearing = std::sync::Arc::clone(&announced);
+    let once = std::sync::Once::new();
+    let progress = move |_: &umbo_tools::Tick| {
+        once.call_once(|| {
+            drop(open_for_writing(&gate));
+            watching.wait(&[umbo_engine::Condition::Exit], Some(PATIENCE)).unwrap();
+            hearing.lock().unwrap().push(announcing.announce(watching.id().as_str()));
+        });
+    };
+    let ticket = Ticket::builder().progress(progress).build();
+    let polled = tools.call("job", json!({"poll": [id]}), &ticket);
+    assert_eq!(polled.structured["details"]["jobs"][0]["status"], "failed");
+    assert_eq!(*announced.lock().unwrap(), [None]);
+    assert_eq!(tools.announce(job.id().as_str()), None, "the poll told it");
+}
+
+#[test]
+fn an_unseen_end_is_told_with_the_end_of_its_text() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "omp");
+    let told = |name: &str, rest: &str| {
+        let gate = umbo.fifo(name);
+        let line = format!("read x < {}; {rest}", gate.display());
+        let started = call(&tools, "bash", json!({"command": line, "async": true}));
+        let id = started.structured["details"]["async"]["jobId"].as_str().unwrap().to_owned();
+        drop(open_for_writing(&gate));
+        let job = umbo.engine().job(&id).unwrap();
+        job.wait(&[umbo_engine::Condition::Exit], Some(PATIENCE)).unwrap();
+        let result = call(&tools, "bash", json!({"command": "true"}));
+        result.completed[0].sentence.replace(&id, "ID").replace(&line, "LINE")
+    };
+    let failed = "background job ID failed: LINE\nhi\n\nCommand exited with code 3";
+    assert_eq!(told("one", "echo hi; exit 3"), failed);
+    let long = told("two", "seq 1 5000");
+    assert!(long.starts_with("background job ID completed: LINE\n…\n"), "{long}");
+    assert!(long.ends_with("\n4999\n5000") && long.len() < 2100, "{long}");
+}
+
+#[test]
+fn a_shell_that_cannot_be_started_is_told_alike_by_both_tools_of_recipe() {
+    let umbo = Umbo::new();
+    fs::write(umbo.path().join("Makefile"), "all:\n\t@true\n").unwrap();
+    let tools = toolset(&umbo, "recipe");
+    let long = "x".repeat(200_000);
+    for (tool, with) in
+        [("shell.bash", json!({"command": long})), ("project.recipe", json!({"op": long}))]
+    {
+        let result = call(&tools, tool, with);
+        assert!(result.is_error);
+        assert_eq!(result.structured["error"]["code"], "shell_spawn_failed", "{tool}");
+    }
+}
+
+#[test]
+fn a_recipe_of_any_dialect_is_the_last_run_of_its_task() {
+    for (dialect, tool) in [("omp", "recipe"), ("recipe", "project.recipe"), ("umbo", "recipe")] {
+        let umbo = Umbo::new();
+        fs::write(umbo.path().join("Makefile"), "good:\n\t@true\nbad:\n\t@false\n").unwrap();
+        for (op, failing) in [("good", false), ("bad", dialect == "omp")] {
+            let with = json!({"op": op}).to_string();
+            let words = ["call", "--dialect", dialect, tool, &with];
+            umbo.call(words).current_dir(umbo.path()).status(i32::from(failing)).json();
+        }
+        let listed = umbo.call(["recipes", "--json"]).current_dir(umbo.path()).json();
+        let tasks = listed["tasks"].as_array().unwrap().iter();
+        let codes: Vec<_> = tasks.map(|task| task["last_exit_code"].clone()).collect();
+        assert_eq!(codes, [json!(0), json!(2)], "{dialect}: {listed}");
+    }
+}
+
+#[test]
+fn the_settings_of_omp_are_in_the_configuration() {
+    let umbo = Umbo::new();
+    fs::write(umbo.path().join("Makefile"), "all:\n\t@true\n").unwrap();
+    let names = |variables: &[(&str, &str)]| {
+        let mut listing =
+            umbo.call(["tools", "--dialect", "omp", "--json"]).current_dir(umbo.path());
+        for (name, value) in variables {
+            listing = listing.env(&format!("UMBO_TOOLS_OMP_{name}"), value);
+        }
+        let tools = listing.json();
+        let has_async = !tools[0]["inputSchema"]["properties"]["async"].is_null();
+        let tools = tools.as_array().unwrap().iter();
+        let names: Vec<_> = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+        (names.join(" "), has_async)
+    };
+    let words = |variables: &[(&str, &str)]| {
+        let mut listing = umbo.call(["tools", "--dialect", "omp"]);
+        for (name, value) in variables {
+            listing = listing.env(&format!("UMBO_TOOLS_OMP_{name}"), value);
+        }
+        listing.answer().text()
+    };
+    let no_async = ("ASYNC_ENABLED", "false");
+    assert_eq!(names(&[]), ("bash job recipe".to_owned(), true));
+    assert_eq!(names(&[("RECIPE_ENABLED", "false")]), ("bash job".to_owned(), true));
+    assert_eq!(names(&[no_async]), ("bash job recipe".to_owned(), false));
+    let neither = [no_async, ("BASH_AUTO_BACKGROUND_ENABLED", "false")];
+    assert_eq!(names(&neither), ("bash recipe".to_owned(), false));
+    let told = words(&[]);
+    for said in ["`async: true`", "longer than about 40 seconds", "waits up to 30 seconds"] {
+        assert!(told.contains(said), "{told}");
+    }
+    let told =
+        words(&[("BASH_AUTO_BACKGROUND_THRESHOLD_MS", "1500"), ("ASYNC_POLL_WAIT_DURATION", "5m")]);
+    assert!(told.contains("longer than about 1.5 seconds"), "{told}");
+    assert!(told.contains("waits up to 40 seconds"), "no longer than a call may: {told}");
+    let told = words(&neither);
+    assert!(!told.contains("async") && !told.contains("`job`"), "{told}");
+    let call = ["call", "--dialect", "omp", "job", "{}"];
+    let told = umbo.call(call).env("UMBO_TOOLS_OMP_ASYNC_POLL_WAIT_DURATION", "7s").refused();
+    assert!(told.contains("\"5s\", \"10s\", \"30s\", \"1m\", \"5m\""), "{told}");
+    let slow = json!({"command": umbo.nap()}).to_string();
+    let call = umbo.call(["call", "--dialect", "omp", "bash", &slow]);
+    let told = call.env("UMBO_TOOLS_OMP_BASH_AUTO_BACKGROUND_THRESHOLD_MS", "1").json();
+    let id = told["details"]["async"]["jobId"].as_str().unwrap();
+    umbo.call(["stop", id, "--json"]).json();
 }
 
 #[test]

@@ -85,22 +85,22 @@ pub fn available_tasks(project: &Project) -> BTreeMap<String, Vec<String>> {
 /// symbolic links.
 ///
 /// # Errors
-/// When `cwd` is absolute, climbs out, or cannot be resolved.
+/// When `cwd` climbs out, is an absolute path to elsewhere, or cannot be resolved.
 pub fn directory(root: &Path, cwd: Option<&str>) -> Result<PathBuf, Error> {
     let cwd = cwd.unwrap_or(".");
     let escape = || Error::Escape { cwd: cwd.to_owned() };
-    let mut depth = 0_usize;
-    for part in Path::new(cwd).components() {
-        match part {
-            Component::Normal(_) => depth += 1,
-            Component::CurDir => {}
-            Component::ParentDir => depth = depth.checked_sub(1).ok_or_else(escape)?,
-            Component::RootDir | Component::Prefix(_) => return Err(escape()),
-        }
-    }
     let root =
         root.canonicalize().map_err(|source| Error::Folder { path: root.to_owned(), source })?;
     let path = root.join(cwd);
+    // As it is written first: outside, whether something is there is not even looked at.
+    let mut depth = 0_usize;
+    for part in path.strip_prefix(&root).unwrap_or(Path::new("")).components() {
+        match part {
+            Component::Normal(_) => depth += 1,
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+            Component::ParentDir => depth = depth.checked_sub(1).ok_or_else(escape)?,
+        }
+    }
     let real = path.canonicalize().map_err(|source| Error::Folder { path, source })?;
     if real.starts_with(&root) { Ok(real) } else { Err(escape()) }
 }

@@ -27,6 +27,7 @@ use umbo_recipes::{Cache, Error, Options, Program, Project, Task};
 
 pub use listing::{Described, Listing};
 pub use risk::Risks;
+pub(crate) use runs::TASK;
 pub use runs::{Runs, job_name};
 
 /// A folder with its tasks.

@@ -8,6 +8,9 @@ use umbo_recipes::Task;
 
 use super::Folder;
 
+/// The label that names the task of a job whose own name is another.
+pub(crate) const TASK: &str = "task";
+
 /// The last outcome of every task that ran.
 #[derive(Debug, Default)]
 pub struct Runs {
@@ -20,7 +23,8 @@ impl Runs {
         let mut last = HashMap::new();
         // Oldest first: a later run takes the place of an earlier one.
         for job in engine.jobs(Scope::All)? {
-            if let (Some(name), Status::Ended(outcome)) = (job.name, job.status) {
+            let name = job.labels.get(TASK).cloned().or(job.name);
+            if let (Some(name), Status::Ended(outcome)) = (name, job.status) {
                 last.insert((name, PathBuf::from(job.cwd)), *outcome);
             }
         }

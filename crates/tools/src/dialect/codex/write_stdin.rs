@@ -45,7 +45,13 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
                  rerun exec_command with tty=true to keep stdin open",
             ));
         }
-        call.input(&job, chars, &[])?;
+        call.input(&job, chars, &[]).map_err(|error| match error.code {
+            "job_ended" => ToolError::new(
+                error.code,
+                format!("write_stdin failed: session {session} has ended"),
+            ),
+            _ => error,
+        })?;
         clamped(given, YIELD_MS, TYPED_MS)
     };
     call.wait(&job, vec![Condition::Exit], patience)?;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use umbo_command::Shell as Language;
-use umbo_engine::{Job, OnDisconnect, Outcome, Request, Size, Status, Stdin};
+use umbo_engine::{Job, OnDisconnect, Outcome, Request, Size, Status, Stdin, Summary};
 use umbo_view::View;
 
 use super::urls::{Writing, expand};
-use super::{MARK, TIMEOUT, answer, cd, ending, error, label, view};
+use super::{BYTES, MARK, TIMEOUT, answer, cd, ending, error, jobs, label, view};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::{Call, Ran, fresh_name, text};
@@ -17,6 +17,8 @@ use crate::own::wait_for;
 
 const DEFAULT: f64 = 300.0;
 const BOUNDS: (f64, f64) = (1.0, 3600.0);
+/// The least and the most that `async.maxJobs` can be.
+const MAX_JOBS: (usize, usize) = (1, 100);
 /// A timeout that is waited for to its end, for there is no time to be spent in the background.
 const SHORT: Duration = Duration::from_secs(2);
 /// What the climb to SIGKILL and its proof may take beyond a timeout.
@@ -37,9 +39,9 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let timeout = Duration::from_secs_f64(seconds);
     request.limits.wall = Some(timeout);
     request.labels.insert(TIMEOUT.to_owned(), seconds.to_string());
-    let mut told = Told { details: json!({"timeoutSeconds": seconds}), notice: None };
+    let mut told = Told { details: json!({"timeoutSeconds": number(seconds)}), notice: None };
     if (seconds - requested).abs() > f64::EPSILON {
-        told.details["requestedTimeoutSeconds"] = json!(requested);
+        told.details["requestedTimeoutSeconds"] = number(requested);
         told.notice = Some(format!(
             "Timeout clamped to {seconds}s (requested {requested}s; allowed 1-3600s)"
         ));
@@ -47,6 +49,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let id = fresh_name(MARK, 6);
     request.name = Some(id.clone());
     if arguments.flag("async") {
+        has_room(call)?;
         wait_for(&mut request, Duration::ZERO);
         let job = call.start(&request)?;
         return background(call, &job, &id, told);
@@ -56,15 +59,32 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     wait_for(&mut request, wait);
     match call.run(&request, wait)? {
         Ran::Ended(job, outcome) => ended(call, arguments, &job, &outcome, told),
-        Ran::Running(job) => match job.status()? {
-            Status::Ended(outcome) => {
+        Ran::Running(job) => match job.status() {
+            Ok(Status::Ended(outcome)) => {
                 call.told(&job);
                 ended(call, arguments, &job, &outcome, told)
             }
             _ if call.ticket.is_cancelled() => Err(error("Command aborted")),
-            _ => background(call, &job, &id, told),
+            Ok(_) => background(call, &job, &id, told),
+            Err(problem) => Err(problem.into()),
         },
     }
+}
+
+/// A number as a person writes it: 300, not 300.0.
+fn number(number: f64) -> Value {
+    number.to_string().parse().unwrap_or_default()
+}
+
+/// Refuses a background job beyond the most that may run.
+fn has_room(call: &Call<'_>) -> Result<(), ToolError> {
+    let most = call.tools.omp.max_jobs.clamp(MAX_JOBS.0, MAX_JOBS.1);
+    let runs = |job: &Summary| !matches!(job.status, Status::Ended(_));
+    if jobs(call)?.iter().filter(|job| runs(job)).count() < most {
+        return Ok(());
+    }
+    let text = format!("Background job limit reached ({most}). Poll or cancel one with `job`.");
+    Err(error(text))
 }
 
 /// How long a command stays in the foreground.
@@ -74,8 +94,7 @@ fn patience(call: &Call<'_>, request: &Request, timeout: Duration) -> Duration {
     if !settings.auto_background || request.terminal.is_some() || timeout <= SHORT {
         return to_its_end;
     }
-    let threshold = settings.auto_background_threshold.min(call.tools.longest_wait);
-    threshold.min(timeout.saturating_sub(Duration::from_secs(1)))
+    settings.auto_background_threshold.min(timeout.saturating_sub(Duration::from_secs(1)))
 }
 
 fn request(call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError> {
@@ -106,7 +125,8 @@ fn request(call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError>
     }
     request.stdin = Stdin::None;
     let may_ask = call.tools.omp.has_ui && call.variable("PI_NO_PTY").is_none_or(|no| no != "1");
-    if arguments.flag("pty") && may_ask {
+    // A background job has nobody at its terminal.
+    if arguments.flag("pty") && !arguments.flag("async") && may_ask {
         request.terminal = Some(Size::default());
     }
     Ok(request)
@@ -125,7 +145,7 @@ fn intercepted(call: &Call<'_>, original: &str, command: &str) -> Result<(), Too
 }
 
 fn existing(call: &Call<'_>, directory: Option<&str>) -> Result<PathBuf, ToolError> {
-    let directory = call.directory(directory);
+    let directory = call.directory(directory.map(|given| at_home(call, given)).as_deref());
     if !directory.exists() {
         return Err(error(format!("Working directory does not exist: {}", directory.display())));
     }
@@ -134,6 +154,15 @@ fn existing(call: &Call<'_>, directory: Option<&str>) -> Result<PathBuf, ToolErr
         return Err(error(text));
     }
     Ok(directory)
+}
+
+/// A directory that begins with `~`, as a shell has it.
+fn at_home(call: &Call<'_>, directory: &str) -> String {
+    let rest = directory.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match (rest, call.variable("HOME").and_then(|home| home.into_string().ok())) {
+        (Some(rest), Some(home)) => format!("{home}{rest}"),
+        _ => directory.to_owned(),
+    }
 }
 
 fn is_name(name: &str) -> bool {
@@ -149,8 +178,8 @@ fn ended(
     outcome: &Outcome,
     mut told: Told,
 ) -> Result<Answer, ToolError> {
-    let view = view(call, job)?;
-    let mut output = filtered(arguments, text(&view));
+    let view = view(call, job, arguments.count("head"), BYTES)?;
+    let mut output = last_lines(text(&view), arguments.count("tail"));
     if view.counts.folded_lines > 0 {
         output = format!("{}\n[raw output: artifact://{}]", output.trim_end(), job.id());
     }
@@ -188,15 +217,10 @@ fn truncation(job: &Job, view: &View) -> Value {
     truncation
 }
 
-/// The first lines of a text, then the last of these.
-fn filtered(arguments: &Arguments, text: String) -> String {
-    let count = |name: &str| arguments.count(name).and_then(|lines| usize::try_from(lines).ok());
-    let (head, tail) = (count("head"), count("tail"));
-    if head.is_none() && tail.is_none() {
-        return text;
-    }
-    let lines: Vec<&str> = text.lines().take(head.unwrap_or(usize::MAX)).collect();
-    lines[lines.len().saturating_sub(tail.unwrap_or(usize::MAX))..].join("\n")
+fn last_lines(text: String, most: Option<u64>) -> String {
+    let Some(most) = most.and_then(|lines| usize::try_from(lines).ok()) else { return text };
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(most)..].join("\n")
 }
 
 fn background(call: &Call<'_>, job: &Job, id: &str, told: Told) -> Result<Answer, ToolError> {

@@ -4,16 +4,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use umbo_engine::{Job, Ladder, Status, Summary};
+use umbo_engine::{End, Job, Ladder, Status, Summary};
 use umbo_view::Tick;
 
-use super::{answer, error, jobs, snapshot};
+use super::{BYTES, answer, error, jobs, snapshot};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
 
 /// How often a poll tells how the jobs stand.
 const BEAT: Duration = Duration::from_millis(500);
+/// How many bytes a job is told with, however many there are.
+const LEAST: u64 = 1024;
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let poll = arguments.texts("poll");
@@ -24,6 +26,8 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         }
         return build(call, &known(call, None)?, None);
     }
+    // Nobody to cancel is no cancellation: what runs is watched.
+    let cancel = cancel.filter(|ids| !ids.is_empty());
     let cancelled = cancel.as_deref().map(|ids| cancel_all(call, ids)).transpose()?;
     let watched: Vec<Job> = match (&poll, &cancelled) {
         (Some(ids), _) => known(call, Some(ids))?,
@@ -35,11 +39,14 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
             return build(call, &known(call, cancel.as_deref())?, Some(&cancelled));
         }
         let text = match poll {
+            Some(ids) if ids.is_empty() => "No matching jobs found for IDs: none given".to_owned(),
             Some(ids) => format!("No matching jobs found for IDs: {}", ids.join(", ")),
             None => "No running background jobs to wait for.".to_owned(),
         };
         return Ok(answer(text, &json!({"jobs": []})));
     }
+    // Whoever watches a job hears of its end here, and not otherwise.
+    let _awaiting: Vec<_> = watched.iter().map(|job| call.tools.news.awaiting(job.id())).collect();
     wait(call, &watched)?;
     build(call, &watched, cancelled.as_deref())
 }
@@ -61,24 +68,33 @@ fn is_over(job: &Job) -> bool {
     !matches!(job.status(), Ok(Status::Created | Status::Started { .. }))
 }
 
-/// Cancels, all at once; what became of each id.
+/// Cancels, all at once; what became of each id. One that comes again is over by then.
 fn cancel_all(call: &Call<'_>, ids: &[String]) -> Result<Vec<(String, &'static str)>, ToolError> {
     let all = jobs(call)?;
-    let cancel = |id: &String| -> Result<&'static str, ToolError> {
+    let cancel = |id: &String, is_again: bool| -> Result<&'static str, ToolError> {
         let Some(named) = all.iter().find(|summary| summary.name.as_ref() == Some(id)) else {
             return Ok("not_found");
         };
         let job = call.tools.engine.job(named.job.as_str())?;
-        if is_over(&job) {
+        if is_again || is_over(&job) {
             return Ok("already_completed");
         }
-        job.stop(Ladder::default())?;
-        Ok("cancelled")
+        Ok(match job.stop(Ladder::default())?.end {
+            End::Stopped { .. } | End::Lost { .. } => "cancelled",
+            // It was faster.
+            _ => "already_completed",
+        })
     };
+    let cancel = &cancel;
     thread::scope(|scope| {
-        let stops: Vec<_> = ids.iter().map(|id| (id, scope.spawn(|| cancel(id)))).collect();
+        let stop = |(place, id): (usize, &'_ String)| {
+            let is_again = ids[..place].contains(id);
+            let id = id.clone();
+            (id.clone(), scope.spawn(move || cancel(&id, is_again)))
+        };
+        let stops: Vec<_> = ids.iter().enumerate().map(stop).collect();
         let joined = stops.into_iter().map(|(id, stop)| match stop.join() {
-            Ok(outcome) => Ok((id.clone(), outcome?)),
+            Ok(outcome) => Ok((id, outcome?)),
             Err(_) => Err(error(format!("{id} could not be cancelled"))),
         });
         joined.collect()
@@ -88,7 +104,7 @@ fn cancel_all(call: &Call<'_>, ids: &[String]) -> Result<Vec<(String, &'static s
 /// Waits until the first of those that run has ended. If all have, there is nothing to wait for.
 fn wait(call: &Call<'_>, jobs: &[Job]) -> Result<(), ToolError> {
     let start = Instant::now();
-    let patience = call.tools.omp.poll_wait.min(call.tools.longest_wait);
+    let patience = call.tools.omp.poll_wait;
     let mut seen = call.tools.engine.newest_event()?;
     let over = || jobs.iter().filter(|job| is_over(job)).count();
     let before = over();
@@ -137,9 +153,12 @@ fn build(
         sections.push(format!("## Cancelled ({})\n{}", lines.len(), lines.join("\n")));
     }
     let (mut snapshots, mut completed, mut running) = (Vec::new(), Vec::new(), Vec::new());
+    // They share the room of one result; each has its last lines in any case.
+    let ended = u64::try_from(jobs.iter().filter(|job| is_over(job)).count()).unwrap_or(u64::MAX);
+    let room = (BYTES / ended.max(1)).max(LEAST);
     for job in jobs {
         let Some(summary) = job.summary() else { continue };
-        let snapshot = snapshot(call, job, &summary)?;
+        let snapshot = snapshot(call, job, &summary, room)?;
         let text = |name: &str| snapshot[name].as_str().unwrap_or_default();
         let line = format!("{} [bash] {}: {}", text("id"), text("status"), text("label"));
         if text("status") == "running" {

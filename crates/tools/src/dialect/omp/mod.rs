@@ -6,6 +6,8 @@ mod job;
 pub(super) mod recipe;
 mod urls;
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use umbo_engine::{End, Job, Outcome, Status, Summary};
 use umbo_view::{Budget, Reader, Shape, View, ViewOptions};
@@ -51,7 +53,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     tailor,
     is_enabled: |_| true,
     event,
-    sentence: crate::news::sentence,
+    sentence,
 };
 
 /// The mark of this dialect's jobs.
@@ -60,19 +62,43 @@ const MARK: &str = "bg_";
 const TIMEOUT: &str = "timeout";
 /// How much text a result has at most. Lines and tokens are not counted in this contract.
 const BYTES: u64 = 50 * 1024;
+/// How much of it a job that ended unseen is told with; `job` has the rest.
+const TOLD: usize = 2000;
 /// Jobs that ended are known for so many seconds.
 const RETENTION: u64 = 300;
 
-/// Leaves out what the settings turn off.
+/// Leaves out what the settings turn off, and says of the rest how it is set.
 fn tailor(tools: &mut Vec<Tool>, settings: &OmpSettings) {
-    if !settings.async_enabled {
-        for tool in tools.iter_mut().filter(|tool| tool.name == "bash") {
-            if let Some(fields) = tool.input_schema["properties"].as_object_mut() {
-                fields.remove("async");
+    let has_jobs = settings.async_enabled || settings.auto_background;
+    tools.retain(|tool| match tool.name {
+        "job" => has_jobs,
+        recipe::NAME => settings.recipe,
+        _ => true,
+    });
+    let spoken = |words: &str, span: Duration| {
+        words.trim().replace("{seconds}", &span.as_secs_f64().to_string())
+    };
+    for tool in tools {
+        match tool.name {
+            "job" => tool.description = spoken(&tool.description, settings.poll_wait),
+            "bash" => {
+                let window = settings.auto_background_threshold;
+                for (is_on, words) in [
+                    (settings.async_enabled, include_str!("bash_async.md")),
+                    (settings.auto_background, include_str!("bash_auto_background.md")),
+                    (has_jobs, include_str!("bash_job.md")),
+                ] {
+                    if is_on {
+                        tool.description.push(' ');
+                        tool.description.push_str(&spoken(words, window));
+                    }
+                }
+                let fields = tool.input_schema["properties"].as_object_mut();
+                if let Some(fields) = fields.filter(|_| !settings.async_enabled) {
+                    fields.remove("async");
+                }
             }
-        }
-        if !settings.auto_background {
-            tools.retain(|tool| tool.name != "job");
+            _ => {}
         }
     }
 }
@@ -112,11 +138,16 @@ fn jobs(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
     call.own(RETENTION, usize::MAX, outlasted)
 }
 
-/// The end of what a job wrote, in the room that a result has.
-fn view(call: &Call<'_>, job: &Job) -> Result<View, ToolError> {
-    let bytes = BYTES.min(call.budget(None).bytes);
+/// The end of what a job wrote, or of the first lines of it, in so many bytes at most.
+fn view(call: &Call<'_>, job: &Job, head: Option<u64>, bytes: u64) -> Result<View, ToolError> {
+    let bytes = bytes.min(call.budget(None).bytes);
     let budget = Budget { bytes, tokens: u64::MAX, lines: u64::MAX, ..call.budget(None) };
-    let reader = Reader::new(JobLog::open(job)?).mask(&call.tools.masker);
+    let mut reader = Reader::new(JobLog::open(job)?).mask(&call.tools.masker);
+    if let Some(lines) = head {
+        let next = lines.saturating_add(1);
+        let end = reader.lines(next..=next, &budget)?.offset.start;
+        reader = reader.offsets(0..end);
+    }
     let (shape, minimize) = (Shape::Tail, call.tools.minimize);
     Ok(reader.view(&ViewOptions { budget, shape, minimize, ..ViewOptions::default() })?)
 }
@@ -155,8 +186,8 @@ fn status(status: &Status) -> &'static str {
     }
 }
 
-/// A job at one moment.
-fn snapshot(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, ToolError> {
+/// A job at one moment, with so many bytes of its text at most.
+fn snapshot(call: &Call<'_>, job: &Job, summary: &Summary, bytes: u64) -> Result<Value, ToolError> {
     let started = summary.started_at().unwrap_or(summary.created_at);
     let end = match &summary.status {
         Status::Ended(outcome) => outcome.ended_at,
@@ -170,7 +201,7 @@ fn snapshot(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, Tool
         "durationMs": end.saturating_sub(started) / 1000,
     });
     if let Status::Ended(outcome) = &summary.status {
-        match ending(call, job, outcome, &text(&view(call, job)?)) {
+        match ending(call, job, outcome, &text(&view(call, job, None, bytes)?)) {
             Ok(text) => value["resultText"] = json!(text),
             Err(text) => value["errorText"] = json!(text),
         }
@@ -181,11 +212,24 @@ fn snapshot(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<Value, Tool
 /// What is told when a job has ended that nobody polled: the update that its call would have had.
 fn event(call: &Call<'_>, summary: &Summary) -> Option<Value> {
     let job = call.tools.engine.job(summary.job.as_str()).ok()?;
-    let snapshot = snapshot(call, &job, summary).ok()?;
+    let snapshot = snapshot(call, &job, summary, BYTES).ok()?;
     let said = snapshot["resultText"].as_str().or(snapshot["errorText"].as_str());
     let state = if snapshot["status"] == "completed" { "completed" } else { "failed" };
     let details = json!({"async": {"state": state, "jobId": summary.name, "type": "bash"}});
     Some(result(said.unwrap_or_default(), &details))
+}
+
+/// The same in words: how it ended, and the end of what it said.
+fn sentence(summary: &Summary, event: &Value) -> String {
+    let id = summary.name.as_deref().unwrap_or_default();
+    let (status, label) = (status(&summary.status), label(&summary.command));
+    let said = event["content"][0]["text"].as_str().unwrap_or_default();
+    let start = said.ceil_char_boundary(said.len().saturating_sub(TOLD));
+    let rest = match said[start..].split_once('\n') {
+        Some((_, rest)) if start > 0 => format!("…\n{rest}"),
+        _ => said[start..].to_owned(),
+    };
+    format!("background job {id} {status}: {label}\n{rest}")
 }
 
 /// What a job is called in lists: its command, on one line.

@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 use crate::call::Call;
 use crate::toolset::Toolset;
 
-const NAME: &str = "recipe";
+pub(super) const NAME: &str = "recipe";
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     // Looked at again: what the project has now counts, not what it had when the caller came.
@@ -26,8 +26,8 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     if selection.directory != "." {
         command["cwd"] = json!(selection.directory);
     }
-    let name = selection.task.as_ref().map_or("", |task| task.name.as_str());
-    bash::run(&call.for_recipe(name), &Arguments::new(command, &call.tools.masker))
+    let arguments = Arguments::new(command, &call.tools.masker);
+    bash::run(&call.for_recipe(op, selection.task.as_ref()), &arguments)
 }
 
 /// Takes the tool away where there is no task, and tells what there is elsewhere.

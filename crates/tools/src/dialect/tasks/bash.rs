@@ -18,6 +18,8 @@ use crate::source::JobLog;
 use crate::tasks::{TaskSnapshot, TaskStatus};
 
 const TIMEOUT_MS: f64 = 120_000.0;
+/// More ends than this are not kept for an agent loop that may never drain them.
+const UNDRAINED: usize = 1000;
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let line = arguments.text("command").unwrap_or_default();
@@ -73,14 +75,16 @@ fn foreground(
 ) -> Result<Answer, ToolError> {
     let output = call.text(job, None, call.budget(None))?;
     let code = outcome.exit_code().unwrap_or(-1);
-    let value = json!({"output": output, "exit_code": code});
+    let mut value = json!({"output": output, "exit_code": code});
     let failure = match &outcome.end {
         End::Exited { code: 0 } => return Ok(Answer::new(value, output)),
         End::TimedOut { .. } => format!("command timed out after {} ms", timeout.as_millis()),
         End::FailedToStart { why } => why.clone(),
         _ => format!("exit code {code}"),
     };
-    Err(ToolError::new("command_failed", format!("{output}{failure}")).shaped(value))
+    value["message"] = json!(failure);
+    let gap = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+    Err(ToolError::new("command_failed", format!("{output}{gap}{failure}")).shaped(value))
 }
 
 /// Puts a task into the store, and completes it there when its job ends.
@@ -88,16 +92,19 @@ fn mirror(call: &Call<'_>, task: TaskSnapshot, job: &Job) {
     let store = call.tools.tasks().clone();
     let id = task.id.clone();
     let stopping = job.clone();
-    store.add(task, move || {
+    let cancel = move || {
         // The climb takes its time; who stops a task does not wait for it.
         thread::spawn(move || stopping.stop(Ladder::default()));
-    });
+    };
+    let (news, ended_job) = (Arc::clone(&call.tools.news), job.id().clone());
+    store.add_until(task, cancel, move || news.told(&ended_job));
     let (job, masker) = (job.clone(), Arc::clone(&call.tools.masker));
     thread::spawn(move || {
         let is_over = job.wait(&[Condition::Exit], None).is_ok();
         let outcome = job.outcome().ok().flatten().filter(|_| is_over);
         let (status, code) = outcome.map_or((TaskStatus::Failed, -1), |outcome| ended(&outcome));
         store.complete(&id, status, code, output(&job, &masker).unwrap_or_default());
+        store.keep(UNDRAINED);
     });
 }
 

@@ -1,9 +1,9 @@
-//! `task_stop`: the end of a task. Of one that has ended it is none.
+//! `task_stop`: the end of a task, which is told like any other. Of one that has ended it is none.
 
 use serde_json::json;
 use umbo_engine::{Ladder, Status};
 
-use super::{standing, task};
+use super::{ended, standing, task};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
@@ -17,9 +17,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         let value = json!({"id": id, "status": status.as_str(), "message": message});
         return Ok(Answer::new(value, message));
     }
-    job.stop(Ladder::default())?;
-    call.told(&job);
-    let (status, _) = standing(&job.status()?);
+    let (status, _) = ended(&job.stop(Ladder::default())?);
     let message = format!("task {id} {}", status.as_str());
     let value = json!({"id": id, "status": status.as_str(), "message": message});
     Ok(Answer::new(value, message))

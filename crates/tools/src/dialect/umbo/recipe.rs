@@ -80,7 +80,7 @@ fn execute(
     let background = arguments.flag("background") || ready.is_some();
     let request = request(call, arguments, folder, selection, background)?;
     let name = selection.task.as_ref().map_or("", |task| task.name.as_str());
-    let gated = call.for_recipe(name);
+    let gated = call.for_recipe(name, selection.task.as_ref());
     let patience = arguments.seconds("yield").unwrap_or(YIELD);
     let mut reason = None;
     let ran = if background {
