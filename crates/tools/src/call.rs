@@ -209,7 +209,12 @@ impl<'a> Call<'a> {
             let left = remaining(deadline);
             match job.wait(&conditions, Some(left.min(BEAT)))? {
                 Met::Deadline if left > BEAT && !self.ticket.is_cancelled() => watch.look(),
-                met => return Ok(met),
+                met => {
+                // While it still counts as awaited: an end is told by one of the two.
+                if matches!(met, Met::Exit | Met::Ended) {
+                    self.tools.news.seen(job.id());
+                }
+                return Ok(met);
             }
             // What was searched once is not searched again, but for a match across the border.
             for condition in &mut conditions {

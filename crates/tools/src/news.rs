@@ -73,6 +73,11 @@ impl News {
         self.unannounced().remove(job.id()).then_some(summary)
     }
 
+    /// A call saw this job end, and its result will tell of it: there is nothing to announce.
+    pub(crate) fn seen(&self, job: &JobId) {
+        self.unannounced().remove(job);
+    }
+
     /// The caller knows how this job ended.
     pub(crate) fn told(&self, job: &JobId) {
         self.running().remove(job);

@@ -113,7 +113,10 @@ impl<'m, S: Source> Reader<'m, S> {
             end: after == stretch.end
                 && (after < self.scope.source().len() || self.scope.source().is_open()),
         };
-        let matches = masker.matches(&sheet.text, edges);
+        let mut matches = masker.matches(&sheet.text, edges);
+        // Only of the end of the log there may be more to come.
+        let is_end = after == self.scope.source().len();
+        matches.iter_mut().for_each(|found| found.open &= is_end);
         Ok(sheet.units(&range, &matches, longest))
     }
 
@@ -266,6 +269,7 @@ impl Sheet {
                     break;
                 }
                 unit.text.push_str(&self.text[at..found.range.start.max(at)]);
+                unit.unfinished |= found.open;
                 if found.range.start >= text.start {
                     unit.text.push_str(&found.replacement);
                     unit.masked += 1;

@@ -76,6 +76,8 @@ pub(super) struct Hit {
     pub(super) whole: Option<String>,
     /// Whether its beginning was covered by the hit before.
     pub(super) joined: bool,
+    /// Whether it is only suspected, for the text ends where the rest of it would be.
+    pub(super) open: bool,
 }
 
 impl Finder {
@@ -139,7 +141,7 @@ impl Finder {
                 let index = found.pattern().as_usize();
                 if let Some((_, rule)) = self.forms.get(index) {
                     let range = found.range();
-                    hits.push(Hit { range, rule: *rule, whole: None, joined: false });
+                    hits.push(Hit { range, rule: *rule, whole: None, joined: false, open: false });
                 } else if let Some(start) = self.starts.get(index - self.forms.len()) {
                     hits.extend(format_hit(text, found.start(), start, before.last, edge));
                 }
@@ -163,7 +165,7 @@ impl Finder {
                 let form = self.forms.get(found.pattern().as_usize());
                 if let (Some((form, rule)), Some(range)) = (form, group.range(found.range())) {
                     let whole = Some(form.clone());
-                    hits.push(Hit { range, rule: *rule, whole, joined: false });
+                    hits.push(Hit { range, rule: *rule, whole, joined: false, open: false });
                 }
             }
         }
@@ -174,21 +176,21 @@ impl Finder {
         let first = joined.first().filter(|group| edge.start && group.place(0) == 0);
         let last = joined.last().filter(|group| edge.end && group.is_open);
         for (form, rule) in &self.forms {
-            let mut hit = |range: Range<usize>| {
+            let mut hit = |range: Range<usize>, open| {
                 let whole = Some(form.clone());
-                hits.push(Hit { range, rule: *rule, whole, joined: false });
+                hits.push(Hit { range, rule: *rule, whole, joined: false, open });
             };
             if let Some(group) = last {
                 let (piece, end) = (partial(&group.text, form), group.text.len());
                 if piece >= SHORTEST_PIECE {
-                    hit(group.place(end - piece)..group.place(end - 1) + 1);
+                    hit(group.place(end - piece)..group.place(end - 1) + 1, true);
                 }
             }
             if let Some(group) = first {
                 let most = form.len().saturating_sub(1);
                 let piece = overlap(form.as_bytes(), group.text.as_bytes(), most);
                 if let Some(range) = group.range(0..piece).filter(|_| piece >= SHORTEST_PIECE) {
-                    hit(range);
+                    hit(range, false);
                 }
             }
         }
@@ -204,7 +206,7 @@ impl Finder {
             for (regex, rule) in &self.patterns {
                 hits.extend(regex.find_iter(body).filter(|found| !found.is_empty()).map(|found| {
                     let range = start + found.start()..start + found.end();
-                    Hit { range, rule: *rule, whole: None, joined: false }
+                    Hit { range, rule: *rule, whole: None, joined: false, open: false }
                 }));
             }
             start += line.len();
@@ -214,24 +216,24 @@ impl Finder {
     /// Beginnings of values at the end of the text, and ends of values at its beginning.
     fn edge_hits(&self, text: &str, edge: Edge, hits: &mut Vec<Hit>) {
         for (form, rule) in &self.forms {
-            let mut hit = |range: Range<usize>| {
+            let mut hit = |range: Range<usize>, open| {
                 if range.len() >= SHORTEST_PIECE {
                     let whole = Some(form.clone());
-                    hits.push(Hit { range, rule: *rule, whole, joined: false });
+                    hits.push(Hit { range, rule: *rule, whole, joined: false, open });
                 }
             };
             if edge.end {
-                hit(text.len() - partial(text, form)..text.len());
+                hit(text.len() - partial(text, form)..text.len(), true);
             }
             if edge.start {
                 let most = form.len().saturating_sub(1);
-                hit(0..overlap(form.as_bytes(), text.as_bytes(), most));
+                hit(0..overlap(form.as_bytes(), text.as_bytes(), most), false);
                 // The missing bytes may have begun an escape sequence that ends here.
                 let rest = sequence_rest(text);
-                hit(rest..rest + overlap(form.as_bytes(), &text.as_bytes()[rest..], most));
+                hit(rest..rest + overlap(form.as_bytes(), &text.as_bytes()[rest..], most), false);
             }
             if edge.end && edge.start && text.len() < form.len() && form.contains(text) {
-                hit(0..text.len());
+                hit(0..text.len(), true);
             }
         }
     }
@@ -291,19 +293,19 @@ fn format_hit(
     }
     let end = text.floor_char_boundary((start + FORMAT_REACH).min(text.len()));
     let window = &text[start..end];
-    let hit = |range: Range<usize>| {
+    let hit = |range: Range<usize>, open| {
         let range = start + range.start..start + range.end;
-        Some(Hit { range, rule: literal.rule, whole: None, joined: false })
+        Some(Hit { range, rule: literal.rule, whole: None, joined: false, open })
     };
     if let Some(groups) = format::compiled(literal.format)?.captures(window) {
         let range = groups.get(1).or(groups.get(0))?.range();
         let digit = window[range.clone()].bytes().any(|byte| byte.is_ascii_digit());
-        return if digit || !format.digit { hit(range) } else { None };
+        return if digit || !format.digit { hit(range, false) } else { None };
     }
     // The end is missing: what is there of it is masked on suspicion.
     let cut = edge.end && end == text.len() && !window.contains(char::is_whitespace);
     let telling = window.len() >= 8 && format.starts.iter().all(|start| start.len() > 2);
-    if cut && telling && !format.anywhere { hit(0..window.len()) } else { None }
+    if cut && telling && !format.anywhere { hit(0..window.len(), true) } else { None }
 }
 
 /// Whether all of a private key block so far could be followed by more of it.
@@ -340,6 +342,9 @@ pub(super) fn settle(text: &str, mut hits: Vec<Hit>) -> Vec<Hit> {
     let mut covered = 0;
     for mut hit in hits {
         if hit.range.end <= covered {
+            if let (true, Some(last)) = (hit.open, settled.last_mut()) {
+                last.open = true;
+            }
             continue;
         }
         if hit.range.start < covered {

@@ -97,6 +97,8 @@ pub(crate) struct Match {
     pub(crate) replacement: String,
     /// Whether it began inside of the match before, and only its rest is left.
     joined: bool,
+    /// Whether more text would tell if it is a secret, or where it ends.
+    pub(crate) open: bool,
 }
 
 /// Masks secrets in text and restores their placeholders.
@@ -282,7 +284,7 @@ impl Masker {
                     Some(Mode::ReplaceWith(replacement)) => replacement.clone(),
                     Some(Mode::Obfuscate) | None => placeholders.of(secret).to_string(),
                 };
-                Match { range: hit.range, replacement, joined: hit.joined }
+                Match { range: hit.range, replacement, joined: hit.joined, open: hit.open }
             })
             .collect()
     }
