@@ -98,29 +98,18 @@ pub enum ShellState {
 impl Call<'_> {
     /// What the command would do, with what its environment makes of it.
     pub fn reading(&self) -> Reading {
-        let mut reading = match self.input {
-            Input::Nothing => umbo_command::read(self.command, self.shell),
-            Input::Typed { .. } => umbo_command::read_typed(self.command),
-            Input::Bytes(bytes) => {
-                let text = String::from_utf8_lossy(bytes);
-                umbo_command::read_fed(self.command, self.shell, Some(&text))
-            }
+        let text = |text: &OsString| text.to_string_lossy().into_owned();
+        let variables: Vec<(String, String)> =
+            self.set.iter().map(|(name, value)| (text(name), text(value))).collect();
+        let read = |input: Option<&str>| {
+            let given = umbo_command::Given { input, variables: &variables };
+            umbo_command::read_given(self.command, self.shell, given)
         };
-        for (name, value) in self.set {
-            let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-            let quoted = value.replace('\'', "'\\''");
-            let text = format!("export {name}='{quoted}'");
-            let assigned = umbo_command::read(&text, Shell::Bash);
-            if assigned.risk > Risk::ReadOnly && assigned.risk > reading.risk {
-                reading.risk = assigned.risk;
-                reading.matched = assigned.matched;
-                reading.reason = assigned.reason;
-                reading.common_fs = false;
-            }
-            reading
-                .effects
-                .extend(assigned.effects.into_iter().filter(|e| e.risk > Risk::ReadOnly));
-        }
+        let mut reading = match self.input {
+            Input::Nothing => read(None),
+            Input::Typed { .. } => umbo_command::read_typed(self.command),
+            Input::Bytes(bytes) => read(Some(&String::from_utf8_lossy(bytes))),
+        };
         if self.shell_state == ShellState::Carried || self.has_functions() {
             if reading.risk < Risk::Unknown {
                 "The shell brings functions or aliases of its own, so what it does is not certain."
@@ -136,8 +125,13 @@ impl Call<'_> {
     /// What some rules say about it in a mode, and why. Nothing is recorded or used up.
     pub fn explain(&self, policy: &Policy, mode: Mode) -> Explanation {
         let reading = self.reading();
-        let subject = Subject::new(self.command, &reading, self.cwd, policy.roots());
-        decide(&subject.recipe(self.recipe), policy, mode, self.tools, &[])
+        decide(&self.subject(&reading, policy), policy, mode, self.tools, &[])
+    }
+
+    /// What rules are matched against.
+    fn subject<'s>(&'s self, reading: &'s Reading, policy: &'s Policy) -> Subject<'s> {
+        Subject::in_environment(self.command, reading, self.cwd, policy.roots(), self.environment)
+            .recipe(self.recipe)
     }
 
     /// A keyed hash of what it is given: the text may be a password.
@@ -255,8 +249,7 @@ impl Gate {
         now: u64,
     ) -> Result<Admission> {
         let reading = call.reading();
-        let subject =
-            Subject::new(call.command, &reading, call.cwd, self.policy.roots()).recipe(call.recipe);
+        let subject = call.subject(&reading, &self.policy);
         let explained = decide(&subject, &self.policy, self.mode, call.tools, &[]);
         let settled = match &explained.verdict {
             Verdict::Allow { why } => Ok((why.clone(), None)),
