@@ -12,7 +12,7 @@ use umbo_recipes::Task;
 use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions};
 
 use crate::answer::ToolError;
-use crate::gatekeeper::Passage;
+use crate::gatekeeper::{Keystrokes, Passage};
 use crate::project::{TASK, job_name};
 use crate::source::JobLog;
 use crate::ticket::Ticket;
@@ -68,15 +68,18 @@ impl<'a> Call<'a> {
     }
 
     /// Asks the gate about what is to be typed. Keys are typed like text.
-    pub(crate) fn admit_input(&self, job: &Job, typed: &[u8]) -> Result<(), ToolError> {
+    pub(crate) fn admit_input<'j>(
+        &self,
+        job: &'j Job,
+        typed: &'j [u8],
+    ) -> Result<Keystrokes<'j>, ToolError> {
         Ok(self.tools.gate.admit_input(job, typed, self.ticket.approver())?)
     }
 
     /// Types into a job, if the gate has nothing against it.
     pub(crate) fn input(&self, job: &Job, text: &str, keys: &[u8]) -> Result<(), ToolError> {
         let typed = [text.as_bytes(), keys].concat();
-        self.admit_input(job, &typed)?;
-        Ok(job.input(&typed)?)
+        Ok(self.admit_input(job, &typed)?.send()?)
     }
 
     /// A request for a line of the dialect's shell, in a directory relative to the caller's.

@@ -12,7 +12,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let (id, job) = process(call, arguments)?;
     let chars = arguments.text("chars").unwrap_or_default();
     let close = arguments.flag("close_stdin");
-    call.admit_input(&job, chars.as_bytes())?;
+    let typed = call.admit_input(&job, chars.as_bytes())?;
     if let Status::Ended(_) = job.status()? {
         return Err(ended(&id));
     }
@@ -29,7 +29,7 @@ fn deliver(job: &Job, chars: &str, close: bool) -> Result<u64, Error> {
     // Written down first: what is typed may end the process, and after that nothing happens to it.
     let sequence = job.record_input(chars.len() as u64, close)?;
     if !chars.is_empty() {
-        job.input(chars.as_bytes())?;
+        typed.send()?;
     }
     if close {
         // At a terminal, the first end of input after half a line only sends the line.
