@@ -15,7 +15,9 @@ use crate::key::Key;
 use crate::mode::Mode;
 use crate::place::resolve;
 use crate::policy::Policy;
+use crate::recipe::Recipe;
 use crate::refusal::Refusal;
+use crate::rule::Rule;
 use crate::subject::Subject;
 use crate::verdict::{Explanation, Verdict, changing_prefixes, decide};
 
@@ -39,8 +41,8 @@ pub struct Call<'a> {
     /// Whatever else decides what the same words do, for an approval to hold to: the program of the
     /// shell, the name of its session.
     pub setting: &'a str,
-    /// The recipe it is run as.
-    pub recipe: Option<&'a str>,
+    /// The task it runs.
+    pub recipe: Option<Recipe<'a>>,
     /// The run it belongs to, for approvals that last as long.
     pub run: Option<&'a str>,
     /// The tools the model has beside the shell.
@@ -125,13 +127,25 @@ impl Call<'_> {
     /// What some rules say about it in a mode, and why. Nothing is recorded or used up.
     pub fn explain(&self, policy: &Policy, mode: Mode) -> Explanation {
         let reading = self.reading();
-        decide(&self.subject(&reading, policy), policy, mode, self.tools, &[])
+        self.weigh(&self.subject(&reading, policy), policy, mode, &[])
+    }
+
+    /// The verdict on it and on what its task runs, with some prefixes approved.
+    fn weigh(
+        &self,
+        subject: &Subject<'_>,
+        policy: &Policy,
+        mode: Mode,
+        grants: &[Rule],
+    ) -> Explanation {
+        let own = decide(subject, policy, mode, self.tools, grants);
+        self.with_scripts(own, policy, mode, grants)
     }
 
     /// What rules are matched against.
     fn subject<'s>(&'s self, reading: &'s Reading, policy: &'s Policy) -> Subject<'s> {
         Subject::in_environment(self.command, reading, self.cwd, policy.roots(), self.environment)
-            .recipe(self.recipe)
+            .recipe(self.recipe.map(|recipe| recipe.name))
     }
 
     /// A keyed hash of what it is given: the text may be a password.
@@ -250,13 +264,15 @@ impl Gate {
     ) -> Result<Admission> {
         let reading = call.reading();
         let subject = call.subject(&reading, &self.policy);
-        let explained = decide(&subject, &self.policy, self.mode, call.tools, &[]);
+        let explained = call.weigh(&subject, &self.policy, self.mode, &[]);
         let settled = match &explained.verdict {
             Verdict::Allow { why } => Ok((why.clone(), None)),
             Verdict::Deny { by, reason } => {
                 Err(Refusal::Denied { by: by.clone(), reason: reason.clone() })
             }
-            Verdict::Ask { why, .. } => self.settle(call, &subject, why, host, now)?,
+            Verdict::Ask { why, .. } => {
+                self.settle(call, &subject, (why, explained.risk), host, now)?
+            }
         };
         let record = self.record(call, &explained, &settled, now)?;
         Ok(match settled {
@@ -278,7 +294,7 @@ impl Gate {
         &self,
         call: &Call<'_>,
         subject: &Subject<'_>,
-        why: &str,
+        (why, risk): (&str, Risk),
         host: Option<&dyn Approver>,
         now: u64,
     ) -> Result<Settlement> {
@@ -297,7 +313,7 @@ impl Gate {
             command: call.command.to_owned(),
             shell: call.shell,
             cwd: call.cwd.display().to_string(),
-            risk: subject.risk(),
+            risk,
             why: why.to_owned(),
             prefixes: changing_prefixes(subject.reading).unwrap_or_default(),
             input: Given::new(call.input, subject.reading.runs_input),
@@ -369,7 +385,7 @@ impl Gate {
             if grants.is_empty() {
                 continue;
             }
-            let explained = decide(subject, &self.policy, self.mode, call.tools, &grants);
+            let explained = call.weigh(subject, &self.policy, self.mode, &grants);
             if explained.verdict.decision() == Decision::Allow
                 && self.approvals.take(approval, now)?
             {

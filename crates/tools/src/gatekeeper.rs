@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Call, Decision, Error, Gate, Ground, Input, Mode, Policy, Premises,
+    Admission, Approver, Call, Decision, Error, Gate, Ground, Input, Mode, Policy, Premises, Recipe,
     Refusal, ShellState,
 };
 
@@ -133,12 +133,13 @@ impl Gatekeeper {
         self.mode
     }
 
-    /// Whether a request may run. `recipe` is the task it comes from, `tools` is what the caller
-    /// has beside the shell, `host` can be asked at once.
+    /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
+    /// from, `tools` is what the caller has beside the shell, `host` can be asked at once.
     pub fn admit(
         &self,
         request: &Request,
-        recipe: Option<&str>,
+        directory: &Path,
+        recipe: Option<Recipe<'_>>,
         tools: &[&str],
         host: Option<&dyn Approver>,
     ) -> Result<Passage<'_>, NotAdmitted> {
@@ -152,7 +153,7 @@ impl Gatekeeper {
         let call = Call {
             command: &asked.text,
             shell: asked.language,
-            cwd: &request.cwd,
+            cwd: directory,
             environment: &environment,
             set: &request.env.set,
             shell_state: asked.state,
