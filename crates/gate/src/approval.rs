@@ -109,6 +109,9 @@ pub struct Question {
     /// What it would be given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Given>,
+    /// The variables that are set for it, by name: their values may be secrets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sets: Vec<String>,
     /// Whose run asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,

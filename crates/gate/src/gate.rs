@@ -317,6 +317,7 @@ impl Gate {
             why: why.to_owned(),
             prefixes: changing_prefixes(subject.reading).unwrap_or_default(),
             input: Given::new(call.input, subject.reading.runs_input),
+            sets: call.set.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect(),
             run: call.run.map(str::to_owned),
             asked_at: now,
             expires_at: now.saturating_add(PATIENCE),

@@ -117,11 +117,11 @@ impl<'a> Subject<'a> {
     }
 
     /// The first target that raised the risk, for the reason shown.
-    pub(crate) fn reach(&self) -> Option<&Path> {
+    pub(crate) fn reach(&self) -> Option<PathBuf> {
         let raised = self.deeds.iter().find(|deed| deed.risk > deed.effect.risk)?;
         let spots = raised.place.iter().chain(&raised.guesses);
-        let mut paths = spots.flat_map(|spot| &spot.resolved).chain(&self.bases.paths);
-        paths.find(|path| self.roots.is_elsewhere(path)).map(PathBuf::as_path)
+        let paths = spots.flat_map(|spot| spot.resolved.clone());
+        paths.chain(self.bases.resolved()).find(|path| self.roots.is_elsewhere(path))
     }
 
     fn deed(&self, effect: &'a Effect) -> Deed<'a> {
@@ -134,7 +134,7 @@ impl<'a> Subject<'a> {
         let is_elsewhere = |paths: &[PathBuf]| paths.iter().any(|p| self.roots.is_elsewhere(p));
         let elsewhere = place.iter().chain(&likely).any(|spot| is_elsewhere(&spot.resolved))
             // What names nothing is about where it runs.
-            || (!named && effect.guess.is_none() && is_elsewhere(&self.bases.paths));
+            || (!named && effect.guess.is_none() && is_elsewhere(&self.bases.resolved()));
         let risk = match effect.risk {
             Risk::Mutate | Risk::Unknown if changes && elsewhere => Risk::Dangerous,
             risk => risk,
@@ -294,6 +294,10 @@ impl Bases {
             }
         }
         bases
+    }
+
+    fn resolved(&self) -> Vec<PathBuf> {
+        self.paths.iter().map(|path| resolve(path)).collect()
     }
 
     fn enter(&mut self, literal: bool, text: &str, roots: &Roots) {

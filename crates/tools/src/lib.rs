@@ -99,5 +99,5 @@ pub use source::JobLog;
 pub use ticket::{Ticket, TicketBuilder};
 pub use tool::{Annotations, Binding, Hints, Overlap, Tool};
 pub use toolset::{BuildError, Builder, Owner, Toolset};
-pub use umbo_gate::{Approver, Covers, Lasts, Question, Reply};
+pub use umbo_gate::{Approver, Covers, Given, Lasts, Question, Reply};
 pub use umbo_view::Tick;
