@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Call, Decision, Error, Gate, Ground, Input, Mode, Policy, Premises, Recipe,
-    Refusal, ShellState,
+    Admission, Approver, Call, Decision, Error, Gate, Ground, Input, Mode, Policy, Premises,
+    Recipe, Refusal, ShellState,
 };
 
 use crate::call::now;

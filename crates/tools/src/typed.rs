@@ -306,7 +306,8 @@ mod tests {
             "r\0m -rf x\n",
         ] {
             let asked = typed(&[keys])[0].clone().unwrap();
-            let is_seen = |line: &str| line.trim_start().trim_start_matches("[0;").starts_with("rm");
+            let is_seen =
+                |line: &str| line.trim_start().trim_start_matches("[0;").starts_with("rm");
             assert!(asked.lines().any(|line| is_seen(line) && line.contains("-rf x")), "{asked:?}");
             let pieces: Vec<String> = keys.chars().map(String::from).collect();
             let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();

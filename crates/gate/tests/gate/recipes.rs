@@ -8,11 +8,8 @@ use umbo_gate::{
 use crate::project::{NOW, Project, call, required};
 
 fn scripts(project: &Project, texts: &[&str]) -> Vec<Script> {
-    let script = |text: &&str| Script {
-        text: (*text).to_owned(),
-        shell: Shell::Posix,
-        cwd: project.root(),
-    };
+    let script =
+        |text: &&str| Script { text: (*text).to_owned(), shell: Shell::Posix, cwd: project.root() };
     texts.iter().map(script).collect()
 }
 

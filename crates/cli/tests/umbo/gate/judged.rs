@@ -114,7 +114,8 @@ fn a_line_is_judged_whole_however_it_is_typed_and_whoever_types() {
         }
         assert_eq!(typed(&job, last), ASKED, "{pieces:?} {last:?}");
     }
-    let fed = json!({"command": "sh", "pty": true, "background": true, "name": "fed", "stdin": "r"});
+    let fed =
+        json!({"command": "sh", "pty": true, "background": true, "name": "fed", "stdin": "r"});
     assert_eq!(exec(&umbo, &project, &fed)["state"], "started");
     assert_eq!(typed("fed", "m -rf kept\n"), ASKED, "after what it was given");
     let job = begin();
@@ -236,7 +237,8 @@ fn umbos_own_files_are_out_of_reach_by_any_name() {
     let own = json!({"command": "echo mine"});
     let job = call(&umbo, &project, "open", "exec", &own)["job"].as_str().unwrap().to_owned();
     let output = umbo.state().join("jobs").join(job).join("output");
-    let read = format!("cat {0} && python3 -c 'import sys; open(sys.argv[1])' {0}", output.display());
+    let read =
+        format!("cat {0} && python3 -c 'import sys; open(sys.argv[1])' {0}", output.display());
     let said = call(&umbo, &project, "guard", "exec", &json!({"command": read}));
     assert_eq!(said["exit_code"], 0, "what a job wrote is there to be read: {said}");
 }
