@@ -113,11 +113,16 @@ impl Way {
     /// Whether a key runs something, or makes the line another one.
     fn is_act(&self, key: Key) -> bool {
         match key {
-            Key::Enter | Key::EnterAndFetch => true,
+            Key::Enter | Key::EnterAndFetch | Key::Yank => true,
             Key::Char(c) => !c.is_whitespace(),
-            Key::Left | Key::Right | Key::WordLeft | Key::WordRight | Key::Home | Key::End => false,
-            Key::Interrupt | Key::Fetch | Key::Nothing => false,
-            _ => !self.line.is_empty(),
+            Key::Backspace
+            | Key::Delete
+            | Key::KillWord
+            | Key::KillNextWord
+            | Key::KillBefore
+            | Key::KillAfter
+            | Key::Transpose => !self.line.is_empty(),
+            _ => false,
         }
     }
 
@@ -245,15 +250,16 @@ mod tests {
         pieces.iter().map(ask).collect()
     }
 
-    fn some(text: &str) -> Option<String> {
-        Some(text.to_owned())
+    /// Types all at once.
+    fn asked(keys: &str) -> String {
+        typed(&[keys])[0].clone().unwrap()
     }
 
     #[test]
     fn pieces_of_a_line_are_one_line() {
         let asked = typed(&["r", "m -rf", " x", "\n", "ls\n"]);
         let expected = ["r", "rm -rf", "rm -rf x", "rm -rf x\n", "ls\n"];
-        assert_eq!(asked, expected.map(some));
+        assert_eq!(asked, expected.map(|text| Some(text.to_owned())));
     }
 
     #[test]
@@ -263,21 +269,21 @@ mod tests {
         {
             let asked = typed(&["ls\n", first, second, "ls\n"]);
             assert_eq!(asked[2], Some(format!("{first}{second}")));
-            assert_eq!(asked[3], some("ls\n"), "and then it is over");
+            assert_eq!(asked[3].as_deref(), Some("ls\n"), "and then it is over");
         }
-        assert_eq!(typed(&["rm \\\n", "\u{3}", "ls\n"])[2], some("rm \\\n ls\nls\n"));
+        let given_up = typed(&["rm \\\n", "\u{3}", "ls\n"]);
+        assert_eq!(given_up[2].as_deref(), Some("rm \\\n ls\nls\n"));
     }
 
     #[test]
     fn what_is_taken_back_is_gone_unless_a_pipe_keeps_it() {
-        assert_eq!(typed(&["rmx\u{7f} -rf y\n"]), [some("rmx  -rf y\nrm -rf y\n")]);
-        assert_eq!(typed(&["echo a \u{15}ls\r"]), [some("echo a  ls\nls\n")]);
-        assert_eq!(typed(&["ls foo\u{17}bar\r"]), [some("ls foo bar\nls bar\n")]);
-        assert_eq!(typed(&["r", "m -rf x #\u{15}ls\n"])[1], some("rm -rf x # ls\nls\n"));
-        let asked = typed(&["rm -rf x", "\u{3}", "\r"]);
-        assert_eq!(asked[0], some("rm -rf x"));
-        assert_eq!(asked[2], some("rm -rf x \n"));
-        assert_eq!(typed(&["rm\t-rf\tx\n"]), [some("rm\t-rf\tx\n")]);
+        assert_eq!(asked("rmx\u{7f} -rf y\n"), "rmx  -rf y\nrm -rf y\n");
+        assert_eq!(asked("echo a \u{15}ls\r"), "echo a  ls\nls\n");
+        assert_eq!(asked("ls foo\u{17}bar\r"), "ls foo bar\nls bar\n");
+        assert_eq!(asked("rm -rf x #\u{15}ls\n"), "rm -rf x # ls\nls\n");
+        let given_up = typed(&["rm -rf x", "\u{3}", "\r"]);
+        assert_eq!(given_up, [Some("rm -rf x".to_owned()), None, Some("rm -rf x \n".to_owned())]);
+        assert_eq!(asked("rm\t-rf\tx\n"), "rm\t-rf\tx\n");
     }
 
     #[test]
@@ -305,7 +311,7 @@ mod tests {
             "\u{1b}[0;rm -rf x\n",
             "r\0m -rf x\n",
         ] {
-            let asked = typed(&[keys])[0].clone().unwrap();
+            let asked = asked(keys);
             let is_seen =
                 |line: &str| line.trim_start().trim_start_matches("[0;").starts_with("rm");
             assert!(asked.lines().any(|line| is_seen(line) && line.contains("-rf x")), "{asked:?}");

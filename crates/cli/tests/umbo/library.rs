@@ -122,7 +122,7 @@ fn what_was_typed_is_remembered_to_a_bound() {
     let mut request = Request::shell("cat > /dev/null", umbo.path());
     request.stdin = Stdin::Open;
     let job = umbo.engine().spawn(&request).unwrap().detach();
-    job.input(&[b'a'; 20_000]).unwrap();
+    job.input(&vec![b'a'; 20_000]).unwrap();
     job.input(b"end").unwrap();
     let typed = job.typed().unwrap();
     assert_eq!((typed.total, typed.tail.len()), (20_003, 16 << 10));

@@ -86,10 +86,10 @@ fn one_approval_is_used_by_one_of_many_who_come_at_once() {
 fn a_line_is_judged_whole_however_it_is_typed_and_whoever_types() {
     let umbo = Umbo::new();
     let (project, kept) = with_something(&umbo);
-    let begun = std::cell::Cell::new(0);
+    let count = std::cell::Cell::new(0);
     let begin = || {
-        begun.set(begun.get() + 1);
-        let name = format!("sh{}", begun.get());
+        count.set(count.get() + 1);
+        let name = format!("sh{}", count.get());
         let shell = json!({"command": "sh", "pty": true, "background": true, "name": name});
         assert_eq!(exec(&umbo, &project, &shell)["state"], "started");
         name

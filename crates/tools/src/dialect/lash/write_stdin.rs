@@ -7,6 +7,7 @@ use super::process;
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
+use crate::gatekeeper::Keystrokes;
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let (id, job) = process(call, arguments)?;
@@ -16,7 +17,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     if let Status::Ended(_) = job.status()? {
         return Err(ended(&id));
     }
-    let sequence = deliver(&job, chars, close).map_err(|error| match error {
+    let sequence = deliver(&job, typed, chars, close).map_err(|error| match error {
         Error::Ended(_) => ended(&id),
         error => error.into(),
     })?;
@@ -25,7 +26,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
 }
 
 /// Types, and says under which number that is written down.
-fn deliver(job: &Job, chars: &str, close: bool) -> Result<u64, Error> {
+fn deliver(job: &Job, typed: Keystrokes<'_>, chars: &str, close: bool) -> Result<u64, Error> {
     // Written down first: what is typed may end the process, and after that nothing happens to it.
     let sequence = job.record_input(chars.len() as u64, close)?;
     if !chars.is_empty() {
