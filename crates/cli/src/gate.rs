@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::json;
 use umbo_command::Shell as Language;
 use umbo_engine::Request;
-use umbo_gate::{Mode, Premises, Refusal, inside_job};
+use umbo_gate::{Mode, Premises, Recipe, Refusal, inside_job};
 use umbo_tools::{Gatekeeper, NotAdmitted, Passage, Records, show_time};
 
 use crate::context::Context;
@@ -45,9 +45,10 @@ pub(crate) fn pass<'a>(
     context: &Context,
     keeper: &'a Gatekeeper,
     request: &Request,
-    recipe: Option<&str>,
+    recipe: Option<Recipe<'_>>,
 ) -> Result<Result<Passage<'a>, ExitCode>, Failure> {
-    match keeper.admit(request, recipe, &[], None) {
+    let directory = context.engine.begins_in(request);
+    match keeper.admit(request, &directory, recipe, &[], None) {
         Ok(passage) => Ok(Ok(passage)),
         Err(NotAdmitted::Gate(error)) => Err(error.into()),
         Err(NotAdmitted::Refused(refusal)) => refuse(context.format, &refusal).map(Err),

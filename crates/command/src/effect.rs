@@ -60,6 +60,10 @@ pub struct Effect {
     /// The path, host, package or process, when it is literal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// For a path that is only known at run time: what it most likely is, as far as the text says.
+    /// Good enough to raise a verdict, never to lower it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guess: Option<String>,
     /// For [`Kind::Network`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,

@@ -337,7 +337,8 @@ impl Walk {
 
     /// What is known about the value of a word that is assigned or compared.
     pub(crate) fn value_of(&self, raw: &str, word: &Word) -> Value {
-        if let Some(text) = word.exact() {
+        // With a home in front it is as good: such a value is only ever a guess.
+        if let Some(text) = word.path() {
             return Value::literal(text);
         }
         let bare = raw.strip_prefix('"').and_then(|r| r.strip_suffix('"')).unwrap_or(raw);

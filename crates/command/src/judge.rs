@@ -390,13 +390,8 @@ impl Walk {
             return;
         }
         match worse {
-            Some(worse) => self.find_at(
-                worse,
-                name,
-                format!("{name} {}", word.text),
-                word.path().map(str::to_owned),
-            ),
-            None => self.find_at(does, name, name, word.path().map(str::to_owned)),
+            Some(worse) => self.find_path(worse, name, format!("{name} {}", word.text), word),
+            None => self.find_path(does, name, name, word),
         }
     }
 }

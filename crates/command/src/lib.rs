@@ -31,6 +31,7 @@ mod scope;
 mod shell;
 mod table;
 pub mod tasks;
+mod unfinished;
 mod unwrap;
 mod walk;
 mod word;
@@ -41,9 +42,10 @@ pub use effect::{Direction, Effect, Kind};
 pub use reading::{Reading, SimpleCommand};
 pub use risk::Risk;
 pub use shell::Shell;
+pub use unfinished::is_unfinished;
 pub use word::{Expansion, Word};
 
-use scope::Variables;
+use scope::{Value, Variables};
 use walk::Walk;
 
 /// Reads a command written for a shell.
@@ -55,31 +57,55 @@ use walk::Walk;
 /// assert_eq!(read("./run.sh", Shell::Bash).risk, Risk::Unknown);
 /// ```
 pub fn read(command: &str, shell: Shell) -> Reading {
-    read_fed(command, shell, None)
+    read_given(command, shell, Given::default())
 }
 
-/// Reads a command that is given a text on its standard input: a shell or an interpreter that has
-/// nothing else to run runs that.
+/// What a command is given beside its text.
+#[derive(Clone, Copy, Default)]
+pub struct Given<'a> {
+    /// The text on its standard input, where that is known.
+    pub input: Option<&'a str>,
+    /// Variables that are set for it.
+    pub variables: &'a [(String, String)],
+}
+
+impl std::fmt::Debug for Given<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Both may be secrets.
+        let bytes = self.input.map(str::len);
+        f.debug_struct("Given")
+            .field("input", &bytes)
+            .field("variables", &self.variables.len())
+            .finish()
+    }
+}
+
+/// Reads a command that is given something: a shell or an interpreter that has nothing else to run
+/// runs what is on its standard input, and a variable may be a command or change what one does.
 ///
 /// ```
-/// use umbo_command::{Risk, Shell, read_fed};
-/// assert_eq!(read_fed("sh", Shell::Posix, Some("rm -rf x")).risk, Risk::Dangerous);
-/// assert_eq!(read_fed("wc -l", Shell::Posix, Some("rm -rf x")).risk, Risk::ReadOnly);
+/// use umbo_command::{Given, Risk, Shell, read_given};
+/// let input = |text| Given { input: Some(text), ..Given::default() };
+/// assert_eq!(read_given("sh", Shell::Posix, input("rm -rf x")).risk, Risk::Dangerous);
+/// assert_eq!(read_given("wc -l", Shell::Posix, input("rm -rf x")).risk, Risk::ReadOnly);
+/// let variables = [("WHAT".to_owned(), "rm -rf x".to_owned())];
+/// let given = Given { variables: &variables, ..Given::default() };
+/// assert_eq!(read_given("$WHAT", Shell::Posix, given).risk, Risk::Dangerous);
 /// ```
-pub fn read_fed(command: &str, shell: Shell, input: Option<&str>) -> Reading {
+pub fn read_given(command: &str, shell: Shell, given: Given<'_>) -> Reading {
     if command.trim().is_empty() {
         return Reading::unknown("the command is empty");
     }
     if command.len() > lexer::MAX_BYTES {
         return Reading::unknown("the text is too long");
     }
-    let walk = walk(command, shell, Variables::default(), input);
+    let walk = walk(command, shell, Variables::default(), given);
     if walk.learned.is_empty() {
         return Reading::of(walk);
     }
     // Variables were set: read again, knowing all values each of them may have.
     let known = walk.learned;
-    Reading::of(self::walk(command, shell, known, input))
+    Reading::of(self::walk(command, shell, known, given))
 }
 
 /// Reads text that is typed into a running program, of which nobody knows what it is: never certain,
@@ -96,9 +122,16 @@ pub fn read_typed(text: &str) -> Reading {
     Reading::of(walk)
 }
 
-fn walk(command: &str, shell: Shell, known: Variables, input: Option<&str>) -> Walk {
+fn walk(command: &str, shell: Shell, known: Variables, given: Given<'_>) -> Walk {
     let mut walk = Walk::new(shell, known);
-    walk.fed = input.map(str::to_owned);
+    walk.fed = given.input.map(str::to_owned);
+    for (name, value) in given.variables {
+        walk.assign(name, Value::literal(value), Some(value));
+        if !scope::is_name(name) {
+            // A function that bash takes over, for one.
+            scan::dangers(&mut walk, value);
+        }
+    }
     if shell.is_posix_like() {
         walk.script(command);
         // Where something is not certain, what the text might run counts. `<((x))` is a command in a

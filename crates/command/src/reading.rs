@@ -150,6 +150,7 @@ fn effects(found: &[Finding]) -> Vec<Effect> {
             kind: finding.does.kind,
             risk: finding.does.risk,
             target: finding.target.clone(),
+            guess: finding.guess.clone(),
             direction: finding.does.direction,
             program: finding.program.clone(),
         };

@@ -30,27 +30,32 @@ const BEFORE_VALUES: [char; 4] = ['=', ':', '[', ']'];
 /// Every command the text may contain.
 pub(crate) fn possible(text: &str) -> Vec<Vec<String>> {
     let mut possible = Vec::new();
-    for segment in plain(text).split(SEPARATORS) {
-        let words: Vec<&str> = segment.split_whitespace().collect();
-        for start in 0..words.len() {
-            if possible.len() >= MAX_POSSIBLE {
-                return possible;
+    for plain in plain(text) {
+        for segment in plain.split(SEPARATORS) {
+            let words: Vec<&str> = segment.split_whitespace().collect();
+            for start in 0..words.len() {
+                if possible.len() >= MAX_POSSIBLE {
+                    return possible;
+                }
+                let argv = &words[start..words.len().min(start + MAX_WORDS)];
+                possible.push(argv.iter().map(|&word| word.to_owned()).collect());
             }
-            let argv = &words[start..words.len().min(start + MAX_WORDS)];
-            possible.push(argv.iter().map(|&word| word.to_owned()).collect());
         }
     }
     possible
 }
 
-/// The text without what only quotes, and with blanks for what stands for them.
-fn plain(text: &str) -> String {
-    let mut end = text.len().min(MAX_SCANNED);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let text = text[..end].replace("${IFS}", " ").replace("$IFS", " ");
-    text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect()
+/// The text without what only quotes, and with blanks for what stands for them. If lines are
+/// continued, also as they are then.
+fn plain(text: &str) -> Vec<String> {
+    let text = &text[..text.floor_char_boundary(MAX_SCANNED)];
+    let bare = |text: &str| -> String {
+        let text = text.replace("${IFS}", " ").replace("$IFS", " ");
+        // A shell drops zero bytes of a script, wherever they are.
+        text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '\0')).collect()
+    };
+    let continued = text.contains("\\\n").then(|| bare(&text.replace("\\\n", "")));
+    std::iter::once(bare(text)).chain(continued).collect()
 }
 
 /// Notes the worst danger among the possible commands of a text.
@@ -58,7 +63,14 @@ pub(crate) fn dangers(walk: &mut Walk, text: &str) {
     if walk.probing {
         return;
     }
-    let plain = plain(text).replace(',', " ");
+    for plain in plain(text) {
+        if dangers_in_plain(walk, &plain.replace(',', " ")) {
+            return;
+        }
+    }
+}
+
+fn dangers_in_plain(walk: &mut Walk, plain: &str) -> bool {
     let mut judged = 0;
     let ends_value = |c: char| SEPARATORS.contains(&c) || BEFORE_VALUES.contains(&c);
     for segment in plain.split(SEPARATORS).chain(plain.split(ends_value)) {
@@ -70,11 +82,15 @@ pub(crate) fn dangers(walk: &mut Walk, text: &str) {
             judged += 1;
             let argv = words[start..].iter().take(MAX_WORDS);
             let argv: Vec<Word> = argv.map(|&word| Word::literal(word)).collect();
-            if danger(walk, &argv) || judged >= MAX_JUDGED {
-                return;
+            if danger(walk, &argv) {
+                return true;
+            }
+            if judged >= MAX_JUDGED {
+                return false;
             }
         }
     }
+    false
 }
 
 /// Notes the dangers among what a program could run of its arguments.

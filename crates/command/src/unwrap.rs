@@ -4,6 +4,7 @@ use crate::argv;
 use crate::effect::{READ, RUN, UNKNOWN};
 use crate::judge::MAX_WRAPPERS;
 use crate::scan;
+use crate::scope::Value;
 use crate::shell::Shell;
 use crate::walk::Walk;
 use crate::word::Word;
@@ -44,7 +45,8 @@ impl Walk {
             );
         }
         for (variable, value) in inside.assignments.iter().chain(&inside.variables()) {
-            self.assign(variable, crate::scope::Value::Any, value.as_deref());
+            let known = value.as_deref().map_or(Value::Any, Value::literal);
+            self.assign(variable, known, value.as_deref());
         }
         if name.ends_with("ssh") && inside.value_of(&["-R", "-D", "-w"]).is_some() {
             self.find(crate::effect::LISTEN, name, format!("{name} with a tunnel"));

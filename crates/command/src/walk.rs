@@ -15,13 +15,15 @@ use crate::reading::SimpleCommand;
 use crate::scan;
 use crate::scope::{self, Value, Variables};
 use crate::shell::Shell;
-use crate::word::{Expansion, Word};
+use crate::word::{Expansion, Word, heredoc_text};
 
 /// One thing a command would do.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub(crate) does: Does,
     pub(crate) target: Option<String>,
+    /// What the target most likely is, where it is not literal.
+    pub(crate) guess: Option<String>,
     pub(crate) program: String,
     /// The part of the command that says so.
     pub(crate) what: String,
@@ -37,6 +39,8 @@ pub(crate) enum Input {
     Inherited,
     /// Exactly this text.
     Text(String),
+    /// A text like this one, with parts only known at run time: good for a warning only.
+    Likely(String),
     /// The output of something that unpacks or decodes.
     Decoded,
     /// Something else.
@@ -85,7 +89,7 @@ impl Walk {
     /// The text on its standard input, if there is one.
     pub(crate) fn input_text(&self) -> Option<String> {
         match &self.input {
-            Input::Text(text) => Some(text.clone()),
+            Input::Text(text) | Input::Likely(text) => Some(text.clone()),
             Input::Inherited => self.fed.clone(),
             Input::Decoded | Input::Other => None,
         }
@@ -111,10 +115,30 @@ impl Walk {
         self.found.push(Finding {
             does,
             target,
+            guess: None,
             program: program.to_owned(),
             what,
             foreign: false,
         });
+    }
+
+    /// As [`Walk::find_at`], for a path that may only be known at run time.
+    pub(crate) fn find_path(
+        &mut self,
+        does: Does,
+        program: &str,
+        what: impl Into<String>,
+        word: &Word,
+    ) {
+        self.find_at(does, program, what, word.path().map(str::to_owned));
+        self.suppose(word);
+    }
+
+    /// Says of what was found last where it most likely happens.
+    pub(crate) fn suppose(&mut self, word: &Word) {
+        if let Some(finding) = self.found.last_mut().filter(|_| word.path().is_none()) {
+            finding.guess = Some(word.likely().to_owned());
+        }
     }
 
     /// Reads a text of the walk's own shell, in the current scope.
@@ -432,14 +456,17 @@ impl Walk {
                 let word = self.word(&raw.value);
                 self.input = match word.guess.clone().or_else(|| word.exact().map(str::to_owned)) {
                     Some(text) => Input::Text(text),
-                    None => Input::Other,
+                    None => Input::Likely(word.text),
                 };
             }
             ast::IoRedirect::HereDocument(_, document) => {
                 let quoted = !document.requires_expansion;
-                let plain = quoted || self.heredoc(&document.doc.value);
-                self.input =
-                    if plain { Input::Text(document.doc.value.clone()) } else { Input::Other };
+                let text = &document.doc.value;
+                self.input = if quoted || self.heredoc(text) {
+                    Input::Text(text.clone())
+                } else {
+                    Input::Likely(heredoc_text(text))
+                };
             }
         }
     }
@@ -490,7 +517,7 @@ impl Walk {
         }
         let does = path::danger_of_writing(word.likely()).unwrap_or(OVERWRITE);
         let what = format!("{operator} {}", word.text);
-        self.find_at(does, operator, what, word.path().map(str::to_owned));
+        self.find_path(does, operator, what, word);
     }
 
     fn extended_test(&mut self, test: &ast::ExtendedTestExpr, outermost: bool) {

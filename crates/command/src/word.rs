@@ -202,6 +202,20 @@ pub(crate) fn heredoc_parts(body: &str, shell: Shell, depth: usize) -> Result<Ve
     Ok(parts.list)
 }
 
+/// A here-document without the backslashes that keep the shell from expanding it.
+pub(crate) fn heredoc_text(text: &str) -> String {
+    let mut plain = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match chars.next_if(|next| c == '\\' && matches!(next, '$' | '`' | '\\' | '\n')) {
+            Some('\n') => {}
+            Some(escaped) => plain.push(escaped),
+            None => plain.push(c),
+        }
+    }
+    plain
+}
+
 #[derive(Default)]
 struct Parts {
     list: Vec<Part>,

@@ -1,6 +1,6 @@
 //! What a reading says, beyond its risk.
 
-use umbo_command::{Direction, Kind, Risk, Shell, read};
+use umbo_command::{Direction, Given, Kind, Risk, Shell, read};
 
 fn bash(command: &str) -> umbo_command::Reading {
     read(command, Shell::Bash)
@@ -178,8 +178,10 @@ fn what_is_assigned_to_a_number_of_the_shell_is_evaluated() {
 
 #[test]
 fn what_is_fed_to_a_shell_or_interpreter_is_run() {
-    let fed =
-        |command: &str, input: &str| umbo_command::read_fed(command, Shell::Posix, Some(input));
+    let fed = |command: &str, input: &str| {
+        let given = Given { input: Some(input), ..Given::default() };
+        umbo_command::read_given(command, Shell::Posix, given)
+    };
     for command in [
         "sh",
         "bash",
@@ -228,6 +230,76 @@ fn what_is_fed_to_a_shell_or_interpreter_is_run() {
         assert_eq!(fed(command, "rm -rf x").risk, Risk::ReadOnly, "{command}");
     }
     assert!(fed("sh", "ls").runs_input && !fed("wc", "ls").runs_input);
+}
+
+#[test]
+fn no_line_end_and_no_zero_byte_hides_a_command() {
+    for text in [
+        "r\\\nm -rf x",
+        "rm\\\n -rf x",
+        "bash -c 'r\\\nm -rf x'",
+        "sh <<E\nr\\\nm -rf x\nE",
+        "echo 'a\\\nb'; r\\\nm -rf x",
+    ] {
+        assert_eq!(bash(text).risk, Risk::Dangerous, "{text:?}");
+    }
+    for input in ["r\0m -rf x", "r\\\nm -rf x"] {
+        let given = Given { input: Some(input), ..Given::default() };
+        let reading = umbo_command::read_given("bash", Shell::Posix, given);
+        assert_eq!(reading.risk, Risk::Dangerous, "{input:?}");
+    }
+    assert_eq!(bash("l\\\ns").risk, Risk::Unknown);
+}
+
+#[test]
+fn a_here_document_with_variables_is_run_all_the_same() {
+    for text in [
+        "bash <<E\nrm -rf $X\nE",
+        "bash <<E\nrm -rf \\$X\nE",
+        "ssh host <<E\nls\nrm -rf `pwd`/x\nE",
+        "python3 <<E\nimport shutil\nshutil.rmtree('$X')\nE",
+        "psql <<E\ndrop table $X;\nE",
+        "bash <<< \"rm -rf $X\"",
+    ] {
+        assert_eq!(bash(text).risk, Risk::Dangerous, "{text:?}");
+    }
+    assert_eq!(bash("cat > f <<E\nrm -rf $X\nE").risk, Risk::Mutate);
+    assert_eq!(bash("cat <<E\nrm -rf $X\nE").risk, Risk::ReadOnly);
+    for text in ["python3 <<E\nprint('$X')\nE", "bash <<E\nls $X\nE", "psql <<E\nselect $X;\nE"] {
+        assert_eq!(bash(text).risk, Risk::Unknown, "{text:?}");
+    }
+}
+
+#[test]
+fn variables_that_are_given_are_as_if_they_were_set() {
+    let given = |command: &str, name: &str, value: &str| {
+        let variables = [(name.to_owned(), value.to_owned())];
+        let given = Given { variables: &variables, ..Given::default() };
+        umbo_command::read_given(command, Shell::Posix, given)
+    };
+    for command in ["$X", "eval \"$X\"", "sh -c \"$X\"", "bash -c '$X'"] {
+        assert_eq!(given(command, "X", "rm -rf x").risk, Risk::Dangerous, "{command}");
+    }
+    assert_eq!(given("ls", "PAGER", "rm -rf x").risk, Risk::Dangerous);
+    assert_eq!(given("ls", "BASH_FUNC_ls%%", "() { rm -rf x; }").risk, Risk::Dangerous);
+    assert_eq!(given("ls", "PATH", "./bin").risk, Risk::Unknown);
+    assert_eq!(given("ls", "CI", "1").risk, Risk::ReadOnly);
+    assert_eq!(given("ls \"$X\"", "X", "rm -rf x").risk, Risk::ReadOnly);
+    assert_eq!(bash("env X='rm -rf x' sh -c '$X'").risk, Risk::Dangerous);
+}
+
+#[test]
+fn a_path_only_known_at_run_time_is_guessed() {
+    let guess = |text: &str| -> Vec<String> {
+        let effects = bash(text).effects;
+        effects.into_iter().filter_map(|effect| effect.guess).collect()
+    };
+    assert_eq!(guess("cp a $HOME/x"), ["$HOME/x"]);
+    assert_eq!(guess("echo > \"$D/x\""), ["\"$D/x\""]);
+    assert_eq!(guess("x=/; rm -rf $x"), ["/"]);
+    assert_eq!(guess("touch ../*.txt"), ["../*.txt"]);
+    assert_eq!(guess("find .. -name x -exec touch {} +"), ["../…"]);
+    assert!(guess("cp a b").is_empty());
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::state::{JobDir, Record};
 use crate::supervisor;
 use crate::sys::socket;
 use crate::wait::{self, Condition, Met};
-use crate::wire::{self, Answer, Ask};
+use crate::wire::{self, Answer, Ask, Frame};
 
 /// How long a supervisor may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -91,6 +91,22 @@ pub struct Summary {
     pub parent: Option<JobId>,
     /// Its place in line, counted from 1, while it waits for its turn.
     pub queue_position: Option<usize>,
+}
+
+/// What was typed into a job.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Typed {
+    /// How many bytes.
+    pub total: u64,
+    /// The last of them: 16 KiB at most.
+    pub tail: Vec<u8>,
+}
+
+impl std::fmt::Debug for Typed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // It may be a password.
+        write!(f, "Typed({})", self.total)
+    }
 }
 
 impl Summary {
@@ -231,6 +247,24 @@ impl Job {
         Ok(())
     }
 
+    /// What was typed into it so far, by whomever. It is nowhere on disk, for it may be a password.
+    pub fn typed(&self) -> Result<Typed> {
+        let frame = self.put(&Ask::Typed, &[])?;
+        match frame.head {
+            Answer::Typed { total } => Ok(Typed { total, tail: frame.body }),
+            answer => Err(self.refused(answer)),
+        }
+    }
+
+    /// Sends input to its command, if nobody has typed since `total` bytes were.
+    pub fn input_after(&self, mut total: u64, bytes: &[u8]) -> Result<()> {
+        for piece in bytes.chunks(1 << 20) {
+            self.ask(&Ask::InputAfter(total), piece)?;
+            total += piece.len() as u64;
+        }
+        Ok(())
+    }
+
     /// Says that no more input comes: end of file on a pipe, ctrl-d at a terminal.
     pub fn end_input(&self) -> Result<()> {
         self.ask(&Ask::Eof, &[])
@@ -285,6 +319,14 @@ impl Job {
     }
 
     fn ask(&self, ask: &Ask, body: &[u8]) -> Result<()> {
+        match self.put(ask, body)?.head {
+            Answer::Done => Ok(()),
+            answer => Err(self.refused(answer)),
+        }
+    }
+
+    /// Puts a question to its supervisor.
+    fn put(&self, ask: &Ask, body: &[u8]) -> Result<Frame<Answer>> {
         if let Status::Ended(_) = self.status()? {
             return Err(Error::Ended(self.id.to_string()));
         }
@@ -296,10 +338,15 @@ impl Job {
         }
         let mut socket = File::from(socket);
         wire::send(&mut socket, ask, body).map_err(failed)?;
-        match wire::receive::<Answer>(&mut socket).map_err(failed)?.head {
-            Answer::Done => Ok(()),
-            Answer::Refused(why) => Err(Error::Refused(format!("job {}: {why}", self.id))),
-        }
+        wire::receive(&mut socket).map_err(failed)
+    }
+
+    fn refused(&self, answer: Answer) -> Error {
+        let why = match answer {
+            Answer::Refused(why) => why,
+            other => format!("its supervisor gave an unexpected answer: {other:?}"),
+        };
+        Error::Refused(format!("job {}: {why}", self.id))
     }
 
     /// What it means that its supervisor could not be asked.

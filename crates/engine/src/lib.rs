@@ -60,7 +60,7 @@ pub use error::{Error, Result};
 pub use event::{Event, EventKind, GapKind, Item};
 pub use follow::{Followed, Follower};
 pub use id::JobId;
-pub use job::{Job, Status, Summary};
+pub use job::{Job, Status, Summary, Typed};
 pub use keys::key;
 pub use log::{Log, Mark, Run, Stream};
 pub use outcome::{

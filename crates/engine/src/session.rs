@@ -123,6 +123,43 @@ fn session_state(
     Ok((Some(state), change))
 }
 
+impl Engine {
+    /// The directory that the command of a request begins in: its own, or that in which the last
+    /// command of its session left it. Another one may still change that.
+    pub fn begins_in(&self, request: &Request) -> PathBuf {
+        let left = match &request.session {
+            Some(Session { name, directory: SessionDirectory::Continue }) => {
+                left_in(&state_file(self.state(), name))
+            }
+            _ => None,
+        };
+        left.unwrap_or_else(|| request.cwd.clone())
+    }
+}
+
+/// Where a session is, as its state says.
+fn left_in(state: &Path) -> Option<PathBuf> {
+    let bytes = fs::read(state).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    // The last one: functions of the user's come before it, with whatever text.
+    let word = text.lines().rev().find_map(|line| line.strip_prefix("__umbo_place="))?;
+    // A name that cannot be read is somewhere.
+    Some(unquoted(word).filter(|path| path.starts_with('/')).unwrap_or_else(|| "/".into()).into())
+}
+
+/// A word as `printf %q` writes it; nothing if it has unprintable characters.
+fn unquoted(word: &str) -> Option<String> {
+    if word.starts_with("$'") {
+        return None;
+    }
+    let mut chars = word.chars();
+    let mut plain = String::new();
+    while let Some(c) = chars.next() {
+        plain.push(if c == '\\' { chars.next()? } else { c });
+    }
+    Some(plain)
+}
+
 /// The snapshot of the user's shell, made now if there is none or its sources have changed.
 fn profile(engine: &Engine, request: &Request) -> Result<PathBuf> {
     let home = shell::lookup(&request.env.base, "HOME").unwrap_or(OsStr::new("/"));

@@ -104,6 +104,10 @@ pub(crate) enum Report {
 pub(crate) enum Ask {
     /// The body is input.
     Input,
+    /// The same, if this many bytes were typed before it.
+    InputAfter(u64),
+    /// What was typed?
+    Typed,
     /// No more input comes.
     Eof,
     /// The terminal has a new size.
@@ -124,6 +128,8 @@ pub(crate) enum Ask {
 pub(crate) enum Answer {
     /// Done.
     Done,
+    /// So many bytes were typed; the body is the last of them.
+    Typed { total: u64 },
     /// Not done, and why.
     Refused(String),
 }

@@ -18,7 +18,7 @@ const FLEETING: [&str; 4] = ["_", "SHLVL", "PWD", "OLDPWD"];
 pub struct Binding {
     /// Command, shell and circumstances.
     pub call: Digest,
-    /// Directory, environment, input, setting and policy: all but the command.
+    /// Directory, environment, input, setting, scripts and policy: all but the command.
     pub circumstances: Digest,
 }
 
@@ -40,6 +40,9 @@ impl Binding {
         let mut circumstances = Fields::default();
         circumstances.add(cwd.as_os_str().as_bytes()).add(environment).add(policy.as_str());
         circumstances.add(asked.setting).add(asked.input_digest(key).unwrap_or_default());
+        if let Some(recipe) = asked.recipe {
+            circumstances.add(recipe.digest().as_str());
+        }
         let circumstances = circumstances.finish();
         let mut call = Fields::default();
         let shell = format!("{:?}", asked.shell);
@@ -106,6 +109,9 @@ pub struct Question {
     /// What it would be given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Given>,
+    /// The variables that are set for it, by name: their values may be secrets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sets: Vec<String>,
     /// Whose run asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,

@@ -15,7 +15,9 @@ use crate::key::Key;
 use crate::mode::Mode;
 use crate::place::resolve;
 use crate::policy::Policy;
+use crate::recipe::Recipe;
 use crate::refusal::Refusal;
+use crate::rule::Rule;
 use crate::subject::Subject;
 use crate::verdict::{Explanation, Verdict, changing_prefixes, decide};
 
@@ -39,8 +41,8 @@ pub struct Call<'a> {
     /// Whatever else decides what the same words do, for an approval to hold to: the program of the
     /// shell, the name of its session.
     pub setting: &'a str,
-    /// The recipe it is run as.
-    pub recipe: Option<&'a str>,
+    /// The task it runs.
+    pub recipe: Option<Recipe<'a>>,
     /// The run it belongs to, for approvals that last as long.
     pub run: Option<&'a str>,
     /// The tools the model has beside the shell.
@@ -98,29 +100,18 @@ pub enum ShellState {
 impl Call<'_> {
     /// What the command would do, with what its environment makes of it.
     pub fn reading(&self) -> Reading {
-        let mut reading = match self.input {
-            Input::Nothing => umbo_command::read(self.command, self.shell),
-            Input::Typed { .. } => umbo_command::read_typed(self.command),
-            Input::Bytes(bytes) => {
-                let text = String::from_utf8_lossy(bytes);
-                umbo_command::read_fed(self.command, self.shell, Some(&text))
-            }
+        let text = |text: &OsString| text.to_string_lossy().into_owned();
+        let variables: Vec<(String, String)> =
+            self.set.iter().map(|(name, value)| (text(name), text(value))).collect();
+        let read = |input: Option<&str>| {
+            let given = umbo_command::Given { input, variables: &variables };
+            umbo_command::read_given(self.command, self.shell, given)
         };
-        for (name, value) in self.set {
-            let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-            let quoted = value.replace('\'', "'\\''");
-            let text = format!("export {name}='{quoted}'");
-            let assigned = umbo_command::read(&text, Shell::Bash);
-            if assigned.risk > Risk::ReadOnly && assigned.risk > reading.risk {
-                reading.risk = assigned.risk;
-                reading.matched = assigned.matched;
-                reading.reason = assigned.reason;
-                reading.common_fs = false;
-            }
-            reading
-                .effects
-                .extend(assigned.effects.into_iter().filter(|e| e.risk > Risk::ReadOnly));
-        }
+        let mut reading = match self.input {
+            Input::Nothing => read(None),
+            Input::Typed { .. } => umbo_command::read_typed(self.command),
+            Input::Bytes(bytes) => read(Some(&String::from_utf8_lossy(bytes))),
+        };
         if self.shell_state == ShellState::Carried || self.has_functions() {
             if reading.risk < Risk::Unknown {
                 "The shell brings functions or aliases of its own, so what it does is not certain."
@@ -136,8 +127,25 @@ impl Call<'_> {
     /// What some rules say about it in a mode, and why. Nothing is recorded or used up.
     pub fn explain(&self, policy: &Policy, mode: Mode) -> Explanation {
         let reading = self.reading();
-        let subject = Subject::new(self.command, &reading, self.cwd, policy.roots());
-        decide(&subject.recipe(self.recipe), policy, mode, self.tools, &[])
+        self.weigh(&self.subject(&reading, policy), policy, mode, &[])
+    }
+
+    /// The verdict on it and on what its task runs, with some prefixes approved.
+    fn weigh(
+        &self,
+        subject: &Subject<'_>,
+        policy: &Policy,
+        mode: Mode,
+        grants: &[Rule],
+    ) -> Explanation {
+        let own = decide(subject, policy, mode, self.tools, grants);
+        self.with_scripts(own, policy, mode, grants)
+    }
+
+    /// What rules are matched against.
+    fn subject<'s>(&'s self, reading: &'s Reading, policy: &'s Policy) -> Subject<'s> {
+        Subject::in_environment(self.command, reading, self.cwd, policy.roots(), self.environment)
+            .recipe(self.recipe.map(|recipe| recipe.name))
     }
 
     /// A keyed hash of what it is given: the text may be a password.
@@ -255,15 +263,16 @@ impl Gate {
         now: u64,
     ) -> Result<Admission> {
         let reading = call.reading();
-        let subject =
-            Subject::new(call.command, &reading, call.cwd, self.policy.roots()).recipe(call.recipe);
-        let explained = decide(&subject, &self.policy, self.mode, call.tools, &[]);
+        let subject = call.subject(&reading, &self.policy);
+        let explained = call.weigh(&subject, &self.policy, self.mode, &[]);
         let settled = match &explained.verdict {
             Verdict::Allow { why } => Ok((why.clone(), None)),
             Verdict::Deny { by, reason } => {
                 Err(Refusal::Denied { by: by.clone(), reason: reason.clone() })
             }
-            Verdict::Ask { why, .. } => self.settle(call, &subject, why, host, now)?,
+            Verdict::Ask { why, .. } => {
+                self.settle(call, &subject, (why, explained.risk), host, now)?
+            }
         };
         let record = self.record(call, &explained, &settled, now)?;
         Ok(match settled {
@@ -285,7 +294,7 @@ impl Gate {
         &self,
         call: &Call<'_>,
         subject: &Subject<'_>,
-        why: &str,
+        (why, risk): (&str, Risk),
         host: Option<&dyn Approver>,
         now: u64,
     ) -> Result<Settlement> {
@@ -304,10 +313,11 @@ impl Gate {
             command: call.command.to_owned(),
             shell: call.shell,
             cwd: call.cwd.display().to_string(),
-            risk: subject.risk(),
+            risk,
             why: why.to_owned(),
             prefixes: changing_prefixes(subject.reading).unwrap_or_default(),
             input: Given::new(call.input, subject.reading.runs_input),
+            sets: call.set.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect(),
             run: call.run.map(str::to_owned),
             asked_at: now,
             expires_at: now.saturating_add(PATIENCE),
@@ -376,7 +386,7 @@ impl Gate {
             if grants.is_empty() {
                 continue;
             }
-            let explained = decide(subject, &self.policy, self.mode, call.tools, &grants);
+            let explained = call.weigh(subject, &self.policy, self.mode, &grants);
             if explained.verdict.decision() == Decision::Allow
                 && self.approvals.take(approval, now)?
             {

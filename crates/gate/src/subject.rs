@@ -4,6 +4,8 @@
 //! in each of the directories it may then mean; where one of those is only known at run time, the
 //! target is not certain.
 
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use umbo_command::{Effect, Expansion, Kind, Reading, Risk, SimpleCommand};
@@ -32,6 +34,8 @@ pub struct Subject<'a> {
     /// What the arguments of programs nobody knows could make them run.
     pub(crate) hidden: Vec<Vec<String>>,
     bases: Bases,
+    /// The variables the command gets.
+    environment: &'a [(OsString, OsString)],
 }
 
 /// An effect, with where it happens and what that makes of its risk.
@@ -66,6 +70,17 @@ struct Bases {
 impl<'a> Subject<'a> {
     /// A command that would run in `cwd`.
     pub fn new(text: &'a str, reading: &'a Reading, cwd: &Path, roots: &'a Roots) -> Self {
+        Self::in_environment(text, reading, cwd, roots, &[])
+    }
+
+    /// The same, with some variables.
+    pub fn in_environment(
+        text: &'a str,
+        reading: &'a Reading,
+        cwd: &Path,
+        roots: &'a Roots,
+        environment: &'a [(OsString, OsString)],
+    ) -> Self {
         let bases = Bases::of(reading, cwd, roots);
         let mut subject = Self {
             text,
@@ -75,6 +90,7 @@ impl<'a> Subject<'a> {
             deeds: Vec::new(),
             hidden: Vec::new(),
             bases,
+            environment,
         };
         subject.deeds = reading.effects.iter().map(|effect| subject.deed(effect)).collect();
         subject.hidden = subject.hidden_commands();
@@ -101,10 +117,11 @@ impl<'a> Subject<'a> {
     }
 
     /// The first target that raised the risk, for the reason shown.
-    pub(crate) fn reach(&self) -> Option<&Path> {
+    pub(crate) fn reach(&self) -> Option<PathBuf> {
         let raised = self.deeds.iter().find(|deed| deed.risk > deed.effect.risk)?;
-        let spot = raised.place.as_ref()?;
-        spot.resolved.iter().find(|path| self.roots.is_elsewhere(path)).map(PathBuf::as_path)
+        let spots = raised.place.iter().chain(&raised.guesses);
+        let paths = spots.flat_map(|spot| spot.resolved.clone());
+        paths.chain(self.bases.resolved()).find(|path| self.roots.is_elsewhere(path))
     }
 
     fn deed(&self, effect: &'a Effect) -> Deed<'a> {
@@ -112,25 +129,30 @@ impl<'a> Subject<'a> {
             .then(|| effect.target.as_deref().and_then(|target| self.spot(target)))
             .flatten();
         let changes = matches!(effect.kind, Kind::Write | Kind::Delete | Kind::Overwrite);
-        let elsewhere = place
-            .as_ref()
-            .is_some_and(|spot| spot.resolved.iter().any(|path| self.roots.is_elsewhere(path)));
+        let likely = effect.guess.as_deref().and_then(|guess| self.spot(guess));
+        let named = place.is_some() || !is_path(effect.kind) || self.is_named_elsewhere(effect);
+        let is_elsewhere = |paths: &[PathBuf]| paths.iter().any(|p| self.roots.is_elsewhere(p));
+        let elsewhere = place.iter().chain(&likely).any(|spot| is_elsewhere(&spot.resolved))
+            // What names nothing is about where it runs.
+            || (!named && effect.guess.is_none() && is_elsewhere(&self.bases.resolved()));
         let risk = match effect.risk {
             Risk::Mutate | Risk::Unknown if changes && elsewhere => Risk::Dangerous,
             risk => risk,
         };
-        let named = place.is_some() || !is_path(effect.kind) || self.is_named_elsewhere(effect);
-        let guesses = if named { Vec::new() } else { self.guesses(effect, changes) };
+        let mut guesses = if named { Vec::new() } else { self.guesses(effect, changes) };
+        // First, for the reason that is shown.
+        guesses.splice(0..0, likely);
         Deed { effect, risk, place, guesses }
     }
 
-    /// The paths among the words of the commands an effect may come from. Of those that change nothing
+    /// The paths among the words of the commands an effect may come from. Of those that only read,
     /// only patterns count: the rest are named by effects, or are no paths.
     fn guesses(&self, effect: &Effect, changes: bool) -> Vec<Spot> {
         let authors = self.authors(effect);
+        let runs = matches!(effect.kind, Kind::Unknown | Kind::Execute);
         let words = authors.iter().flat_map(|author| author.argv.iter().skip(1));
         words
-            .filter(|word| changes || word.expansions.contains(&Expansion::Glob))
+            .filter(|word| changes || runs || word.expansions.contains(&Expansion::Glob))
             .map(umbo_command::Word::likely)
             .map(|word| word.split_once('=').map_or(word, |(_, value)| value))
             .filter(|word| !word.starts_with('-') && word.len() < MOST_UNREAD)
@@ -142,7 +164,9 @@ impl<'a> Subject<'a> {
     /// Where the text of a path may lead.
     pub(crate) fn spot(&self, text: &str) -> Option<Spot> {
         let home = self.roots.home.as_deref();
-        let path = expand(text, home, self.bases.paths.first().map(PathBuf::as_path))?;
+        let text = self.with_variables(text);
+        let path = expand(&text, home, self.bases.paths.first().map(PathBuf::as_path))?;
+        let pattern = path.clone();
         // All of a directory is the directory.
         let path = ["/*", "/.*", "/.", "/{*,.*}"]
             .iter()
@@ -156,9 +180,33 @@ impl<'a> Subject<'a> {
             self.bases.paths.iter().map(|base| base.join(path)).collect()
         };
         let resolved = written.iter().map(|path| resolve(path)).collect();
-        let written = written.iter().map(|path| normal(path)).collect();
+        let mut written: Vec<PathBuf> = written.iter().map(|path| normal(path)).collect();
+        if pattern.contains('*') {
+            // And also each of the things in it.
+            let inside = self.bases.paths.iter().map(|base| normal(&base.join(&pattern)));
+            written.extend(inside);
+        }
         let certain = (absolute || self.bases.certain) && !path.contains(['*', '?', '[', '{']);
         Some(Spot { written, resolved, certain })
+    }
+
+    /// The text with the values of the variables that the command gets. Those of the shell itself
+    /// change while it runs.
+    fn with_variables<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let Some((before, rest)) = text.split_once('$') else { return Cow::Borrowed(text) };
+        let (before, rest) = (before.replace('"', ""), rest.replace('"', ""));
+        let braced = rest.strip_prefix('{').and_then(|rest| rest.split_once('}'));
+        let (name, after) = braced.unwrap_or_else(|| {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            rest.split_at(rest.find(|c| !is_part(c)).unwrap_or(rest.len()))
+        });
+        let found = self.environment.iter().rev().find(|(variable, _)| variable == name);
+        match found.and_then(|(_, value)| value.to_str()) {
+            Some(value) if !matches!(name, "HOME" | "PWD" | "OLDPWD") => {
+                Cow::Owned(format!("{before}{value}{}", self.with_variables(after)))
+            }
+            _ => Cow::Borrowed(text),
+        }
     }
 
     /// The commands an effect may come from.
@@ -246,6 +294,10 @@ impl Bases {
             }
         }
         bases
+    }
+
+    fn resolved(&self) -> Vec<PathBuf> {
+        self.paths.iter().map(|path| resolve(path)).collect()
     }
 
     fn enter(&mut self, literal: bool, text: &str, roots: &Roots) {

@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use umbo_tools::{Approver, Covers, Lasts, Question, Reply, Toolset};
+use umbo_tools::{Approver, Covers, Given, Lasts, Question, Reply, Toolset};
 
 /// As much of a command as a form shows.
 const LONGEST: usize = 4000;
@@ -56,16 +56,33 @@ pub(crate) fn form(question: &Question, tools: &Toolset) -> Option<ElicitRequest
 }
 
 fn message(question: &Question, tools: &Toolset) -> String {
-    let mut command = tools.mask(&question.command);
-    if command.len() > LONGEST {
-        let cut = command.floor_char_boundary(LONGEST);
-        let rest = command.len() - cut;
-        command.truncate(cut);
-        let _ = write!(command, "… and {rest} bytes more: see `umbo approvals`");
+    let shown = |text: &str| {
+        let mut shown = tools.mask(text);
+        if shown.len() > LONGEST {
+            let cut = shown.floor_char_boundary(LONGEST);
+            let rest = shown.len() - cut;
+            shown.truncate(cut);
+            let _ = write!(shown, "… and {rest} bytes more: see `umbo approvals`");
+        }
+        shown
+    };
+    let mut message = format!("May this command run?\n\n{}\n\n", shown(&question.command));
+    let _ = match &question.input {
+        None => Ok(()),
+        Some(Given::Typed { job }) => writeln!(message, "typed into job {job}"),
+        Some(Given::Input { bytes, text: None }) => {
+            writeln!(message, "given {bytes} bytes on its standard input")
+        }
+        Some(Given::Input { bytes, text: Some(text) }) => {
+            writeln!(message, "which runs what it is given, {bytes} bytes:\n\n{}\n", shown(text))
+        }
+    };
+    if !question.sets.is_empty() {
+        let _ = writeln!(message, "setting {}", tools.mask(&question.sets.join(" ")));
     }
-    let cwd = tools.mask(&question.cwd);
-    let why = tools.mask(&question.why);
-    format!("May this command run?\n\n{command}\n\nin {cwd}\nrisk: {}\nwhy: {why}", question.risk)
+    let (cwd, why) = (tools.mask(&question.cwd), tools.mask(&question.why));
+    let _ = write!(message, "in {cwd}\nrisk: {}\nwhy: {why}", question.risk);
+    message
 }
 
 fn schema(question: &Question) -> Value {

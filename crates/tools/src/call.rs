@@ -8,11 +8,12 @@ use umbo_engine::{
     Attached, Condition, Environment, Job, Login, Met, OnDisconnect, Outcome, Request, Scope,
     Shell, Summary,
 };
+use umbo_gate::{Recipe, Script};
 use umbo_recipes::Task;
 use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions};
 
 use crate::answer::ToolError;
-use crate::gatekeeper::Passage;
+use crate::gatekeeper::{Keystrokes, Passage};
 use crate::project::{TASK, job_name};
 use crate::source::JobLog;
 use crate::ticket::Ticket;
@@ -34,8 +35,8 @@ const OVERLAP: u64 = 64 << 10;
 pub(crate) struct Call<'a> {
     pub(crate) tools: &'a Toolset,
     pub(crate) ticket: &'a Ticket,
-    /// What was asked for of the project's tasks, which rules can be about.
-    recipe: Option<&'a str>,
+    /// What was asked for of the project's tasks, which rules can be about, and what it runs.
+    recipe: Option<Recipe<'a>>,
     /// The task that this is.
     task: Option<&'a Task>,
 }
@@ -54,29 +55,39 @@ impl<'a> Call<'a> {
         Self { tools, ticket, recipe: None, task: None }
     }
 
-    /// The same call, for a task of the project. `word` stands for what is none.
-    pub(crate) fn for_recipe(&self, word: &'a str, task: Option<&'a Task>) -> Self {
+    /// The same call, for a task of the project that runs these scripts. `word` stands for what is
+    /// none.
+    pub(crate) fn for_recipe(
+        &self,
+        word: &'a str,
+        task: Option<&'a Task>,
+        scripts: &'a [Script],
+    ) -> Self {
         let name = task.map_or(word, |task| task.name.as_str());
-        Self { recipe: Some(name), task, ..*self }
+        Self { recipe: Some(Recipe { name, scripts }), task, ..*self }
     }
 
     /// Asks the gate. Waiting for a person is no part of the command's time.
     fn admit(&self, request: &Request) -> Result<Passage<'a>, ToolError> {
         let tools: Vec<&str> = self.tools.tools().iter().map(|tool| tool.name).collect();
         let host = self.ticket.approver();
-        Ok(self.tools.gate.admit(request, self.recipe, &tools, host)?)
+        let directory = self.tools.engine.begins_in(request);
+        Ok(self.tools.gate.admit(request, &directory, self.recipe, &tools, host)?)
     }
 
     /// Asks the gate about what is to be typed. Keys are typed like text.
-    pub(crate) fn admit_input(&self, job: &Job, typed: &[u8]) -> Result<(), ToolError> {
+    pub(crate) fn admit_input<'j>(
+        &self,
+        job: &'j Job,
+        typed: &'j [u8],
+    ) -> Result<Keystrokes<'j>, ToolError> {
         Ok(self.tools.gate.admit_input(job, typed, self.ticket.approver())?)
     }
 
     /// Types into a job, if the gate has nothing against it.
     pub(crate) fn input(&self, job: &Job, text: &str, keys: &[u8]) -> Result<(), ToolError> {
         let typed = [text.as_bytes(), keys].concat();
-        self.admit_input(job, &typed)?;
-        Ok(job.input(&typed)?)
+        Ok(self.admit_input(job, &typed)?.send()?)
     }
 
     /// A request for a line of the dialect's shell, in a directory relative to the caller's.

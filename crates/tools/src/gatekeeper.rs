@@ -9,12 +9,12 @@ use umbo_command::Shell as Language;
 use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
     Admission, Approver, Call, Decision, Error, Gate, Ground, Input, Mode, Policy, Premises,
-    Refusal, ShellState,
+    Recipe, Refusal, ShellState,
 };
 
 use crate::call::now;
 use crate::clerk::{Clerk, Entry};
-use crate::typed::Typed;
+use crate::typed;
 
 /// How many gates are kept at hand.
 const MOST_GATES: usize = 64;
@@ -29,7 +29,6 @@ pub struct Gatekeeper {
     /// Where its callers work, whatever directory they ask for.
     base: Option<PathBuf>,
     kept: Mutex<Vec<Arc<Kept>>>,
-    typed: Typed,
     clerk: Clerk,
 }
 
@@ -79,6 +78,21 @@ pub struct Passage<'a> {
     record: Option<(&'a Clerk, u64)>,
 }
 
+/// What may be typed into a job, after what was typed before.
+#[must_use]
+pub struct Keystrokes<'a> {
+    job: &'a Job,
+    typed: &'a [u8],
+    after: Option<u64>,
+}
+
+impl std::fmt::Debug for Keystrokes<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // It may be a password.
+        write!(f, "Keystrokes({} into {})", self.typed.len(), self.job.id())
+    }
+}
+
 impl Gatekeeper {
     /// A gatekeeper over the files of a user, who records everything.
     pub fn new(premises: Premises, mode: Mode) -> Self {
@@ -90,7 +104,6 @@ impl Gatekeeper {
             run: None,
             base: None,
             kept: Mutex::default(),
-            typed: Typed::default(),
         }
     }
 
@@ -120,12 +133,13 @@ impl Gatekeeper {
         self.mode
     }
 
-    /// Whether a request may run. `recipe` is the task it comes from, `tools` is what the caller
-    /// has beside the shell, `host` can be asked at once.
+    /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
+    /// from, `tools` is what the caller has beside the shell, `host` can be asked at once.
     pub fn admit(
         &self,
         request: &Request,
-        recipe: Option<&str>,
+        directory: &Path,
+        recipe: Option<Recipe<'_>>,
         tools: &[&str],
         host: Option<&dyn Approver>,
     ) -> Result<Passage<'_>, NotAdmitted> {
@@ -139,7 +153,7 @@ impl Gatekeeper {
         let call = Call {
             command: &asked.text,
             shell: asked.language,
-            cwd: &request.cwd,
+            cwd: directory,
             environment: &environment,
             set: &request.env.set,
             shell_state: asked.state,
@@ -155,16 +169,20 @@ impl Gatekeeper {
         self.decide(&call, self.records, host)
     }
 
-    /// Whether something may be typed into a job. What was typed before on the same line belongs to
-    /// it. Only a refusal is recorded: what is typed may be a password.
-    pub fn admit_input(
+    /// Whether something may be typed into a job. What was typed before on the same line, by whomever,
+    /// belongs to it. Only a refusal is recorded: what is typed may be a password.
+    pub fn admit_input<'a>(
         &self,
-        job: &Job,
-        typed: &[u8],
+        job: &'a Job,
+        typed: &'a [u8],
         host: Option<&dyn Approver>,
-    ) -> Result<(), NotAdmitted> {
+    ) -> Result<Keystrokes<'a>, NotAdmitted> {
         let id = job.id().to_string();
-        let line = self.typed.line(&id, typed);
+        // The supervisor of an older umbo does not know, and a job that is over says so when it is
+        // typed into.
+        let before = job.typed().ok();
+        let tail = before.as_ref().map_or(&[][..], |before| &before.tail);
+        let line = typed::line(tail, typed);
         if line.asks {
             let cwd = job.summary().map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
             let call = Call {
@@ -183,8 +201,7 @@ impl Gatekeeper {
             };
             self.decide(&call, Records::Refusals, host).map(drop)?;
         }
-        self.typed.keep(id, line.rest);
-        Ok(())
+        Ok(Keystrokes { job, typed, after: before.map(|before| before.total) })
     }
 
     fn decide(
@@ -232,6 +249,16 @@ impl Gatekeeper {
         }
         all.push(Arc::clone(&kept));
         Ok(kept)
+    }
+}
+
+impl Keystrokes<'_> {
+    /// Types them, unless somebody else has typed since: then nobody has seen the line.
+    pub fn send(self) -> umbo_engine::Result<()> {
+        match self.after {
+            Some(total) => self.job.input_after(total, self.typed),
+            None => self.job.input(self.typed),
+        }
     }
 }
 

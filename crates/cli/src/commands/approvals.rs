@@ -27,6 +27,8 @@ struct Listed<'a> {
     prefixes: &'a [Vec<String>],
     #[serde(skip_serializing_if = "Option::is_none")]
     input: Option<&'a Given>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    sets: &'a [String],
     asked_at: String,
     expires_at: String,
 }
@@ -78,6 +80,7 @@ fn listed(approval: &Approval) -> Listed<'_> {
         why: &question.why,
         prefixes: &question.prefixes,
         input: question.input.as_ref(),
+        sets: &question.sets,
         asked_at: show_time(question.asked_at),
         expires_at: show_time(question.expires_at),
     }

@@ -66,6 +66,9 @@ fn show(question: &Question, covers: Covers) {
             }
         }
     }
+    if !question.sets.is_empty() {
+        output::talk(format_args!("setting   {}", visible(&question.sets.join(" "))));
+    }
     output::talk(format_args!("in        {}", visible(&question.cwd)));
     output::talk(format_args!("risk      {}", question.risk));
     output::talk(format_args!("because   {}", visible(&question.why)));

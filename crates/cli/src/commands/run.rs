@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use regex::bytes::Regex;
 use serde::Serialize;
 use umbo_engine::{Condition, Met, Request, Size, Stdin};
+use umbo_gate::Recipe;
 use umbo_recipes::select::{Selection, umbo as select};
 use umbo_recipes::{Lifetime, Program};
 use umbo_tools::Passage;
@@ -39,7 +40,9 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
         return Err(Failure::new(missing));
     }
     let mode = args.mode.or(context.settings.exec.mode);
-    let recipe = selection.task.as_ref().map(|task| task.name.as_str());
+    let scripts = folder.scripts_of(&selection);
+    let task = selection.task.as_ref();
+    let recipe = task.map(|task| Recipe { name: &task.name, scripts: &scripts });
     let keeper = gate::keeper(context, mode)?;
     let passage = match gate::pass(context, &keeper, &request, recipe)? {
         Ok(passage) => passage,

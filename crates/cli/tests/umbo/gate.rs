@@ -1,5 +1,7 @@
 //! The gate on the command line: what runs, what asks, who may answer.
 
+mod judged;
+
 use std::fs;
 use std::fs::{File, OpenOptions};
 use std::io::Write;

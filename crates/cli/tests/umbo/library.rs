@@ -97,6 +97,41 @@ fn an_attached_job_is_waited_for_with_patience_and_can_be_left() {
 }
 
 #[test]
+fn who_types_after_somebody_else_is_told_so() {
+    let umbo = Umbo::new();
+    let mut request = Request::shell("read x; echo \"$x\"", umbo.path());
+    request.stdin = Stdin::Open;
+    let job = umbo.engine().spawn(&request).unwrap().detach();
+    assert_eq!(job.typed().unwrap(), umbo_engine::Typed::default());
+    job.input(b"o").unwrap();
+    let seen = job.typed().unwrap();
+    assert_eq!((seen.total, seen.tail.as_slice()), (1, &b"o"[..]));
+    job.input_after(1, b"n").unwrap();
+    let refused = job.input_after(1, b"ff\n").unwrap_err();
+    assert!(matches!(&refused, Error::Refused(why) if why.contains("somebody else")), "{refused}");
+    job.input_after(2, b"e\n").unwrap();
+    job.wait(&[Condition::Exit], Some(PATIENCE)).unwrap();
+    assert_eq!(umbo.output(job.id().as_str()), b"one\n");
+    assert!(matches!(job.typed(), Err(Error::Ended(_))));
+    assert_eq!(format!("{seen:?}"), "Typed(1)", "it may be a password");
+}
+
+#[test]
+fn what_was_typed_is_remembered_to_a_bound() {
+    let umbo = Umbo::new();
+    let mut request = Request::shell("cat > /dev/null", umbo.path());
+    request.stdin = Stdin::Open;
+    let job = umbo.engine().spawn(&request).unwrap().detach();
+    job.input(&vec![b'a'; 20_000]).unwrap();
+    job.input(b"end").unwrap();
+    let typed = job.typed().unwrap();
+    assert_eq!((typed.total, typed.tail.len()), (20_003, 16 << 10));
+    assert!(typed.tail.ends_with(b"aaend"));
+    job.end_input().unwrap();
+    job.wait(&[Condition::Exit], Some(PATIENCE)).unwrap();
+}
+
+#[test]
 fn a_job_whose_caller_lets_go_runs_on_or_stops_as_asked() {
     let umbo = Umbo::new();
     let engine = umbo.engine();

@@ -264,7 +264,7 @@ impl Walk {
             }
             Some(word) => {
                 let does = crate::path::danger_of_writing(word.likely()).unwrap_or(OVERWRITE);
-                self.find_at(does, name, what, word.path().map(str::to_owned));
+                self.find_path(does, name, what, word);
             }
             None => self.find(OVERWRITE, name, what),
         }

@@ -123,7 +123,7 @@ impl Walk {
             Input::Text(text) if python && is_trivial(&text, PYTHON, false) => {
                 self.find(READ, name, format!("{name} with a trivial program"));
             }
-            Input::Text(text) => {
+            Input::Text(text) | Input::Likely(text) => {
                 self.find(RUN, name, format!("{name} with a program from its input"));
                 self.quoted_commands(&[Word::literal(text)]);
             }

@@ -55,6 +55,7 @@ impl Walk {
                 path::danger_of_writing(word.likely()).unwrap_or(DELETE)
             };
             self.find_at(does, name, what.clone(), target);
+            self.suppose(word);
         }
         if options.operands.is_empty() {
             self.find(if deep || forced { FORCED } else { DELETE }, name, what);
@@ -77,7 +78,6 @@ impl Walk {
         // `chmod -x file`: the mode looks like an option.
         let modes = usize::from(!args.first().is_some_and(|word| is_mode(word.likely())));
         for word in options.operands.iter().skip(modes) {
-            let target = word.path().map(str::to_owned);
             let everything = deep && path::is_everything(word.likely());
             let does = if everything {
                 EVERYTHING
@@ -86,7 +86,7 @@ impl Walk {
             } else {
                 path::danger_of_writing(word.likely()).unwrap_or(WRITE)
             };
-            self.find_at(does, name, format!("{name} {mode}"), target);
+            self.find_path(does, name, format!("{name} {mode}"), word);
         }
         if options.operands.len() <= modes {
             self.find(WRITE, name, name);

@@ -109,6 +109,13 @@ const VALUED: &[&str] = &[
     "-D",
 ];
 
+/// Where it looks: what comes before the first test.
+fn roots(args: &[Word]) -> impl Iterator<Item = &str> {
+    let is_option = |word: &&Word| matches!(word.text.as_str(), "-H" | "-L" | "-P");
+    let args = args.iter().skip_while(is_option);
+    args.map(Word::likely).take_while(|text| !text.starts_with(['-', '(', '!']))
+}
+
 impl Walk {
     pub(super) fn find_program(&mut self, name: &str, args: &[Word]) {
         let mut at = 0;
@@ -187,7 +194,14 @@ impl Walk {
         if command.is_empty() {
             self.find(UNKNOWN, name, "find -exec");
         } else {
+            let before = self.found.len();
             self.judge(&command, &["find -exec".to_owned()]);
+            // Of several roots, the one that is most likely elsewhere.
+            let root = roots(args).max_by_key(|root| root.starts_with(['/', '~', '$', '.']));
+            let inside = format!("{}/…", root.unwrap_or("."));
+            for guess in self.found[before..].iter_mut().filter_map(|it| it.guess.as_mut()) {
+                *guess = guess.replace("{}", &inside);
+            }
         }
         start + length + 1
     }

@@ -68,7 +68,7 @@ impl Walk {
     pub(crate) fn script_from_input(&mut self, name: &str, shell: Shell) {
         self.runs_input = true;
         match self.take_input() {
-            Input::Text(script) => {
+            Input::Text(script) | Input::Likely(script) => {
                 // The text is what echo prints, give or take its escapes: good for a warning only.
                 self.foreign(name, format!("… | {name}"));
                 self.nested(&script, shell);

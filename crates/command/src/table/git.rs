@@ -88,7 +88,10 @@ pub(super) const ROWS: &[Row] = &[
     row("git archive", READ).takes(Takes::Hosts).valued("--format --prefix --remote --exec --add-file --mtime").when(&[("-o --output", OVERWRITE), ("--exec --remote", RUN)]),
     row("git hash-object", READ).takes(Takes::Paths).when(&[("-w", WRITE)]),
     row("git mktag|git mktree|git write-tree|git commit-tree|git commit-graph|git multi-pack-index|git unpack-file|git merge-file|git merge-index|git merge-one-file|git read-tree|git checkout-index|git update-index|git pack-refs|git update-server-info|git rerere|git index-pack|git pack-objects|git unpack-objects|git mailinfo|git mailsplit|git fast-import|git apply|git am|git add|git stage|git mv|git interpret-trailers", WRITE),
-    row("git init", WRITE).when(&[("--template", RUN)]),
+    row("git init", WRITE)
+        .takes(Takes::Paths)
+        .valued("-b --initial-branch --object-format --ref-format --separate-git-dir")
+        .when(&[("--template", RUN)]),
     row("git commit", WRITE).valued("-m -F -C -c -t --message --file --author --date --fixup --squash").when(&[("--amend", REWRITE)]),
     row("git merge|git cherry-pick|git revert", WRITE).valued("-m -s -X -F --message").when(&[("-s --strategy", RUN)]),
     row("git rm", DELETE).takes(Takes::Paths).when(&[("-f --force", REWRITE)]),
@@ -106,7 +109,12 @@ pub(super) const ROWS: &[Row] = &[
     row("git clean", REWRITE)
         .when(&[("-n -d -x -X", READ), ("--dry-run -d -x -X", READ)]),
     row("git maintenance", WRITE).subs().other(WRITE),
-    row("git clone|git fetch|git pull|git fetch-pack|git remote-http|git remote-https|git http-fetch|git svn|git p4|git scalar", SYNC)
+    row("git clone", SYNC)
+        .takes(Takes::Hosts)
+        .beyond(1, WRITE, "")
+        .valued("-b -o --branch --depth --origin --jobs -j --filter --reference --shallow-since --server-option --bundle-uri")
+        .when(&[("-c --config -u --upload-pack --exec --template", RUN)]),
+    row("git fetch|git pull|git fetch-pack|git remote-http|git remote-https|git http-fetch|git svn|git p4|git scalar", SYNC)
         .takes(Takes::Hosts)
         .valued("-b -o --branch --depth --origin --jobs -j")
         .when(&[("-c --config -u --upload-pack --exec --template", RUN), ("-f --force --rebase --reset", REWRITE)]),

@@ -59,10 +59,10 @@ impl Connections {
     }
 
     /// Answers one.
-    pub(super) fn answer(&mut self, number: usize, answer: &Answer) {
+    pub(super) fn answer(&mut self, number: usize, answer: &Answer, body: &[u8]) {
         if let Some(connection) = self.open.get_mut(number) {
             let mut bytes = Vec::new();
-            let _ = wire::send(&mut bytes, answer, &[]);
+            let _ = wire::send(&mut bytes, answer, body);
             // Somebody who does not read answers does not get them.
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
             if send(&connection.socket, &bytes, flags) != Ok(bytes.len()) {

@@ -11,9 +11,40 @@ const MOST_WAITING: usize = 16 << 20;
 /// What a terminal takes for "end of input".
 const END_OF_TRANSMISSION: u8 = 4;
 
+/// As much of what was typed last is remembered, for who judges what is typed next.
+const MOST_REMEMBERED: usize = 16 << 10;
+
+/// What goes into a command.
+#[derive(Default)]
+pub(super) struct Input {
+    way: Way,
+    typed: Typed,
+}
+
+/// What was typed so far.
+#[derive(Default)]
+pub(super) struct Typed {
+    /// How many bytes.
+    pub(super) total: u64,
+    /// The last of them.
+    pub(super) tail: Vec<u8>,
+}
+
+impl Typed {
+    fn add(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let new = &bytes[bytes.len().saturating_sub(MOST_REMEMBERED)..];
+        let old = self.tail.len().saturating_sub(MOST_REMEMBERED - new.len());
+        self.tail.drain(..old);
+        self.tail.extend_from_slice(new);
+    }
+}
+
 /// The way into a command.
-pub(super) enum Input {
+#[derive(Default)]
+enum Way {
     /// It reads nothing, or a file.
+    #[default]
     None,
     /// A pipe.
     Pipe { write: OwnedFd, waiting: Vec<u8>, then: Then },
@@ -34,35 +65,51 @@ impl Input {
         let pipe = |bytes: Vec<u8>, then| -> std::io::Result<(Self, OwnedFd)> {
             let pipe = Pipe::new()?;
             rustix::io::ioctl_fionbio(&pipe.write, true)?;
-            Ok((Self::Pipe { write: pipe.write, waiting: bytes, then }, pipe.read))
+            let way = Way::Pipe { write: pipe.write, waiting: bytes, then };
+            Ok((Self { way, typed: Typed::default() }, pipe.read))
         };
         match wanted {
-            Wanted::Nothing => Ok((Self::None, null.try_clone_to_owned()?)),
-            Wanted::File(file) => Ok((Self::None, file.into())),
+            Wanted::Nothing => Ok((Self::default(), null.try_clone_to_owned()?)),
+            Wanted::File(file) => Ok((Self::default(), file.into())),
             Wanted::Bytes(bytes) => pipe(bytes, Then::End),
             Wanted::Open => pipe(Vec::new(), Then::More),
         }
     }
 
     /// The same bytes, typed at a terminal.
-    pub(super) fn typed(self) -> Self {
-        let (mut typed, then) = match self {
-            Self::Pipe { waiting, then, .. } => (waiting, then),
-            Self::Terminal { waiting } => (waiting, Then::More),
-            Self::None => (Vec::new(), Then::More),
+    pub(super) fn at_a_terminal(self) -> Self {
+        let (mut waiting, then) = match self.way {
+            Way::Pipe { waiting, then, .. } => (waiting, then),
+            Way::Terminal { waiting } => (waiting, Then::More),
+            Way::None => (Vec::new(), Then::More),
         };
         if then == Then::End {
-            typed.push(END_OF_TRANSMISSION);
+            waiting.push(END_OF_TRANSMISSION);
         }
-        Self::Terminal { waiting: typed }
+        let mut typed = self.typed;
+        typed.add(&waiting);
+        Self { way: Way::Terminal { waiting }, typed }
+    }
+
+    /// What was typed so far.
+    pub(super) fn typed(&self) -> &Typed {
+        &self.typed
+    }
+
+    /// Takes more input, if nobody has typed since there were `total` bytes.
+    pub(super) fn push_after(&mut self, total: u64, bytes: &[u8]) -> Result<(), String> {
+        if self.typed.total != total {
+            return Err("somebody else typed at the same time; look at it and type again".into());
+        }
+        self.push(bytes)
     }
 
     /// Takes more input.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let waiting = match self {
-            Self::Pipe { waiting, then: Then::More, .. } | Self::Terminal { waiting } => waiting,
-            Self::Pipe { .. } => return Err("its standard input was closed already".into()),
-            Self::None => {
+        let waiting = match &mut self.way {
+            Way::Pipe { waiting, then: Then::More, .. } | Way::Terminal { waiting } => waiting,
+            Way::Pipe { .. } => return Err("its standard input was closed already".into()),
+            Way::None => {
                 return Err("it has no open standard input; start it with a terminal (--pty) or \
                             an open one"
                     .into());
@@ -73,49 +120,50 @@ impl Input {
             return Err(format!("it does not read its input, and {most} MiB wait already"));
         }
         waiting.extend_from_slice(bytes);
+        self.typed.add(bytes);
         Ok(())
     }
 
     /// Says that no more comes.
     pub(super) fn end(&mut self) -> Result<(), String> {
-        match self {
-            Self::Pipe { then, .. } => {
+        match &mut self.way {
+            Way::Pipe { then, .. } => {
                 *then = Then::End;
                 Ok(())
             }
-            Self::Terminal { .. } => self.push(&[END_OF_TRANSMISSION]),
-            Self::None => self.push(&[]),
+            Way::Terminal { .. } => self.push(&[END_OF_TRANSMISSION]),
+            Way::None => self.push(&[]),
         }
     }
 
     /// The pipe to be polled for room, while bytes wait.
     pub(super) fn wants_room(&self) -> Option<BorrowedFd<'_>> {
-        match self {
-            Self::Pipe { write, waiting, .. } if !waiting.is_empty() => Some(write.as_fd()),
+        match &self.way {
+            Way::Pipe { write, waiting, .. } if !waiting.is_empty() => Some(write.as_fd()),
             _ => None,
         }
     }
 
     /// Whether bytes wait for the terminal.
     pub(super) fn has_keys(&self) -> bool {
-        matches!(self, Self::Terminal { waiting } if !waiting.is_empty())
+        matches!(&self.way, Way::Terminal { waiting } if !waiting.is_empty())
     }
 
     /// Hands over what the pipe takes now; a closed pipe takes nothing any more.
     pub(super) fn pump(&mut self, terminal: Option<&OwnedFd>) {
-        match self {
-            Self::Pipe { write, waiting, then } => {
+        match &mut self.way {
+            Way::Pipe { write, waiting, then } => {
                 let alive = hand_over(write, waiting);
                 if !alive || (waiting.is_empty() && *then == Then::End) {
-                    *self = Self::None;
+                    self.way = Way::None;
                 }
             }
-            Self::Terminal { waiting } => {
+            Way::Terminal { waiting } => {
                 if let Some(terminal) = terminal {
                     hand_over(terminal, waiting);
                 }
             }
-            Self::None => {}
+            Way::None => {}
         }
     }
 }

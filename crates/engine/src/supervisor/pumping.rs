@@ -241,6 +241,13 @@ impl Supervision<'_> {
                     Ok(())
                 }
                 Ask::Input => self.input.push(&body),
+                Ask::InputAfter(total) => self.input.push_after(total, &body),
+                Ask::Typed => {
+                    let typed = self.input.typed();
+                    let answer = Answer::Typed { total: typed.total };
+                    self.connections.answer(number, &answer, &typed.tail);
+                    continue;
+                }
                 Ask::Eof => self.input.end(),
                 Ask::Resize(size) => self.resize(size),
                 Ask::Stop(ladder) => {
@@ -254,7 +261,7 @@ impl Supervision<'_> {
                 Ok(()) => Answer::Done,
                 Err(why) => Answer::Refused(why),
             };
-            self.connections.answer(number, &answer);
+            self.connections.answer(number, &answer, &[]);
         }
     }
 

@@ -215,7 +215,7 @@ impl<'a> Supervision<'a> {
             request,
             log,
             connections: Connections::default(),
-            input: Input::None,
+            input: Input::default(),
             sources: Vec::new(),
             tree: None,
             enforcer: None,
@@ -316,7 +316,7 @@ impl<'a> Supervision<'a> {
         let null = self.berth.null.as_fd();
         let (input, stdin) =
             Input::open(wanted, null).map_err(failed("cannot open standard input"))?;
-        self.input = if pty.is_some() { input.typed() } else { input };
+        self.input = if pty.is_some() { input.at_a_terminal() } else { input };
         let [stdin, stdout, stderr] = match &pty {
             Some(pty) => [pty.terminal.as_fd(); 3],
             None => {

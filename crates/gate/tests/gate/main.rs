@@ -11,5 +11,6 @@ mod audit;
 mod interceptor;
 mod modes;
 mod project;
+mod recipes;
 mod rules;
 mod trust;

@@ -18,6 +18,7 @@ mod calls;
 mod listing;
 mod risk;
 mod runs;
+mod scripts;
 
 use std::path::{Path, PathBuf};
 

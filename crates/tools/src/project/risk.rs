@@ -48,7 +48,7 @@ impl Risks {
 
 /// Who runs each task: those that name it, and those with a command that calls it. What somebody
 /// names and nobody knows makes its caller unknown.
-fn callers(tasks: &[&Task], own: &mut [Read]) -> Vec<Vec<usize>> {
+pub(super) fn callers(tasks: &[&Task], own: &mut [Read]) -> Vec<Vec<usize>> {
     let numbered = || tasks.iter().copied().enumerate();
     let mut places: HashMap<(&str, &str), usize> = HashMap::new();
     for (place, task) in numbered() {
@@ -96,14 +96,14 @@ fn beside(prelude: &[Script]) -> Risk {
 }
 
 /// What is known of one text.
-struct Read {
+pub(super) struct Read {
     risk: Risk,
     commands: Vec<SimpleCommand>,
 }
 
 impl Read {
     /// A task by itself.
-    fn task(folder: &Folder, task: &Task) -> Self {
+    pub(super) fn task(folder: &Folder, task: &Task) -> Self {
         let mut read = match &task.script {
             Some(script) => Self::script(script),
             None => Self::step(&task.command(), Shell::Posix),
@@ -156,7 +156,7 @@ impl Read {
 }
 
 /// The shell that a program's first line names.
-fn shell_of(program: &str) -> Option<Shell> {
+pub(super) fn shell_of(program: &str) -> Option<Shell> {
     let line = program.lines().next()?.strip_prefix("#!")?;
     let mut words = line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
     let name = words.find(|word| *word != "env" && !word.starts_with('-'))?;

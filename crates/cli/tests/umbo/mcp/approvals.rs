@@ -36,6 +36,29 @@ fn accept(decision: &str) -> Value {
 }
 
 #[test]
+fn the_form_shows_what_a_command_is_given_and_where_text_is_typed() {
+    let umbo = Umbo::new();
+    let mut client = client(&umbo);
+    let (path, _) = victim(&umbo, "build");
+    let fed = json!({"command": "sh", "stdin": "rm -rf build", "env": {"WHY": "secret"}});
+    let id = client.ask_tool("exec", &fed);
+    let form = fill_in(&mut client, &accept("deny"));
+    let message = form["message"].as_str().unwrap();
+    for part in ["runs what it is given, 12 bytes", "rm -rf build", "setting WHY"] {
+        assert!(message.contains(part), "{part} in {message}");
+    }
+    assert!(!message.contains("secret"), "{message}");
+    client.answer(id);
+    let shell = json!({"command": "sh", "pty": true, "background": true, "name": "sh"});
+    client.tool("exec", &shell);
+    let id = client.ask_tool("input", &json!({"job": "sh", "text": "rm -rf build\n"}));
+    let form = fill_in(&mut client, &accept("deny"));
+    assert!(form["message"].as_str().unwrap().contains("typed into job "), "{form}");
+    client.answer(id);
+    assert!(path.exists());
+}
+
+#[test]
 fn the_form_says_what_would_run_and_what_can_be_answered() {
     let umbo = Umbo::new();
     let mut client = client(&umbo);

@@ -7,16 +7,17 @@ use super::process;
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
+use crate::gatekeeper::Keystrokes;
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let (id, job) = process(call, arguments)?;
     let chars = arguments.text("chars").unwrap_or_default();
     let close = arguments.flag("close_stdin");
-    call.admit_input(&job, chars.as_bytes())?;
+    let typed = call.admit_input(&job, chars.as_bytes())?;
     if let Status::Ended(_) = job.status()? {
         return Err(ended(&id));
     }
-    let sequence = deliver(&job, chars, close).map_err(|error| match error {
+    let sequence = deliver(&job, typed, chars, close).map_err(|error| match error {
         Error::Ended(_) => ended(&id),
         error => error.into(),
     })?;
@@ -25,11 +26,11 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
 }
 
 /// Types, and says under which number that is written down.
-fn deliver(job: &Job, chars: &str, close: bool) -> Result<u64, Error> {
+fn deliver(job: &Job, typed: Keystrokes<'_>, chars: &str, close: bool) -> Result<u64, Error> {
     // Written down first: what is typed may end the process, and after that nothing happens to it.
     let sequence = job.record_input(chars.len() as u64, close)?;
     if !chars.is_empty() {
-        job.input(chars.as_bytes())?;
+        typed.send()?;
     }
     if close {
         // At a terminal, the first end of input after half a line only sends the line.

@@ -27,7 +27,8 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         command["cwd"] = json!(selection.directory);
     }
     let arguments = Arguments::new(command, &call.tools.masker);
-    bash::run(&call.for_recipe(op, selection.task.as_ref()), &arguments)
+    let scripts = folder.scripts_of(&selection);
+    bash::run(&call.for_recipe(op, selection.task.as_ref(), &scripts), &arguments)
 }
 
 /// Takes the tool away where there is no task, and tells what there is elsewhere.

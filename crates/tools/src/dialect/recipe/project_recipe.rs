@@ -26,7 +26,8 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let suggested = selection.task.as_ref().and_then(|task| task.timeout.seconds());
     let suggested = suggested.map_or(TIMEOUT, |seconds| Duration::from_secs(seconds).max(TIMEOUT));
     let timeout = call.tools.timeout.unwrap_or(suggested);
-    let recipe = call.for_recipe(word, selection.task.as_ref());
+    let scripts = folder.scripts_of(&selection);
+    let recipe = call.for_recipe(word, selection.task.as_ref(), &scripts);
     let ended = execute(&recipe, &selection.command, &directory, timeout)?;
     let value = json!({
         "runner": selection.runner,

@@ -80,7 +80,8 @@ fn execute(
     let background = arguments.flag("background") || ready.is_some();
     let request = request(call, arguments, folder, selection, background)?;
     let name = selection.task.as_ref().map_or("", |task| task.name.as_str());
-    let gated = call.for_recipe(name, selection.task.as_ref());
+    let scripts = folder.scripts_of(selection);
+    let gated = call.for_recipe(name, selection.task.as_ref(), &scripts);
     let patience = arguments.seconds("yield").unwrap_or(YIELD);
     let mut reason = None;
     let ran = if background {
