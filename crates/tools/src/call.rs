@@ -221,11 +221,12 @@ impl<'a> Call<'a> {
             match job.wait(&conditions, Some(left.min(BEAT)))? {
                 Met::Deadline if left > BEAT && !self.ticket.is_cancelled() => watch.look(),
                 met => {
-                // While it still counts as awaited: an end is told by one of the two.
-                if matches!(met, Met::Exit | Met::Ended) {
-                    self.tools.news.seen(job.id());
+                    // While it still counts as awaited: an end is told by one of the two.
+                    if matches!(met, Met::Exit | Met::Ended) {
+                        self.tools.news.seen(job.id());
+                    }
+                    return Ok(met);
                 }
-                return Ok(met);
             }
             // What was searched once is not searched again, but for a match across the border.
             for condition in &mut conditions {
