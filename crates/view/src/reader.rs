@@ -116,7 +116,9 @@ impl<'m, S: Source> Reader<'m, S> {
         let mut matches = masker.matches(&sheet.text, edges);
         // Only of the end of the log there may be more to come.
         let is_end = after == self.scope.source().len();
-        matches.iter_mut().for_each(|found| found.open &= is_end);
+        for found in &mut matches {
+            found.open &= is_end;
+        }
         Ok(sheet.units(&range, &matches, longest))
     }
 
