@@ -360,10 +360,20 @@ impl Engine {
 
     /// The job that `name` means: an id, a unique prefix of one, a `--name`, or `@last`.
     pub fn job(&self, name: &str) -> Result<Job> {
+        self.find(name, None)
+    }
+
+    /// As [`Engine::job`], but a name and `@last` mean jobs of this owner only: others use the same
+    /// names.
+    pub fn job_of(&self, owner: &str, name: &str) -> Result<Job> {
+        self.find(name, Some(owner))
+    }
+
+    fn find(&self, name: &str, owner: Option<&str>) -> Result<Job> {
         let ids = self.state().job_ids()?;
         if name == "@last" {
-            let last = ids.last().cloned().ok_or_else(|| Error::UnknownJob(name.into()))?;
-            return Ok(Job::new(self.clone(), last));
+            let last = self.recorded(&ids, owner).next().map(|(job, _)| job);
+            return last.ok_or_else(|| Error::UnknownJob(name.into()));
         }
         let lower = name.to_ascii_lowercase();
         if !name.is_empty() {
@@ -373,22 +383,21 @@ impl Engine {
                 [only] => return Ok(Job::new(self.clone(), only.clone())),
                 [] => {}
                 // A name may look like the beginning of an id.
-                _ if self.named(&ids, name).is_some() => {}
+                _ if self.named(&ids, name, owner).is_some() => {}
                 _ => {
                     let matches = fits.iter().map(ToString::to_string).collect();
                     return Err(Error::Ambiguous { prefix: name.into(), matches });
                 }
             }
         }
-        self.named(&ids, name).ok_or_else(|| Error::UnknownJob(name.into()))
+        self.named(&ids, name, owner).ok_or_else(|| Error::UnknownJob(name.into()))
     }
 
     /// The newest job with a name.
-    fn named(&self, ids: &[JobId], name: &str) -> Option<Job> {
+    fn named(&self, ids: &[JobId], name: &str, owner: Option<&str>) -> Option<Job> {
         let mut newest = None;
-        for job in ids.iter().rev().map(|id| Job::new(self.clone(), id.clone())) {
-            let record = job.directory().record();
-            if record.is_ok_and(|(record, _)| record.name.as_deref() == Some(name)) {
+        for (job, record) in self.recorded(ids, owner) {
+            if record.name.as_deref() == Some(name) {
                 // A name is used again and again; one that runs is meant before those that ran.
                 if !matches!(job.status(), Ok(Status::Ended(_))) {
                     return Some(job);
@@ -397,6 +406,19 @@ impl Engine {
             }
         }
         newest
+    }
+
+    /// The jobs of an owner, or of all, with their records, newest first.
+    fn recorded<'a>(
+        &'a self,
+        ids: &'a [JobId],
+        owner: Option<&'a str>,
+    ) -> impl Iterator<Item = (Job, Record)> + 'a {
+        ids.iter().rev().filter_map(move |id| {
+            let job = Job::new(self.clone(), id.clone());
+            let (record, _) = job.directory().record().ok()?;
+            (owner.is_none() || record.owner.as_deref() == owner).then_some((job, record))
+        })
     }
 
     /// The jobs, oldest first, and the truth about each.

@@ -15,6 +15,7 @@ mod http;
 mod hub;
 mod invocation;
 mod listener;
+mod misfit;
 mod progress;
 mod resources;
 mod server;

@@ -40,9 +40,13 @@ pub(crate) async fn call(
         invocation.become_task(task.clone());
         Box::pin(async move {
             match invocation.wait(future::pending(), task.cancelled()).await {
-                Waited::Over(result) => Ok(invocation.answer(result?)),
+                Waited::Over(result) => {
+                    task.set_status_message("over");
+                    Ok(invocation.answer(result?))
+                }
                 Waited::Late | Waited::Cancelled => {
                     let _ = invocation.stop().await;
+                    task.set_status_message("cancelled");
                     Err(TaskExit::Cancelled)
                 }
             }

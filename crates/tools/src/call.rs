@@ -241,16 +241,28 @@ impl<'a> Call<'a> {
         Watch { call: self, job: job.clone(), progress: None, told: Instant::now() }
     }
 
-    /// The job that a caller names: its own ones first, then any.
+    /// The job that a caller means: by an id any, by a name one of its own.
     pub(crate) fn job(&self, name: &str) -> Result<Job, ToolError> {
         let name = name.strip_prefix("artifact://").unwrap_or(name);
-        self.tools.engine.job(name).map_err(|error| {
+        let engine = &self.tools.engine;
+        let found = match &self.tools.owner {
+            Some(owner) => engine.job_of(owner, name),
+            None => engine.job(name),
+        };
+        found.map_err(|error| {
             let mut error = ToolError::from(error);
+            if error.code != "unknown_job" {
+                return error;
+            }
             let known = self.jobs(Whose::Mine, Scope::Recent).unwrap_or_default();
-            if error.code == "unknown_job" && !known.is_empty() {
+            if !known.is_empty() {
                 let ids = known.iter().rev().take(10).map(|summary| summary.job.to_string());
                 let list = ids.collect::<Vec<_>>().join(" ");
                 error.message = format!("{}; your jobs, newest first: {list}", error.message);
+            }
+            if let Ok(other) = engine.job(name) {
+                let id = other.id();
+                error.message = format!("{}; somebody else's is {id}", error.message);
             }
             error
         })

@@ -322,6 +322,50 @@ fn nonsense_is_answered_or_ignored_and_the_server_stays() {
 }
 
 #[test]
+fn params_that_do_not_fit_are_told_by_their_field() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    let cases = [
+        ("tools/call", json!({"name": "exec", "arguments": "ls"}), "arguments"),
+        ("tools/call", json!({"name": 5}), "name"),
+        ("tools/call", json!({"arguments": {}}), "name"),
+        ("resources/read", json!({}), "uri"),
+        ("logging/setLevel", json!({"level": "loud"}), "level"),
+    ];
+    for (method, params, field) in cases {
+        let error = client.request(method, &params)["error"].clone();
+        assert_eq!((&error["code"], &error["data"]["field"]), (&json!(-32602), &json!(field)));
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with(&format!("{method}: {field}: ")), "{message}");
+        assert!(message.contains(" was given; accepted: "), "{message}");
+    }
+    client.close();
+}
+
+#[test]
+fn a_name_means_a_job_of_ones_own() {
+    let umbo = Umbo::new();
+    let (mut one, mut other) = (Client::new(&umbo), Client::new(&umbo));
+    let web = json!({"command": umbo.nap(), "background": true, "name": "web"});
+    let mine = one.call("exec", &web)["job"].clone();
+    let theirs = other.call("exec", &web)["job"].clone();
+    assert_eq!(one.call("output", &json!({"job": "web"}))["job"], mine);
+    assert_eq!(one.call("output", &json!({"job": "@last"}))["job"], mine);
+    assert_eq!(one.call("stop", &json!({"job": "web"}))["job"], mine);
+    // Its own one is over, and still the one that is meant.
+    assert_eq!(one.call("output", &json!({"job": "web"}))["job"], mine);
+    let mut third = Client::new(&umbo);
+    let refused = third.call("stop", &json!({"job": "web"}));
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains(theirs.as_str().unwrap()), "{message}");
+    // Who has the id, means it.
+    assert_eq!(third.call("stop", &json!({"job": theirs}))["state"], "stopped");
+    for client in [one, other, third] {
+        client.close();
+    }
+}
+
+#[test]
 fn the_same_id_twice_runs_both_and_breaks_nothing() {
     let umbo = Umbo::new();
     let mut client = Client::new(&umbo);
