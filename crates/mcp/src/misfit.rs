@@ -23,10 +23,16 @@ enum Need {
 const LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/// What the server was asked and could not read, as an error.
-pub(crate) fn refuse(request: &CustomRequest) -> ErrorData {
+/// Methods that revision 2026-07-28 does not have any more.
+const FORMER: [&str; 4] =
+    ["initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+
+/// What the server was asked and could not read, as an error. `is_former` is whether the client speaks
+/// a revision before 2026-07-28.
+pub(crate) fn refuse(request: &CustomRequest, is_former: bool) -> ErrorData {
     let method = &request.method;
-    let Some(fields) = fields(method) else {
+    let is_known = is_former || !FORMER.contains(&method.as_str());
+    let Some(fields) = fields(method).filter(|_| is_known) else {
         return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.clone(), None);
     };
     let (field, given, kind) = match &request.params {

@@ -97,9 +97,11 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(misfit::refuse(&request))
+        let revision = context.protocol_version();
+        let is_former = revision.is_none_or(|revision| revision < ProtocolVersion::V_2026_07_28);
+        Err(misfit::refuse(&request, is_former))
     }
 
     async fn list_tools(

@@ -17,7 +17,7 @@ use crate::gatekeeper::{Keystrokes, Passage};
 use crate::project::{TASK, job_name};
 use crate::source::JobLog;
 use crate::ticket::Ticket;
-use crate::toolset::Toolset;
+use crate::toolset::{NAMELESS, Toolset};
 
 /// The label that names the dialect a job was started in.
 pub(crate) const DIALECT: &str = "dialect";
@@ -241,31 +241,36 @@ impl<'a> Call<'a> {
         Watch { call: self, job: job.clone(), progress: None, told: Instant::now() }
     }
 
-    /// The job that a caller means: by an id any, by a name one of its own.
+    /// The job that a caller means: by an id any, by a name one of its own, or else one whose caller
+    /// has no name and may be gone. One of somebody who has a name is told, and not touched.
     pub(crate) fn job(&self, name: &str) -> Result<Job, ToolError> {
         let name = name.strip_prefix("artifact://").unwrap_or(name);
         let engine = &self.tools.engine;
-        let found = match &self.tools.owner {
-            Some(owner) => engine.job_of(owner, name),
-            None => engine.job(name),
+        let Some(owner) = &self.tools.owner else {
+            return engine.job(name).map_err(|error| self.unknown(error, None));
         };
-        found.map_err(|error| {
-            let mut error = ToolError::from(error);
-            if error.code != "unknown_job" {
-                return error;
-            }
-            let known = self.jobs(Whose::Mine, Scope::Recent).unwrap_or_default();
-            if !known.is_empty() {
-                let ids = known.iter().rev().take(10).map(|summary| summary.job.to_string());
-                let list = ids.collect::<Vec<_>>().join(" ");
-                error.message = format!("{}; your jobs, newest first: {list}", error.message);
-            }
-            if let Ok(other) = engine.job(name) {
-                let id = other.id();
-                error.message = format!("{}; somebody else's is {id}", error.message);
-            }
-            error
+        engine.job_of(owner, name).or_else(|error| match engine.job(name) {
+            Ok(other) if has_nameless_owner(&other) => Ok(other),
+            other => Err(self.unknown(error, other.ok().as_ref())),
         })
+    }
+
+    /// An error that tells of a job nobody knows which ones there are.
+    fn unknown(&self, error: umbo_engine::Error, others: Option<&Job>) -> ToolError {
+        let mut error = ToolError::from(error);
+        if error.code != "unknown_job" {
+            return error;
+        }
+        let known = self.jobs(Whose::Mine, Scope::Recent).unwrap_or_default();
+        if !known.is_empty() {
+            let ids = known.iter().rev().take(10).map(|summary| summary.job.to_string());
+            let list = ids.collect::<Vec<_>>().join(" ");
+            error.message = format!("{}; your jobs, newest first: {list}", error.message);
+        }
+        if let Some(other) = others {
+            error.message = format!("{}; somebody else's is {}", error.message, other.id());
+        }
+        error
     }
 
     /// The caller's jobs, or all, oldest first.
@@ -280,16 +285,18 @@ impl<'a> Call<'a> {
     /// The room an answer has, less if the caller says so.
     pub(crate) fn budget(&self, most_tokens: Option<u64>) -> Budget {
         let budget = self.tools.budget;
-        match most_tokens {
-            // A caller may ask for more tokens than usual; the other limits then follow.
-            Some(tokens) if tokens > budget.tokens => Budget {
-                tokens,
-                bytes: budget.bytes.max(tokens.saturating_mul(8)),
-                lines: budget.lines.max(tokens),
-                ..budget
-            },
-            Some(tokens) => Budget { tokens, ..budget },
-            None => budget,
+        let Some(tokens) = most_tokens else { return budget };
+        // Who says how much it wants may get all of it in one line.
+        let line_bytes = budget.line_bytes.max(tokens.saturating_mul(4));
+        if tokens <= budget.tokens {
+            return Budget { tokens, line_bytes, ..budget };
+        }
+        // A caller may ask for more tokens than usual; the other limits then follow.
+        Budget {
+            tokens,
+            bytes: budget.bytes.max(tokens.saturating_mul(8)),
+            lines: budget.lines.max(tokens),
+            line_bytes,
         }
     }
 
@@ -382,6 +389,11 @@ impl Watch<'_> {
             self.call.ticket.tell(&Tick { elapsed: tick.elapsed.max(1), ..tick });
         }
     }
+}
+
+fn has_nameless_owner(job: &Job) -> bool {
+    let owner = job.summary().and_then(|summary| summary.owner);
+    owner.is_none_or(|owner| owner.starts_with(NAMELESS))
 }
 
 /// A view's text; nothing at all for a view of nothing.

@@ -30,6 +30,9 @@ use crate::ticket::Ticket;
 use crate::tool::{Overlap, Tool};
 use crate::turn::Turns;
 
+/// How the names of owners begin that did not say who they are.
+pub(crate) const NAMELESS: &str = "caller-";
+
 /// Most clients give up on a call after 60 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(40);
 
@@ -245,7 +248,7 @@ impl Builder {
         let owner = self.owner.unwrap_or(Owner::Fresh);
         let comes_back = matches!(owner, Owner::Named(_));
         let owner = match owner {
-            Owner::Fresh => Some(format!("caller-{}", JobId::generate())),
+            Owner::Fresh => Some(format!("{NAMELESS}{}", JobId::generate())),
             Owner::Named(name) => Some(name),
             Owner::Everybody => None,
         };

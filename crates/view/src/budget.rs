@@ -33,6 +33,8 @@ impl Budget {
             Notices::Told
         } else if self.bytes >= 128 && self.tokens >= 96 && self.lines >= 3 {
             Notices::Short
+        } else if self.bytes >= 48 && self.tokens >= 24 && self.lines >= 3 {
+            Notices::Dots
         } else {
             Notices::Silent
         }
@@ -41,7 +43,8 @@ impl Budget {
     /// The longest line that is sure to fit into `percent` of the budget with its line end.
     pub(crate) fn longest_line(&self, percent: u64) -> usize {
         // In less room than a notice takes, one whole line is worth more than pieces of several.
-        let percent = if self.notices() == Notices::Silent { 100 } else { percent };
+        let is_small = matches!(self.notices(), Notices::Dots | Notices::Silent);
+        let percent = if is_small { 100 } else { percent };
         let part = |whole: u64| (whole / 100).saturating_mul(percent) + whole % 100 * percent / 100;
         // No text has more tokens than bytes.
         let room = part(self.bytes).min(part(self.tokens)).saturating_sub(self.told());
@@ -53,6 +56,7 @@ impl Budget {
         match self.notices() {
             Notices::Told => 128,
             Notices::Short => 24,
+            Notices::Dots => 8,
             Notices::Silent => 1,
         }
     }

@@ -71,6 +71,7 @@ impl Part {
         match (self, notices) {
             (Self::Text { .. }, _) | (_, Notices::Silent) => return None,
             (_, Notices::Short) => return Some(format!("[{marker}: cut]")),
+            (_, Notices::Dots) => return Some("…".to_owned()),
             (_, Notices::Told) => {}
         }
         let text = match self {
@@ -105,6 +106,8 @@ pub(crate) enum Notices {
     Told,
     /// A word each, because the budget is small. The parts have the rest.
     Short,
+    /// Three dots each, because the budget is very small.
+    Dots,
     /// Left out, because the budget is smaller than a notice. The parts still have them.
     Silent,
 }

@@ -21,6 +21,9 @@ use crate::source::Source;
 use crate::walk::{Direction, Step, Walk};
 use crate::windows::{self, Search};
 
+/// So many pieces of other streams are looked past for the last line of one.
+const MOST_BEHIND: usize = 16;
+
 /// One read of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
@@ -206,14 +209,20 @@ impl<S: Source> Reader<'_, S> {
         selection.finish(limit.max(search.at), limit.max(search.at) >= range.end)
     }
 
-    /// The last line, if it has no end yet.
+    /// The last line, if it has no end yet, or if what comes next says whether it is half a secret:
+    /// while the log is open, pages stop before it.
     pub fn partial_line(&self, budget: &Budget) -> io::Result<Option<String>> {
         let longest = budget.longest_line(100);
         let mut walk = Walk::new(self, Direction::Backwards, self.range(), longest);
-        match walk.next()? {
-            Some(Step::Unit(unit)) if unit.unfinished => Ok(Some(unit.text)),
-            _ => Ok(None),
+        // Behind it there may be what other streams wrote.
+        for _ in 0..MOST_BEHIND {
+            match walk.next()? {
+                Some(Step::Unit(unit)) if unit.unfinished => return Ok(Some(unit.text)),
+                Some(Step::Unit(unit)) if unit.lines == 0 && unit.text.is_empty() => {}
+                _ => return Ok(None),
+            }
         }
+        Ok(None)
     }
 
     /// The border that a read at `from` starts at.

@@ -293,6 +293,28 @@ fn a_small_budget_still_says_that_something_is_missing() {
 }
 
 #[test]
+fn a_very_small_budget_has_a_mark_where_something_is_missing() {
+    for tokens in [24, 50, 95] {
+        let budget = Budget { tokens, ..Budget::default() };
+        let shown = view(&numbered(1..=1000), &ViewOptions { budget, ..ViewOptions::default() });
+        let text = shown.to_text();
+        assert_eq!(text.matches("\n…\n").count(), 1, "{tokens}: {text}");
+    }
+}
+
+#[test]
+fn a_line_that_may_be_half_a_secret_waits_for_the_next() {
+    let masker = Masker::builder().environment([("A_TOKEN", "hunter2-hunter2")]).build().unwrap();
+    let mut log = Memory::default().open();
+    log.append(Stream::Stdout, 0, b"before\naaaaaaaaaaaahunter2\n");
+    let page = |log: &Memory, from| Reader::new(log).mask(&masker).page(from, &Budget::default());
+    let first = page(&log, 0).unwrap();
+    assert_eq!(first.to_text(), "before\n");
+    log.append(Stream::Stdout, 0, b"after\n");
+    assert_eq!(page(&log, first.next_offset).unwrap().to_text(), "aaaaaaaaaaaahunter2\nafter\n");
+}
+
+#[test]
 fn a_search_that_stopped_says_so() {
     let text =
         (1..=2_000).map(|n| format!("error: number {n}\nquiet\n\n\n\n\n\n\n")).collect::<Vec<_>>();

@@ -345,24 +345,49 @@ fn params_that_do_not_fit_are_told_by_their_field() {
 #[test]
 fn a_name_means_a_job_of_ones_own() {
     let umbo = Umbo::new();
-    let (mut one, mut other) = (Client::new(&umbo), Client::new(&umbo));
-    let web = json!({"command": umbo.nap(), "background": true, "name": "web"});
-    let mine = one.call("exec", &web)["job"].clone();
-    let theirs = other.call("exec", &web)["job"].clone();
-    assert_eq!(one.call("output", &json!({"job": "web"}))["job"], mine);
-    assert_eq!(one.call("output", &json!({"job": "@last"}))["job"], mine);
-    assert_eq!(one.call("stop", &json!({"job": "web"}))["job"], mine);
+    let mut one = Client::new(&umbo);
+    let mut other = Client::of(umbo.call(["mcp"]).into_command().env("UMBO_OWNER", "others"));
+    other.initialize("2025-11-25");
+    let web = |says: &str| {
+        let line = format!("echo {says}; {}", umbo.nap());
+        json!({"command": line, "background": true, "name": "web"})
+    };
+    let mine = one.call("exec", &web("mine"))["job"].clone();
+    let theirs = other.call("exec", &web("theirs"))["job"].clone();
+    for name in ["web", "@last"] {
+        let met = one.call("wait", &json!({"job": name, "match": "mine|theirs"}));
+        assert_eq!((&met["job"], &met["text"]), (&mine, &json!("mine")), "{met}");
+    }
+    assert_eq!(one.call("stop", &json!({"job": "web"}))["stopped"][0]["job"], mine);
     // Its own one is over, and still the one that is meant.
-    assert_eq!(one.call("output", &json!({"job": "web"}))["job"], mine);
+    assert_eq!(one.call("output", &json!({"job": "web"}))["output"], "mine\n");
     let mut third = Client::new(&umbo);
-    let refused = third.call("stop", &json!({"job": "web"}));
-    let message = refused["error"]["message"].as_str().unwrap();
+    let refused = third.tool("stop", &json!({"job": "web"}));
+    let message = refused["structuredContent"]["error"]["message"].as_str().unwrap();
     assert!(message.contains(theirs.as_str().unwrap()), "{message}");
     // Who has the id, means it.
-    assert_eq!(third.call("stop", &json!({"job": theirs}))["state"], "stopped");
+    let stopped = third.call("stop", &json!({"job": theirs}));
+    assert_eq!(stopped["stopped"][0]["job"], theirs);
     for client in [one, other, third] {
         client.close();
     }
+}
+
+#[test]
+fn who_asks_for_more_gets_more_of_a_long_line() {
+    let umbo = Umbo::new();
+    let mut client = Client::new(&umbo);
+    let line = "seq -s, 1 2000; echo end";
+    let short = client.call("exec", &json!({"command": line}));
+    assert_eq!(short["truncated"], true);
+    assert!(short["output"].as_str().unwrap().contains("more bytes in this line"));
+    let cut = client.call("output", &json!({"job": short["job"], "from": 0}));
+    assert_eq!((&cut["truncated"], &cut["at_end"]), (&json!(true), &json!(true)));
+    let arguments = json!({"job": short["job"], "from": 0, "max_output_tokens": 100_000});
+    let whole = client.call("output", &arguments);
+    assert_eq!(whole["truncated"], false);
+    assert!(whole["output"].as_str().unwrap().ends_with("1999,2000\nend\n"));
+    client.close();
 }
 
 #[test]

@@ -25,6 +25,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     if let Status::Ended(outcome) = &status {
         value["exit_code"] = json!(outcome.exit_code());
     }
+    let mut has_cut_lines = false;
     let output = match selection {
         Selection::Screen => {
             let screen = job.screen()?;
@@ -39,6 +40,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
             value["total_bytes"] = json!(view.counts.total_bytes);
             value["total_lines"] = json!(view.counts.total_lines);
             value["omitted_bytes"] = json!(view.counts.omitted_bytes);
+            has_cut_lines = view.counts.clamped_lines > 0;
             text(&view)
         }
         part => {
@@ -49,7 +51,8 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
             let page = page(&reader, &part, arguments, budget)?;
             value["next_offset"] = json!(page.next_offset);
             value["at_end"] = json!(page.at_end);
-            value["truncated"] = json!(!page.at_end);
+            has_cut_lines = page.counts.clamped_lines > 0;
+            value["truncated"] = json!(!page.at_end || has_cut_lines);
             if matches!(part, Selection::Grep(_) | Selection::Errors) {
                 value["matches"] = json!(page.matches);
             }
@@ -58,12 +61,15 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     };
     value["output"] = json!(output);
     value["full_output_path"] = json!(job.output_path().display().to_string());
-    let line = match (value["at_end"] == true, value["next_offset"].as_u64()) {
+    let mut line = match (value["at_end"] == true, value["next_offset"].as_u64()) {
         (false, Some(next)) => {
             format!("{}: {}; there is more from {next}", job.id(), status.name())
         }
         _ => format!("{}: {}", job.id(), status.name()),
     };
+    if has_cut_lines {
+        line.push_str("; more of a long line with max_output_tokens, all of it in the file");
+    }
     Ok(Answer::new(compact(value), closed(output, &line)))
 }
 
