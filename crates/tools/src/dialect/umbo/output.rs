@@ -49,6 +49,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
                 reader = reader.stream(stream);
             }
             let page = page(&reader, &part, arguments, budget)?;
+            value["offset"] = json!(page.offset.start);
             value["next_offset"] = json!(page.next_offset);
             value["at_end"] = json!(page.at_end);
             has_cut_lines = page.counts.clamped_lines > 0;
