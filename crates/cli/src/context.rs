@@ -98,9 +98,14 @@ impl Context {
         set("HOME").filter(|path| path.is_absolute())
     }
 
+    /// The run the caller says it belongs to.
+    pub(crate) fn declared_run() -> Option<String> {
+        env::var("UMBO_RUN").ok().filter(|run| !run.is_empty())
+    }
+
     /// The run the caller belongs to: what it says, else its terminal session.
     pub(crate) fn run() -> Option<String> {
-        env::var("UMBO_RUN").ok().filter(|run| !run.is_empty()).or_else(|| {
+        Self::declared_run().or_else(|| {
             session(&fs::read_to_string("/proc/self/stat").ok()?)
                 .map(|session| format!("session {session}"))
         })

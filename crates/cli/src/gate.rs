@@ -63,9 +63,11 @@ fn refuse(format: Format, refusal: &Refusal) -> Result<ExitCode, Failure> {
             for (name, value) in details.as_object().into_iter().flatten() {
                 answer[name] = value.clone();
             }
-            if let Refusal::ApprovalRequired { id, expires_at, .. } = refusal {
-                answer["expires_at"] = json!(show_time(*expires_at));
-                answer["answer_with"] = json!(format!("umbo approve {id}"));
+            if let Some(time) = refusal.expires_at() {
+                answer["expires_at"] = json!(show_time(time));
+            }
+            if let Some(line) = refusal.answer_with() {
+                answer["answer_with"] = json!(line);
             }
             output::json(&answer)?;
         }

@@ -3,6 +3,7 @@
 //! ```text
 //! approvals/<id>.ask      the question
 //! approvals/<id>.answer   the answer; whoever writes it second fails
+//! approvals/<id>.change   the yes that a no was overturned by; whoever writes it second fails
 //! approvals/<id>.used     that a single-use answer was used; whoever writes it second fails
 //! ```
 
@@ -46,7 +47,7 @@ pub struct Approvals {
 struct Known {
     question: Question,
     answer: Option<Answer>,
-    stamps: [Option<Stamp>; 2],
+    stamps: [Option<Stamp>; 3],
 }
 
 /// What changes with a file, whoever changes it: its number, when that was, and its length.
@@ -152,7 +153,7 @@ impl Approvals {
 
     fn forget(&self, id: &str) {
         // The question first: without it neither an answer nor a use means anything.
-        for kind in ["ask", "answer", "used"] {
+        for kind in ["ask", "answer", "change", "used"] {
             let _ = fs::remove_file(self.path(id, kind));
         }
     }
@@ -175,30 +176,55 @@ impl Approvals {
 
     /// Answers a question. The first answer counts; later ones are refused.
     pub fn answer(&self, id: &str, reply: Reply, by: &str, now: u64) -> Result<Answer> {
-        let approval = self.find(id, now)?;
-        let id = approval.question.id;
-        match approval.standing {
-            Standing::Open => {}
-            Standing::Expired => return Err(Error::Expired(id)),
-            Standing::Answered(_) | Standing::Used(_) => return Err(Error::Answered(id)),
+        let Approval { question, standing } = self.find(id, now)?;
+        match standing {
+            Standing::Open => self.write_answer("answer", &question, reply, by, now),
+            Standing::Expired => Err(Error::Expired(question.id)),
+            Standing::Answered(Answer { reply: Reply::Deny { .. }, .. }) => {
+                Err(Error::Declined(question.id))
+            }
+            Standing::Answered(_) | Standing::Used(_) => Err(Error::Answered(question.id)),
         }
+    }
+
+    /// Answers a question anew that was answered with a no which still holds: the new answer, and
+    /// the one that was overturned.
+    pub fn overturn(&self, id: &str, reply: Reply, by: &str, now: u64) -> Result<(Answer, Answer)> {
+        let Approval { question, standing } = self.find(id, now)?;
+        match standing {
+            Standing::Answered(no) if matches!(no.reply, Reply::Deny { .. }) => {
+                Ok((self.write_answer("change", &question, reply, by, now)?, no))
+            }
+            Standing::Open => Err(Error::NotDeclined(question.id)),
+            Standing::Expired => Err(Error::Expired(question.id)),
+            Standing::Answered(_) | Standing::Used(_) => Err(Error::Answered(question.id)),
+        }
+    }
+
+    fn write_answer(
+        &self,
+        kind: &str,
+        question: &Question,
+        reply: Reply,
+        by: &str,
+        now: u64,
+    ) -> Result<Answer> {
+        let id = question.id.clone();
         let holds_until = match &reply {
-            Reply::Approve { covers: Covers::Prefix, .. }
-                if approval.question.prefixes.is_empty() =>
-            {
+            Reply::Approve { covers: Covers::Prefix, .. } if question.prefixes.is_empty() => {
                 return Err(Error::NoPrefix(id, "no part of it names what it does safely"));
             }
-            Reply::Approve { lasts: Lasts::Run, .. } if approval.question.run.is_none() => {
+            Reply::Approve { lasts: Lasts::Run, .. } if question.run.is_none() => {
                 return Err(Error::NoPrefix(id, "the caller did not say which run it belongs to"));
             }
             Reply::Approve { lasts: Lasts::Once, .. } => now.saturating_add(PATIENCE),
             Reply::Approve { lasts: Lasts::Run, .. } => now.saturating_add(LONGEST_RUN),
             Reply::Approve { lasts: Lasts::Until(time), .. } => *time,
-            Reply::Deny { .. } => approval.question.expires_at,
+            Reply::Deny { .. } => question.expires_at,
         };
         let answer = Answer { reply, by: by.to_owned(), at: now, holds_until };
-        let path = self.path(&id, "answer");
-        match publish(&path, &seal(&self.key, "answer", &path, &answer)?) {
+        let path = self.path(&id, kind);
+        match publish(&path, &seal(&self.key, kind, &path, &answer)?) {
             Err(Error::File { source, .. })
                 if source.kind() == std::io::ErrorKind::AlreadyExists =>
             {
@@ -206,6 +232,16 @@ impl Approvals {
             }
             other => other.map(|()| answer),
         }
+    }
+
+    /// The answer that counts: the one a no was overturned by, else the first.
+    fn answer_to(&self, id: &str) -> Result<Option<Answer>> {
+        for kind in ["change", "answer"] {
+            if let Some(answer) = unseal(&self.key, kind, &self.path(id, kind))? {
+                return Ok(Some(answer));
+            }
+        }
+        Ok(None)
     }
 
     /// Takes an approval for one call; `false` if it was for one time and that is over.
@@ -236,10 +272,9 @@ impl Approvals {
         // An answer is linked into place, so its name appears only when it is whole.
         inotify::add_watch(&watch, &self.directory, WatchFlags::CREATE | WatchFlags::MOVED_TO)
             .map_err(|error| failed()(error.into()))?;
-        let path = self.path(id, "answer");
         loop {
             // Looked at after the watch stands: what comes in between is noticed.
-            if let Some(answer) = unseal(&self.key, "answer", &path)? {
+            if let Some(answer) = self.answer_to(id)? {
                 return Ok(Some(answer));
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -272,13 +307,13 @@ impl Approvals {
     /// The question and the answer, verified when they are first seen and when they change.
     fn read(&self, id: &str) -> Result<Option<Known>> {
         let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let (ask, answer) = (self.path(id, "ask"), self.path(id, "answer"));
-        let stamps = [stamp(&ask), stamp(&answer)];
+        let ask = self.path(id, "ask");
+        let stamps = ["ask", "answer", "change"].map(|kind| stamp(&self.path(id, kind)));
         if let Some(known) = lock().get(id).filter(|known| known.stamps == stamps) {
             return Ok(Some(known.clone()));
         }
         let Some(question) = unseal(&self.key, "question", &ask)? else { return Ok(None) };
-        let answer = unseal(&self.key, "answer", &answer)?;
+        let answer = self.answer_to(id)?;
         let known = Known { question, answer, stamps };
         lock().insert(id.to_owned(), known.clone());
         Ok(Some(known))
@@ -335,6 +370,10 @@ impl Approval {
             Standing::Answered(Answer {
                 reply: Reply::Approve { lasts: Lasts::Run, .. }, ..
             }) => self.question.run.is_some() && self.question.run.as_deref() == run,
+            // Who asked is not to ask again at once; anybody else may.
+            Standing::Answered(Answer { reply: Reply::Deny { .. }, .. }) => {
+                self.question.run.as_deref() == run
+            }
             _ => true,
         }
     }

@@ -56,6 +56,15 @@ pub enum Error {
     /// An approval that has its answer.
     #[error("approval {0} was answered before; an answer is final")]
     Answered(String),
+    /// An approval that was answered with a no.
+    #[error(
+        "approval {0} was answered before, with a no; a person takes that back with \
+         `umbo approve --overturn {0}`"
+    )]
+    Declined(String),
+    /// An approval that has no answer to overturn.
+    #[error("approval {0} was not answered yet; `umbo approve {0}` does")]
+    NotDeclined(String),
     /// An approval that waited too long.
     #[error("approval {0} has expired; run the command again to ask anew")]
     Expired(String),

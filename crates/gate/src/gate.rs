@@ -16,7 +16,7 @@ use crate::mode::Mode;
 use crate::place::resolve;
 use crate::policy::Policy;
 use crate::recipe::Recipe;
-use crate::refusal::Refusal;
+use crate::refusal::{Declined, Refusal};
 use crate::rule::Rule;
 use crate::subject::Subject;
 use crate::verdict::{Explanation, Verdict, changing_prefixes, decide};
@@ -205,7 +205,7 @@ type Settlement = std::result::Result<(String, Option<String>), Refusal>;
 /// How a question about a call stands.
 enum Settled {
     Approved(String),
-    Refused { by: String, reason: String },
+    Refused(Refusal),
     No,
 }
 
@@ -268,7 +268,7 @@ impl Gate {
         let settled = match &explained.verdict {
             Verdict::Allow { why } => Ok((why.clone(), None)),
             Verdict::Deny { by, reason } => {
-                Err(Refusal::Denied { by: by.clone(), reason: reason.clone() })
+                Err(Refusal::Denied { by: by.clone(), reason: reason.clone(), question: None })
             }
             Verdict::Ask { why, .. } => {
                 self.settle(call, &subject, (why, explained.risk), host, now)?
@@ -305,7 +305,7 @@ impl Gate {
         let listed = self.listed(now)?;
         match self.settled(call, subject, &binding, &listed, now)? {
             Settled::Approved(id) => return Ok(Ok(approved(id))),
-            Settled::Refused { by, reason } => return Ok(Err(Refusal::Denied { by, reason })),
+            Settled::Refused(refusal) => return Ok(Err(refusal)),
             Settled::No => {}
         }
         let question = Question {
@@ -327,12 +327,12 @@ impl Gate {
         if let Some((reply, by)) = host.and_then(|host| host.ask(&question)) {
             match self.answer(&question.id, reply, &by, now) {
                 // Somebody else was faster; their answer counts.
-                Ok(_) | Err(Error::Answered(_)) => {}
+                Ok(_) | Err(Error::Answered(_) | Error::Declined(_)) => {}
                 Err(error) => return Err(error),
             }
             match self.settled(call, subject, &binding, &self.listed(now)?, now)? {
                 Settled::Approved(id) => return Ok(Ok(approved(id))),
-                Settled::Refused { by, reason } => return Ok(Err(Refusal::Denied { by, reason })),
+                Settled::Refused(refusal) => return Ok(Err(refusal)),
                 Settled::No => {}
             }
         }
@@ -370,15 +370,14 @@ impl Gate {
                 _ => None,
             })
         };
-        for (approval, answer) in holding().filter(|(held, _)| held.is_for(binding, call.run)) {
-            match &answer.reply {
-                Reply::Deny { reason } => {
-                    return Ok(Settled::Refused { by: answer.by.clone(), reason: reason.clone() });
-                }
-                Reply::Approve { .. } if self.approvals.take(approval, now)? => {
-                    return Ok(Settled::Approved(approval.question.id.clone()));
-                }
-                Reply::Approve { .. } => {}
+        let own = || holding().filter(|(held, _)| held.is_for(binding, call.run));
+        // First: a yes to somebody else's question is no answer to who was told no.
+        if let Some(refusal) = own().find_map(|(approval, answer)| declined(approval, answer)) {
+            return Ok(Settled::Refused(refusal));
+        }
+        for (approval, _) in own() {
+            if self.approvals.take(approval, now)? {
+                return Ok(Settled::Approved(approval.question.id.clone()));
             }
         }
         for (approval, _) in holding() {
@@ -409,8 +408,9 @@ impl Gate {
             Err(Refusal::ApprovalRequired { id, why, .. }) => {
                 (Decision::Ask, None, why.clone(), Some(id.clone()))
             }
-            Err(Refusal::Denied { by, reason }) => {
-                (Decision::Deny, Some(by.clone()), reason.clone(), None)
+            Err(Refusal::Denied { by, reason, question }) => {
+                let approval = question.as_ref().map(|question| question.id.clone());
+                (Decision::Deny, Some(by.clone()), reason.clone(), approval)
             }
             Err(Refusal::Expired { id }) => {
                 (Decision::Deny, None, "The approval has expired.".to_owned(), Some(id.clone()))
@@ -439,6 +439,14 @@ fn approved(id: String) -> (String, Option<String>) {
     ("It was approved.".to_owned(), Some(id))
 }
 
+/// The refusal that an answer means, if it is a no.
+fn declined(approval: &Approval, answer: &Answer) -> Option<Refusal> {
+    let Reply::Deny { reason } = &answer.reply else { return None };
+    let question = Declined { id: approval.question.id.clone(), expires_at: answer.holds_until };
+    let (by, reason) = (answer.by.clone(), reason.clone());
+    Some(Refusal::Denied { by, reason, question: Some(question) })
+}
+
 /// Answers a question and records that, for those who have no gate of their own.
 pub fn answer(
     approvals: &Approvals,
@@ -450,10 +458,31 @@ pub fn answer(
 ) -> Result<Answer> {
     let id = approvals.find(id, now)?.question.id;
     let answer = approvals.answer(&id, reply, by, now)?;
-    let said = match &answer.reply {
-        Reply::Approve { covers, lasts } => format!("approve {covers:?} {lasts:?}").to_lowercase(),
-        Reply::Deny { reason } => format!("deny: {reason}"),
-    };
+    let said = in_words(&answer.reply);
     audit.append(&Event::Answer { approval: id, answer: said, by: by.to_owned() }, now)?;
     Ok(answer)
+}
+
+/// As [`answer`], for a question that was answered with a no: the record says whose it was.
+pub fn overturn(
+    approvals: &Approvals,
+    audit: &Audit,
+    id: &str,
+    reply: Reply,
+    by: &str,
+    now: u64,
+) -> Result<Answer> {
+    let id = approvals.find(id, now)?.question.id;
+    let (answer, no) = approvals.overturn(&id, reply, by, now)?;
+    let said =
+        format!("{}; overturns {}, by {}", in_words(&answer.reply), in_words(&no.reply), no.by);
+    audit.append(&Event::Answer { approval: id, answer: said, by: by.to_owned() }, now)?;
+    Ok(answer)
+}
+
+fn in_words(reply: &Reply) -> String {
+    match reply {
+        Reply::Approve { covers, lasts } => format!("approve {covers:?} {lasts:?}").to_lowercase(),
+        Reply::Deny { reason } => format!("deny: {reason}"),
+    }
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use umbo_command::Risk;
 
+use crate::moment::show_time;
+
 /// Why a command does not run, or not yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
@@ -28,12 +30,24 @@ pub enum Refusal {
         by: String,
         /// Why.
         reason: String,
+        /// The question that a person answered so, if it was no rule.
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        question: Option<Declined>,
     },
     /// The approval the caller came back with holds no longer.
     Expired {
         /// Which.
         id: String,
     },
+}
+
+/// A question that a person answered with a no.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Declined {
+    /// Which.
+    pub id: String,
+    /// Until when the answer holds for the run that asked, in microseconds since 1970.
+    pub expires_at: u64,
 }
 
 impl Refusal {
@@ -43,6 +57,26 @@ impl Refusal {
             Self::ApprovalRequired { .. } => "approval_required",
             Self::Denied { .. } => "denied",
             Self::Expired { .. } => "expired",
+        }
+    }
+
+    /// Until when it stands, in microseconds since 1970, if not for good.
+    pub fn expires_at(&self) -> Option<u64> {
+        match self {
+            Self::ApprovalRequired { expires_at, .. } => Some(*expires_at),
+            Self::Denied { question, .. } => question.as_ref().map(|question| question.expires_at),
+            Self::Expired { .. } => None,
+        }
+    }
+
+    /// What a person types to let the command run after all, if they can.
+    pub fn answer_with(&self) -> Option<String> {
+        match self {
+            Self::ApprovalRequired { id, .. } => Some(format!("umbo approve {id}")),
+            Self::Denied { question, .. } => {
+                question.as_ref().map(|no| format!("umbo approve --overturn {}", no.id))
+            }
+            Self::Expired { .. } => None,
         }
     }
 }
@@ -56,7 +90,16 @@ impl fmt::Display for Refusal {
                  Somebody has to run `umbo approve {id}` (or `umbo deny {id}`) in a terminal of \
                  their own; then run the same command again."
             ),
-            Self::Denied { by, reason } => write!(f, "denied by {by}: {reason}"),
+            Self::Denied { by, reason, question } => {
+                write!(f, "denied by {by}: {reason}")?;
+                let Some(Declined { id, expires_at }) = question else { return Ok(()) };
+                write!(
+                    f,
+                    "\nThis answers question {id} and holds for this run until {}. Only a person \
+                     can change it: `umbo approve --overturn {id}` in a terminal of their own.",
+                    show_time(*expires_at)
+                )
+            }
             Self::Expired { id } => {
                 write!(f, "approval {id} has expired; run the command again to ask anew")
             }

@@ -2,10 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use umbo_engine::Error;
-use umbo_gate::Refusal;
+use umbo_gate::{Refusal, show_time};
 
 use crate::gatekeeper::NotAdmitted;
-use crate::moment::show_time;
 use crate::schema::Problem;
 
 /// The result of a call.
@@ -134,9 +133,11 @@ fn refused(refusal: &Refusal) -> ToolError {
     if let Ok(Value::Object(details)) = serde_json::to_value(refusal) {
         error.details = details;
     }
-    if let Refusal::ApprovalRequired { id, expires_at, .. } = refusal {
-        error.details.insert("expires_at".to_owned(), json!(show_time(*expires_at)));
-        error.details.insert("answer_with".to_owned(), json!(format!("umbo approve {id}")));
+    if let Some(time) = refusal.expires_at() {
+        error.details.insert("expires_at".to_owned(), json!(show_time(time)));
+    }
+    if let Some(line) = refusal.answer_with() {
+        error.details.insert("answer_with".to_owned(), json!(line));
     }
     error
 }

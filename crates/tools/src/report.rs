@@ -7,7 +7,7 @@ use umbo_engine::{
     Summary, Usage,
 };
 
-use crate::moment::show_time;
+use umbo_gate::show_time;
 
 /// How a job ended, without its output.
 #[derive(Debug, Serialize)]

@@ -51,6 +51,9 @@ pub(crate) struct Approve {
     /// For all commands that begin with the same words
     #[arg(long)]
     pub(crate) prefix: bool,
+    /// Take back the no it was answered with
+    #[arg(long)]
+    pub(crate) overturn: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use umbo_gate::{Covers, Given, Lasts, Question, Reply};
+use umbo_gate::{Answer, Approval, Covers, Given, Lasts, Question, Reply, Standing};
 use umbo_tools::show_time;
 
 use crate::args::Approve;
@@ -25,16 +25,24 @@ pub(crate) fn run(context: &Context, args: &Approve) -> Result<ExitCode, Failure
     gate::only_for_a_person("approve")?;
     let now = gate::now();
     let approvals = gate::premises(context)?.approvals()?;
-    let question = approvals.find(&args.id, now)?.question;
+    let Approval { question, standing } = approvals.find(&args.id, now)?;
     let covers = if args.prefix { Covers::Prefix } else { Covers::Command };
     show(&question, covers);
+    if let Standing::Answered(Answer { reply: Reply::Deny { reason }, by, .. }) = &standing {
+        if !args.overturn {
+            return Err(umbo_gate::Error::Declined(question.id).into());
+        }
+        output::talk(format_args!("denied    by {}: {}", visible(by), visible(reason)));
+    }
     if !gate::confirm("Let it run?")? {
-        return Err(Failure::new(format!("approval {} is left open", question.id)));
+        let left = if standing == Standing::Open { "open" } else { "as it is" };
+        return Err(Failure::new(format!("approval {} is left {left}", question.id)));
     }
     let now = gate::now();
     let reply = Reply::Approve { covers, lasts: lasts(&args.lasts, now)? };
     let audit = gate::premises(context)?.audit()?;
-    let answer = umbo_gate::answer(&approvals, &audit, &question.id, reply, &gate::person(), now)?;
+    let give = if args.overturn { umbo_gate::overturn } else { umbo_gate::answer };
+    let answer = give(&approvals, &audit, &question.id, reply, &gate::person(), now)?;
     let holds_until = show_time(answer.holds_until);
     let approved =
         Approved { id: &question.id, state: "approved", covers, holds_until: holds_until.clone() };

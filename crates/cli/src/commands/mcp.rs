@@ -28,21 +28,26 @@ pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     if args.http.address.is_some() {
         let (owned, dialect) = (context.clone(), args.dialect.clone());
         let make = move |owner| {
-            // What is allowed for a run is allowed to one client, not to all of them.
-            let run = match &owner {
-                Owner::Named(name) => name.clone(),
-                _ => JobId::generate().to_string(),
-            };
-            let run = Some(format!("mcp {run}"));
-            tools::toolset_of(&owned, dialect.as_deref(), owner, Some(mode), run)
+            let run = run_of(&owner);
+            tools::toolset_of(&owned, dialect.as_deref(), owner, Some(mode), Some(run))
         };
         http::serve(context, &args.http, args.owner.clone(), make)?;
         return Ok(ExitCode::SUCCESS);
     }
     let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
-    let toolset = tools::toolset(context, args.dialect.as_deref(), owner, Some(mode))?;
+    let run = Context::declared_run().unwrap_or_else(|| run_of(&owner));
+    let toolset =
+        tools::toolset_of(context, args.dialect.as_deref(), owner, Some(mode), Some(run))?;
     umbo_mcp::serve_stdio(toolset).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The run of a client: what is answered for a run is answered for one client, not for all of them.
+fn run_of(owner: &Owner) -> String {
+    match owner {
+        Owner::Named(name) => format!("mcp {name}"),
+        _ => format!("mcp {}", JobId::generate()),
+    }
 }
 
 /// What a client's settings need to start this server.

@@ -120,6 +120,15 @@ fn a_denial_reaches_the_caller_with_its_reason() {
     let (status, said) = exec(&umbo, &project, &["--mode", "auto"], "rm x");
     assert_eq!((status, &said["error"]), (125, &Value::from("denied")), "{said}");
     assert_eq!(said["reason"], "keep it");
+    assert_eq!(said["id"], id);
+    let plain = person(&umbo, &project, &["approve", id], "y\n");
+    assert!(text(&plain.stderr).contains(&format!("umbo approve --overturn {id}")), "{plain:?}");
+    assert_eq!(said["answer_with"], format!("umbo approve --overturn {id}"));
+    let yes = person(&umbo, &project, &["approve", "--overturn", id], "y\n");
+    assert!(yes.status.success(), "{yes:?}");
+    assert!(text(&yes.stderr).contains("keep it"), "the person sees what was said before");
+    let (_, ran) = exec(&umbo, &project, &["--mode", "auto"], "rm x");
+    assert_eq!(ran["state"], "exited", "{ran}");
 }
 
 #[test]

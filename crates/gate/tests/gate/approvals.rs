@@ -5,7 +5,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use umbo_gate::{
-    Admission, Approver, Covers, Error, Lasts, Mode, PATIENCE, Question, Refusal, Reply,
+    Admission, Approver, Covers, Declined, Error, Event, Lasts, Mode, PATIENCE, Question, Refusal,
+    Reply,
 };
 
 use crate::project::{NOW, Project, call, required};
@@ -81,20 +82,97 @@ fn values_of_the_environment_are_nowhere_on_disk() {
     }
 }
 
+fn no(reason: &str) -> Reply {
+    Reply::Deny { reason: reason.into() }
+}
+
+/// The refusal that a no to a question means.
+fn declined(by: &str, reason: &str, id: &str) -> Admission {
+    let question = Some(Declined { id: id.into(), expires_at: NOW + PATIENCE });
+    Admission::Refused(Refusal::Denied { by: by.into(), reason: reason.into(), question })
+}
+
 #[test]
-fn an_answer_is_final() {
+fn a_question_is_answered_once() {
     let project = Project::new();
     let (gate, root) = (project.gate(Mode::Default), project.root());
     let call = call("make", &root);
     let id = required(&gate.admit(&call, NOW).unwrap());
-    gate.answer(&id, Reply::Deny { reason: "not today".into() }, "me", NOW).unwrap();
-    assert!(matches!(gate.answer(&id, ONCE, "agent", NOW), Err(Error::Answered(_))));
-    let denied = gate.admit(&call, NOW).unwrap();
-    assert_eq!(
-        denied,
-        Admission::Refused(Refusal::Denied { by: "me".into(), reason: "not today".into() })
-    );
+    gate.answer(&id, no("not today"), "me", NOW).unwrap();
+    assert!(matches!(gate.answer(&id, ONCE, "agent", NOW), Err(Error::Declined(_))));
+    assert_eq!(gate.admit(&call, NOW).unwrap(), declined("me", "not today", &id));
     required(&gate.admit(&call, NOW + PATIENCE + 1).unwrap());
+}
+
+#[test]
+fn a_no_holds_for_the_run_that_asked_and_says_so() {
+    let project = Project::new();
+    let (gate, root) = (project.gate(Mode::Default), project.root());
+    let asked = call("make", &root);
+    let id = required(&gate.admit(&asked, NOW).unwrap());
+    gate.answer(&id, no("not today"), "me", NOW).unwrap();
+    let Admission::Refused(refusal) = gate.admit(&asked, NOW).unwrap() else { panic!("it ran") };
+    let said = refusal.to_string();
+    let until = umbo_gate::show_time(NOW + PATIENCE);
+    for part in ["me: not today", &id, &until, &format!("umbo approve --overturn {id}")] {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+    for run in [Some("run 2"), None] {
+        let other = umbo_gate::Call { run, ..asked };
+        let anew = required(&gate.admit(&other, NOW).unwrap());
+        assert_ne!(anew, id);
+        // A yes to the other is none to who was told no.
+        gate.answer(&anew, ONCE, "me", NOW).unwrap();
+        assert_eq!(gate.admit(&asked, NOW).unwrap(), declined("me", "not today", &id));
+        assert!(is_admitted(&gate.admit(&other, NOW).unwrap()));
+    }
+}
+
+#[test]
+fn a_person_can_overturn_a_no_once_and_the_audit_tells() {
+    let project = Project::new();
+    let (gate, root) = (project.gate(Mode::Default), project.root());
+    let call = call("make", &root);
+    let id = required(&gate.admit(&call, NOW).unwrap());
+    let overturn =
+        |now| umbo_gate::overturn(gate.approvals(), gate.audit(), &id, ONCE, "you", now).map(drop);
+    assert!(matches!(overturn(NOW), Err(Error::NotDeclined(_))), "nobody said anything yet");
+    gate.answer(&id, no("not today"), "me", NOW).unwrap();
+    assert!(matches!(overturn(NOW + PATIENCE), Err(Error::Expired(_))));
+    assert!(!is_admitted(&gate.admit(&call, NOW).unwrap()));
+    overturn(NOW).unwrap();
+    assert!(matches!(overturn(NOW), Err(Error::Answered(_))), "a yes is final");
+    assert!(is_admitted(&gate.admit(&call, NOW).unwrap()));
+    assert!(matches!(overturn(NOW), Err(Error::Answered(_))), "and what was used stays used");
+    assert_ne!(required(&gate.admit(&call, NOW).unwrap()), id, "once is once");
+    let mut answers = Vec::new();
+    let report = gate.audit().read(|record| {
+        if let Event::Answer { answer, by, .. } = record.event {
+            answers.push((answer, by));
+        }
+        Ok(())
+    });
+    assert!(report.unwrap().sound);
+    let expected = [
+        ("deny: not today", "me"),
+        ("approve command once; overturns deny: not today, by me", "you"),
+    ];
+    assert_eq!(answers, expected.map(|(said, by)| (said.to_owned(), by.to_owned())));
+}
+
+#[test]
+fn a_forged_overturning_counts_for_nothing() {
+    let project = Project::new();
+    let (gate, root) = (project.gate(Mode::Default), project.root());
+    let call = call("make", &root);
+    let id = required(&gate.admit(&call, NOW).unwrap());
+    gate.answer(&id, no("not today"), "me", NOW).unwrap();
+    let other = umbo_gate::Call { command: "make other", ..call };
+    let yes = required(&gate.admit(&other, NOW).unwrap());
+    gate.answer(&yes, ONCE, "me", NOW).unwrap();
+    let file = |id: &str, kind: &str| project.state().join(format!("approvals/{id}.{kind}"));
+    fs::copy(file(&yes, "answer"), file(&id, "change")).unwrap();
+    assert!(!is_admitted(&gate.admit(&call, NOW).unwrap()));
 }
 
 #[test]
@@ -239,11 +317,10 @@ fn a_host_can_answer_at_once_and_silence_is_no_denial() {
     let says = |reply| project.gate(Mode::Default).approver(Host(reply)).admit(&call, NOW).unwrap();
     required(&says(None));
     assert!(is_admitted(&says(Some(ONCE))));
-    let denied = says(Some(Reply::Deny { reason: "no".into() }));
-    assert_eq!(
-        denied,
-        Admission::Refused(Refusal::Denied { by: "host".into(), reason: "no".into() })
-    );
+    let Admission::Refused(Refusal::Denied { by, reason, .. }) = says(Some(no("no"))) else {
+        panic!("it was not denied")
+    };
+    assert_eq!((by.as_str(), reason.as_str()), ("host", "no"));
 }
 
 #[test]

@@ -18,7 +18,10 @@ fn victim(umbo: &Umbo, name: &str) -> (PathBuf, Value) {
 
 /// A client whose user can be asked, in a server that belongs to a run.
 fn client(umbo: &Umbo) -> Client {
-    let mut command = umbo.call(["mcp"]).env("UMBO_RUN", "a run").into_command();
+    asked(umbo.call(["mcp"]).env("UMBO_RUN", "a run").into_command())
+}
+
+fn asked(mut command: std::process::Command) -> Client {
     let mut client = Client::of(&mut command);
     client.initialize_with("2025-11-25", &json!({"elicitation": {}}));
     client
@@ -85,6 +88,35 @@ fn the_form_says_what_would_run_and_what_can_be_answered() {
     assert_eq!(error["code"], "denied");
     assert!(path.exists());
     client.close();
+}
+
+#[test]
+fn a_no_is_not_asked_about_again_but_another_client_may_ask() {
+    let umbo = Umbo::new();
+    let lone = || asked(umbo.call(["mcp"]).into_command());
+    let mut told_no = lone();
+    let (path, arguments) = victim(&umbo, "build");
+    let call = told_no.ask_tool("exec", &arguments);
+    fill_in(&mut told_no, &json!({"action": "decline"}));
+    let error = told_no.answer(call)["result"]["structuredContent"]["error"].clone();
+    let id = error["id"].as_str().unwrap();
+    assert_eq!(error["answer_with"], format!("umbo approve --overturn {id}"), "{error}");
+    assert!(error["expires_at"].as_str().unwrap().ends_with('Z'), "{error}");
+    let again = told_no.tool("exec", &arguments)["structuredContent"]["error"].clone();
+    assert_eq!((&again["code"], &again["id"]), (&json!("denied"), &error["id"]));
+    let mut other = lone();
+    let call = other.ask_tool("exec", &arguments);
+    fill_in(&mut other, &accept("once"));
+    assert_eq!(other.answer(call)["result"]["structuredContent"]["exit_code"], 0);
+    assert!(!path.exists());
+    other.close();
+    // The first one is still told no, until a person takes that back.
+    let still = told_no.tool("exec", &arguments)["structuredContent"]["error"].clone();
+    assert_eq!(still["code"], "denied");
+    let said = person(&umbo, umbo.path(), &["approve", "--overturn", id], "y\n");
+    assert!(said.status.success(), "{said:?}");
+    assert_eq!(told_no.call("exec", &arguments)["exit_code"], 0);
+    told_no.close();
 }
 
 #[test]

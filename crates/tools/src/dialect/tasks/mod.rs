@@ -15,9 +15,9 @@ use umbo_engine::{Job, Outcome, Status, Summary};
 use super::{Dialect, as_it_is, no_guidance, refuse};
 use crate::answer::ToolError;
 use crate::call::Call;
-use crate::moment::show_time;
 use crate::tasks::TaskStatus;
 use crate::tool::Definition;
+use umbo_gate::show_time;
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "tasks",
