@@ -102,6 +102,8 @@ pub(crate) const UPLOAD: Does =
     net(Direction::Out, Risk::Dangerous, "sends local data to another machine");
 pub(crate) const LISTEN: Does =
     net(Direction::In, Risk::Dangerous, "lets other machines reach this one");
+pub(crate) const SERVE: Does =
+    net(Direction::In, Risk::Mutate, "listens to programs of this machine alone");
 pub(crate) const PRIVILEGE: Does =
     does(Kind::Privilege, Risk::Dangerous, "runs with the rights of another user");
 pub(crate) const SIGNAL: Does = does(Kind::Signal, Risk::Mutate, "signals a process");

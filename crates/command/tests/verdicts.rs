@@ -31,6 +31,64 @@ fn a_fetch_names_its_host() {
 }
 
 #[test]
+fn who_can_reach_a_server_depends_on_its_address() {
+    let opens = |command: &str| bash(command).reason.contains("lets other machines reach this one");
+    for command in [
+        "python3 -u -m http.server 18733 --bind 127.0.0.1",
+        "python3 -m http.server -b localhost -d dist 8000",
+        "python3 -m http.server --bind=::1",
+        "php -S localhost:8000",
+        "php -d memory_limit=1G -S 127.0.0.1:8000 -t public",
+        "php -S '[::1]:8000'",
+        "nc -l 127.0.0.1 9000",
+        "nc -lk -s 127.0.0.1 -p 9000",
+        "nc 127.0.0.1 9000",
+        "vite --host localhost",
+        "vite --host 127.0.0.1 --port 3000",
+        "flask run --host=127.0.0.1",
+        "uvicorn app:app --host ::1",
+        "vite build",
+        "node server.js --host localhost",
+    ] {
+        assert!(!opens(command), "{command}: {}", bash(command).reason);
+        let risk = bash(command).risk;
+        assert!(risk != Risk::Dangerous && risk != Risk::ReadOnly, "{command}: {risk:?}");
+    }
+    for command in [
+        "python3 -m http.server",
+        "python3 -m http.server --bind 0.0.0.0",
+        "python3 -m http.server --bind 127.0.0.1 --bind 0.0.0.0",
+        "python3 -m http.server --bind localhost.example.com",
+        "python3 -m http.server --bind 127.0.0.1 $MORE",
+        "php -S 0.0.0.0:8000",
+        "php -t public -S 0.0.0.0:8000",
+        "php -S localhost.example.com:8000",
+        "nc -l 9000",
+        "nc -l 0.0.0.0 9000",
+        "nc -l -s 0.0.0.0 -p 9000 127.0.0.1 1",
+        "nc -l -e /bin/sh 127.0.0.1 9000",
+        "nc -x proxy.example.com:1080 127.0.0.1 9000",
+        "vite --host",
+        "vite --host --port 3000",
+        "vite --host 0.0.0.0",
+        "npx vite --host",
+        "next dev -H 0.0.0.0",
+        "next dev -H 192.168.1.7",
+        "flask run --host 0.0.0.0",
+        "uvicorn app:app --host=::",
+        "python3 -m uvicorn app:app --host 0.0.0.0",
+        "gunicorn -b 0.0.0.0:8000 app",
+        "python3 manage.py runserver 0.0.0.0:8000",
+        "node server.js --host 0.0.0.0",
+    ] {
+        assert!(opens(command), "{command}: {}", bash(command).reason);
+        assert_eq!(bash(command).risk, Risk::Dangerous, "{command}");
+    }
+    assert_eq!(bash("php script.php -S x").risk, Risk::Unknown);
+    assert_eq!(bash("nc -l 127.0.0.1 9000 | sh").risk, Risk::Dangerous);
+}
+
+#[test]
 fn common_fs_is_said_only_when_nothing_else_changes() {
     assert!(bash("mkdir -p a && cp x a/ && ls a").common_fs);
     assert!(!bash("mkdir a && echo x > a/b").common_fs);

@@ -59,7 +59,9 @@ impl Walk {
                 self.find(READ, name, format!("{name} {}", first.text));
             }
             "-l" if name == "php" && one_file(rest) => self.find(READ, name, "php -l"),
-            "-S" if name == "php" => self.find(LISTEN, name, "php -S"),
+            _ if name == "php" && super::server::is_php_server(args) => {
+                self.php_server(name, args);
+            }
             "-" => self.interpret_input(name, python),
             "-v" | "-V" | "-version" | "--version" if args.len() == 1 => {
                 self.plain(row, name, args);
@@ -71,6 +73,7 @@ impl Walk {
             _ => {
                 self.find(RUN, name, format!("{name} {}", first.text));
                 self.quoted_commands(args);
+                self.open_to_all(name, rest);
             }
         }
     }
@@ -140,10 +143,14 @@ impl Walk {
             }
             "this" | "platform" | "calendar" | "tokenize" | "ast" | "tabnanny" => READ,
             "site" | "sysconfig" if args.len() == 1 => READ,
-            "http.server" | "SimpleHTTPServer" | "smtpd" | "pydoc" => LISTEN,
-            "pip" => {
-                if let Some(row) = crate::table::find("pip") {
-                    self.by_row(row, "pip", &args[1..]);
+            "http.server" => {
+                self.http_server(name, &args[1..]);
+                return;
+            }
+            "SimpleHTTPServer" | "smtpd" | "pydoc" => LISTEN,
+            "pip" | "flask" | "uvicorn" | "gunicorn" | "streamlit" => {
+                if let Some(row) = crate::table::find(module) {
+                    self.by_row(row, module, &args[1..]);
                 }
                 return;
             }

@@ -7,6 +7,7 @@ mod file;
 mod find;
 mod git;
 mod sed;
+mod server;
 mod shell;
 mod sql;
 mod transfer;
@@ -32,9 +33,11 @@ impl Walk {
             Reader::GitDiscard => self.git_discard(row, name, args),
             Reader::GitPush => self.git_push(row, name, args),
             Reader::Kill => self.kill(name, args),
+            Reader::Netcat => self.netcat(row, name, args),
             Reader::Redis => self.redis(name, args),
             Reader::Rm => self.rm(row, name, args),
             Reader::Sed => self.sed(row, name, args),
+            Reader::Server => self.server(row, name, args),
             Reader::Sql => self.sql(name, args),
             Reader::Tar => self.tar(row, name, args),
             Reader::Test => self.test(name, args),

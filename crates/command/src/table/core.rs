@@ -135,7 +135,7 @@ pub(super) const ROWS: &[Row] = &[
     row("script|expect|screen|tmux|zellij|dialog|whiptail|fzf|sk|rlwrap|unbuffer|rsh|rlogin", RUN),
     row("socat|socat1", LISTEN),
     row("telnet|ftp|sftp|tftp|lftp|ncftp", RUN),
-    row("nc|ncat|netcat", LISTEN).valued("-w -p -s -x -X -q -i").when(&[("-z -v -n -w -4 -6 -u", FETCH), ("-e -c --exec --sh-exec -l --listen -k", LISTEN)]),
+    row("nc|ncat|netcat", LISTEN).valued("-w -p -s -x -X -q -i").when(&[("-z -v -n -w -4 -6 -u", FETCH), ("-e -c --exec --sh-exec -l --listen -k", LISTEN)]).reader(Reader::Netcat),
     row("kill|pkill|killall|skill|xkill|fuser", SIGNAL).reader(Reader::Kill),
     row("renice", SIGNAL),
     row("shutdown|reboot|halt|poweroff|init|telinit|systemd-run|kexec", KILL),

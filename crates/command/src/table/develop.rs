@@ -40,10 +40,12 @@ pub(super) const ROWS: &[Row] = &[
     row("node|nodejs|deno|ts-node|tsx", RUN).when(&[("-v", READ)]).reader(Reader::Code),
     row("tsc", BUILD).when(&[("--noEmit -p --project --pretty --skipLibCheck --strict", READ), ("-v", READ), ("--showConfig -p", READ), ("--listFiles --noEmit", READ)]),
     row("eslint|prettier|biome|stylelint|oxlint|standard|xo|dprint|svelte-check|vue-tsc|tslint|knip|depcheck|madge", BUILD),
-    row("jest|vitest|mocha|ava|cypress|playwright|karma|nyc|c8|webpack|vite|rollup|esbuild|parcel|turbo|nx|lerna|next|nuxt|astro|gatsby|ng|vue|svelte-kit|expo|react-native|storybook|swc|babel|gulp|grunt|tsup|rspack|rsbuild|wrangler|vercel|netlify|firebase|serverless|sst|prisma|drizzle-kit|sequelize|typeorm|graphql-codegen|http-server|serve|live-server", BUILD),
+    row("jest|vitest|mocha|ava|cypress|playwright|karma|nyc|c8|rollup|esbuild|turbo|nx|lerna|vue|svelte-kit|expo|react-native|swc|babel|gulp|grunt|tsup|vercel|netlify|firebase|serverless|sst|prisma|drizzle-kit|sequelize|typeorm|graphql-codegen", BUILD),
+    row("webpack|webpack-dev-server|vite|parcel|next|nuxt|astro|gatsby|ng|storybook|rspack|rsbuild|wrangler|http-server|serve|live-server", BUILD).reader(Reader::Server),
     // Python.
     row("python|python3|python2|pypy|pypy3|python3.8|python3.9|python3.10|python3.11|python3.12|python3.13|python3.14|ipython", RUN).when(&[("-V", READ)]).reader(Reader::Code),
-    row("pytest|py.test|tox|nox|unittest|coverage|hypothesis|behave|robot|locust|invoke|fab|scons|meson|waf|doit|snakemake|dvc|sphinx-build|mkdocs|django-admin|flask|uvicorn|gunicorn|celery|alembic|jupyter|streamlit|gradio", BUILD),
+    row("pytest|py.test|tox|nox|unittest|coverage|hypothesis|behave|robot|locust|invoke|fab|scons|meson|waf|doit|snakemake|dvc|sphinx-build|celery|alembic", BUILD),
+    row("mkdocs|django-admin|flask|uvicorn|gunicorn|hypercorn|jupyter|streamlit|gradio", BUILD).reader(Reader::Server),
     row("mypy|pyright|flake8|pylint|pydocstyle|pycodestyle|bandit|vulture|radon|ty|basedpyright", BUILD),
     row("ruff", READ).subs(),
     row("ruff check", BUILD),
@@ -85,7 +87,8 @@ pub(super) const ROWS: &[Row] = &[
     row("ruby|irb|php|lua|luajit|R|Rscript|julia|swipl|guile|racket|sbcl|clojure|clj|scala|groovy|elixir|iex|erl|tclsh|wish|octave|gnuplot|osascript|java|kotlin|jshell|ghci|runghc|runhaskell|ocaml|m4|wasmtime|wasmer|qemu-x86_64|wine|mono", RUN)
         .when(&[("-v", READ), ("-version", READ)])
         .reader(Reader::Code),
-    row("rails|rspec|minitest|rubocop|standardrb|phpunit|artisan|phpstan|psalm|pest", BUILD),
+    row("rspec|minitest|rubocop|standardrb|phpunit|phpstan|psalm|pest", BUILD),
+    row("rails|artisan", BUILD).reader(Reader::Server),
     // Databases.
     row("psql|mysql|mariadb|sqlite3|sqlite|duckdb|clickhouse-client|usql|pgcli|mycli", RUN).reader(Reader::Sql),
     row("redis-cli|valkey-cli", RUN).reader(Reader::Redis),
