@@ -224,18 +224,47 @@ fn shown(value: &Value) -> String {
     text
 }
 
-/// The name that was probably meant.
+/// What other programs call the same thing, squeezed.
+const SAME: [&[&str]; 4] = [
+    &["command", "cmd", "commandline", "script"],
+    &["cwd", "workdir", "workingdir", "workingdirectory", "dir", "directory"],
+    &["timeout", "timeoutms", "timeoutmillis", "timeoutsec", "timeoutsecs", "timeoutseconds"],
+    &["env", "environment", "envvars"],
+];
+
+/// The name that was probably meant: one that means the same, one that it is short for, or one that
+/// is spelt much the same.
 pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     let squeeze = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
     };
     let wanted = squeeze(name);
+    let means_it = |candidate: &str| {
+        let both = [wanted.as_str(), candidate];
+        wanted == candidate || SAME.iter().any(|same| both.iter().all(|name| same.contains(name)))
+    };
+    let same = names.iter().find(|candidate| means_it(&squeeze(candidate)));
+    let longer = || {
+        let fits = |candidate: &&&str| is_short_for(&wanted, &squeeze(candidate));
+        names.iter().filter(fits).min_by_key(|candidate| candidate.len())
+    };
+    if let Some(meant) = same.or_else(longer) {
+        return Some(meant);
+    }
     names
         .iter()
         .map(|candidate| (distance(&wanted, &squeeze(candidate)), *candidate))
         .filter(|(distance, candidate)| *distance * 3 <= candidate.len().max(3))
         .min()
         .map(|(_, candidate)| candidate)
+}
+
+/// Whether a name has the first letter of another and some of the others, in order.
+fn is_short_for(short: &str, long: &str) -> bool {
+    let mut letters = long.chars();
+    short.len() > 1
+        && short.chars().next() == long.chars().next()
+        && short.chars().all(|letter| letters.any(|other| other == letter))
 }
 
 /// How many letters differ (Levenshtein).
@@ -317,6 +346,27 @@ mod tests {
             "time_out: an unknown field was given; \
              accepted: `timeout`, or another of command count env mode timeout words"
         );
+    }
+
+    #[test]
+    fn a_short_form_and_what_others_call_it_lead_to_the_name() {
+        let names = ["command", "cwd", "env", "timeout", "idempotency_key", "pty"];
+        for (given, meant) in [
+            ("cmd", Some("command")),
+            ("comand", Some("command")),
+            ("script", Some("command")),
+            ("cwdd", Some("cwd")),
+            ("workdir", Some("cwd")),
+            ("working_directory", Some("cwd")),
+            ("timeout_ms", Some("timeout")),
+            ("timeoutMs", Some("timeout")),
+            ("environment", Some("env")),
+            ("idem_key", Some("idempotency_key")),
+            ("colour", None),
+        ] {
+            assert_eq!(nearest(given, &names), meant, "{given}");
+        }
+        assert_eq!(nearest("cwd", &["command", "workdir"]), Some("workdir"));
     }
 
     #[test]
