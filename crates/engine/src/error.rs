@@ -138,6 +138,14 @@ impl Error {
         }
     }
 
+    /// Its text without the field in front, for a caller that has another name for the field.
+    pub fn problem(&self) -> String {
+        match self {
+            Self::Invalid { problem, .. } => problem.clone(),
+            other => other.to_string(),
+        }
+    }
+
     pub(crate) fn invalid(field: &'static str, problem: impl Into<String>) -> Self {
         Self::Invalid { field, problem: problem.into() }
     }

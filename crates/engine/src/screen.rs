@@ -59,7 +59,7 @@ impl Job {
     fn play_to(&self, log: &Log, end: u64, scrollback: Option<usize>) -> Result<avt::Terminal> {
         let failed = |source| Error::File { action: "read", path: self.output_path(), source };
         let Some(initial) = self.summary().and_then(|summary| summary.terminal) else {
-            let problem = format!("job {} has no terminal; start it with one (--pty)", self.id());
+            let problem = format!("{} has no terminal; start it with one (pty)", self.id());
             return Err(Error::invalid("job", problem));
         };
         let (columns, rows) = (usize::from(initial.columns), usize::from(initial.rows));

@@ -115,7 +115,16 @@ impl From<Problem> for ToolError {
 impl From<Error> for ToolError {
     fn from(error: Error) -> Self {
         let field = error.field().map(str::to_owned);
-        Self { field, ..Self::new(error.code(), error.to_string()) }
+        // Who calls tools has no command line.
+        let message = match &error {
+            Error::UnknownJob(name) => format!("no job {name:?}"),
+            Error::Unresponsive { job, seconds } => format!(
+                "the supervisor of job {job} did not answer within {seconds} s; stopping the job \
+                 ends it from outside"
+            ),
+            other => other.to_string(),
+        };
+        Self { field, ..Self::new(error.code(), message) }
     }
 }
 

@@ -270,6 +270,9 @@ impl<'a> Call<'a> {
         if let Some(other) = others {
             error.message = format!("{}; somebody else's is {}", error.message, other.id());
         }
+        if self.tools.tool("jobs").is_some() {
+            error.message.push_str("; `jobs` with `scope: \"all\", ended: \"all\"` lists all");
+        }
         error
     }
 

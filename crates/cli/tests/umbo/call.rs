@@ -146,6 +146,37 @@ fn a_wrong_argument_is_named_and_nothing_runs() {
 }
 
 #[test]
+fn an_error_speaks_of_tools_and_says_nothing_twice() {
+    let umbo = Umbo::new();
+    let message = |tool: &str, arguments: &Value| -> String {
+        fails(&umbo, tool, arguments)["message"].as_str().unwrap().to_owned()
+    };
+    let none = message("output", &json!({"job": "none"}));
+    assert_eq!(none, r#"no job "none"; `jobs` with `scope: "all", ended: "all"` lists all"#);
+    let started = call(&umbo, "exec", &json!({"command": "true", "background": true}));
+    let job = started["job"].as_str().unwrap();
+    umbo.wait(job, &[]);
+    let screen = message("output", &json!({"job": job, "screen": true}));
+    assert_eq!(screen, format!("job: {job} has no terminal; start it with one (pty)"));
+    let key = message("input", &json!({"job": job, "keys": ["foo"]}));
+    assert!(key.starts_with(r#"keys: "foo" is no key"#), "{key}");
+    let meant = message("exec", &json!({"cmd": "ls"}));
+    assert!(meant.contains("accepted: `command`"), "{meant}");
+}
+
+#[test]
+fn a_screen_ends_with_its_last_text() {
+    let umbo = Umbo::new();
+    let job = umbo.start_with(&["--pty"], r"printf 'one\n\nthree\n'");
+    umbo.wait(&job, &[]);
+    let shown = call(&umbo, "output", &json!({"job": job, "screen": true}));
+    assert_eq!(shown["output"], "one\n\nthree");
+    let blank = umbo.start_with(&["--pty"], "true");
+    umbo.wait(&blank, &[]);
+    assert_eq!(call(&umbo, "output", &json!({"job": blank, "screen": true}))["output"], "");
+}
+
+#[test]
 fn a_secret_is_masked_on_the_way_out_and_restored_on_the_way_in() {
     let umbo = Umbo::new();
     let secret = "correct-horse-battery";

@@ -110,7 +110,7 @@ impl Input {
             Way::Pipe { waiting, then: Then::More, .. } | Way::Terminal { waiting } => waiting,
             Way::Pipe { .. } => return Err("its standard input was closed already".into()),
             Way::None => {
-                return Err("it has no open standard input; start it with a terminal (--pty) or \
+                return Err("it has no open standard input; start it with a terminal (pty) or \
                             an open one"
                     .into());
             }

@@ -267,7 +267,7 @@ impl Supervision<'_> {
 
     fn resize(&mut self, size: crate::request::Size) -> Result<(), String> {
         let Some(terminal) = self.terminal() else {
-            return Err("it has no terminal; start it with one (--pty)".into());
+            return Err("it has no terminal; start it with one (pty)".into());
         };
         pty::resize(terminal, size).map_err(|error| error.to_string())?;
         let _ = self.log.resized(size, clock::now_us());

@@ -19,7 +19,8 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let text_given = arguments.text("text").unwrap_or_default();
     let mut pressed = Vec::new();
     for name in &keys {
-        pressed.extend(umbo_engine::key(name).map_err(|error| ToolError::argument("keys", error))?);
+        let wrong = |error: umbo_engine::Error| ToolError::argument("keys", error.problem());
+        pressed.extend(umbo_engine::key(name).map_err(wrong)?);
     }
     let sent = text_given.len() + pressed.len();
     if sent == 0 && !eof {

@@ -30,7 +30,9 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         Selection::Screen => {
             let screen = job.screen()?;
             value["at_end"] = json!(true);
-            screen.rows.join("\n")
+            // Blank rows below the last text carry nothing.
+            let written = screen.rows.iter().rposition(|row| !row.is_empty());
+            screen.rows[..written.map_or(0, |last| last + 1)].join("\n")
         }
         Selection::All => {
             let view = call.view(&job, 0, stream, budget)?;
