@@ -38,7 +38,7 @@ pub(crate) struct ConfigSet {
     /// The setting, as tools.mode or environment.set.NAME
     #[arg(value_name = "KEY")]
     pub(crate) key: String,
-    /// Its value; several with commas between
+    /// Its value; of a list, several with commas between, or as a file has it
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) value: String,
 }

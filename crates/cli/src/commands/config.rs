@@ -25,23 +25,13 @@ const OTHERS: [&str; 6] =
     ["UMBO_CONFIG_DIR", "UMBO_FAILPOINT", "UMBO_JOB", "UMBO_OWNER", "UMBO_RUN", "UMBO_STATE_DIR"];
 
 pub(crate) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure> {
+    gate::only_outside_jobs("config")?;
     match words {
-        Words::Set(args) => {
-            gate::only_for_a_person("config set")?;
-            set(context, &args.key, &args.value)
-        }
-        Words::Unset(args) => {
-            gate::only_for_a_person("config unset")?;
-            unset(context, &args.key)
-        }
-        other => {
-            gate::only_outside_jobs("config")?;
-            match other {
-                Words::Show(args) => show(context, args),
-                Words::Path(args) => path(context, args),
-                _ => check(context),
-            }
-        }
+        Words::Set(args) => set(context, &args.key, &args.value),
+        Words::Unset(args) => unset(context, &args.key),
+        Words::Show(args) => show(context, args),
+        Words::Path(args) => path(context, args),
+        Words::Check => check(context),
     }
 }
 
@@ -255,6 +245,7 @@ fn set(context: &Context, name: &str, text: &str) -> Result<ExitCode, Failure> {
         Target::Variable(_) => (Kind::Variables, Value::Text(text.to_owned())),
     };
     let file = own_file()?;
+    only_for_a_person("config set", &file)?;
     let toml = kind.to_toml(&value);
     let changed = edit::set(&own_text(&file)?, &target.place(), &toml)
         .map_err(|problem| Failure::new(format!("{}: {problem}", file.display())))?;
@@ -273,6 +264,7 @@ fn set(context: &Context, name: &str, text: &str) -> Result<ExitCode, Failure> {
 fn unset(context: &Context, name: &str) -> Result<ExitCode, Failure> {
     let target = Target::find(name)?;
     let file = own_file()?;
+    only_for_a_person("config unset", &file)?;
     let changed = edit::unset(&own_text(&file)?, &target.place())
         .map_err(|problem| Failure::new(format!("{}: {problem}", file.display())))?
         .ok_or_else(|| Failure::new(format!("{} does not set `{name}`", file.display())))?;
@@ -283,6 +275,12 @@ fn unset(context: &Context, name: &str) -> Result<ExitCode, Failure> {
     })?;
     say_who_wins(&target, &file);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses to change a file without a person at a terminal, who may have an editor instead.
+fn only_for_a_person(verb: &str, file: &Path) -> Result<(), Failure> {
+    gate::only_for_a_person(verb)
+        .map_err(|refusal| Failure::new(format!("{refusal}; or edit {}", file.display())))
 }
 
 /// What is to be changed.

@@ -109,7 +109,7 @@ fn settings(config: &Config, source: &Source) -> Found {
         Standing::Untrusted => {
             Found::new(name, path, untrusted(source.meaning, &ignored.join(", "))).broken()
         }
-        Standing::Unfit => Found::new(name, path, source.meaning).broken(),
+        Standing::Wrong | Standing::Unfit => Found::new(name, path, source.meaning).broken(),
         Standing::Absent | Standing::Counts => Found::new(name, path, source.meaning),
     }
 }

@@ -60,7 +60,8 @@ impl Config {
         let mut config =
             Self { project, sources: Vec::new(), layers: Layers::default(), problems: Vec::new() };
         for found in user.into_iter().chain(own) {
-            let Found { source, text } = found;
+            let Found { mut source, text } = found;
+            let sound = config.problems.len();
             match text {
                 Ok(Some(text)) => {
                     let trust = source.trust();
@@ -68,6 +69,10 @@ impl Config {
                 }
                 Ok(None) => {}
                 Err(what) => config.problems.push(Problem::new(source.path.display(), what)),
+            }
+            if config.problems.len() > sound && source.standing != Standing::Unfit {
+                source.standing = Standing::Wrong;
+                source.meaning = "it has errors: no command starts before they are gone";
             }
             config.sources.push(source);
         }

@@ -31,6 +31,8 @@ pub(crate) enum Standing {
     Counts,
     /// Only what tightens counts.
     Untrusted,
+    /// It has errors.
+    Wrong,
     /// It is not read.
     Unfit,
 }

@@ -153,6 +153,11 @@ impl Kind {
             // Whether there is one is found out when it is wanted.
             Self::Program => word(is_program(text)),
             Self::Path => word(Path::new(text).is_absolute()),
+            // A list as a file has it is one here too.
+            Self::Patterns if text.trim_start().starts_with('[') => {
+                let list: toml_edit::Value = text.trim().parse().ok()?;
+                self.read_toml(&Item::Value(list))
+            }
             Self::Patterns => {
                 let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
                 let names: Vec<String> = names.map(str::to_owned).collect();
@@ -280,6 +285,8 @@ mod tests {
             (Kind::Span, "30d"),
             (Kind::Patterns, "A_*, B?"),
             (Kind::Patterns, ""),
+            (Kind::Patterns, "[]"),
+            (Kind::Patterns, " ['A_*', \"B?\"] "),
             (Kind::Path, "/a \"b\"\\c"),
         ] {
             let value = kind.read_text(text).unwrap();

@@ -183,8 +183,12 @@ fn what_is_wrong_is_told_with_file_line_and_the_nearest_name_and_nothing_starts(
     assert!(!place.project.join("made").exists());
     let checked = place.call(&["config", "check", "--json"]).status(1).json();
     assert_eq!((&checked["ok"], &checked["errors"]), (&json!(false), &json!(wrong)));
+    let standing = (&checked["files"][0]["standing"], &checked["files"][0]["meaning"]);
+    let meaning = "it has errors: no command starts before they are gone";
+    assert_eq!(standing, (&json!("wrong"), &json!(meaning)));
     let words = place.call(&["config", "check"]).answer();
     assert_eq!((words.status, text(&words.stderr)), (1, all.clone()));
+    assert!(words.text().contains(meaning) && !words.text().contains("counts"), "{words:?}");
     let found = place.doctor("configuration");
     assert_eq!((&found["works"], &found["detail"]), (&json!(false), &json!(wrong[0])));
     let jobs = place.call(&["jobs", "--json"]).answer();
@@ -265,6 +269,45 @@ fn setting_a_value_changes_its_line_and_nothing_else() {
     fs::write(&file, "[exec\n").unwrap();
     assert!(!set(&["set", "exec.mode", "auto"]).0, "a file that cannot be read is left alone");
     assert_eq!(fs::read_to_string(&file).unwrap(), "[exec\n");
+}
+
+#[test]
+fn a_list_is_set_as_a_file_has_it_or_with_commas() {
+    let place = Place::new("");
+    for (given, holds) in [
+        ("[\"AWS_*\", 'GH_*']", json!(["AWS_*", "GH_*"])),
+        ("[]", json!([])),
+        ("A,B", json!(["A", "B"])),
+    ] {
+        let set = place.person(&["config", "set", "environment.exclude", given], "");
+        assert!(set.status.success(), "{given}: {set:?}");
+        assert_eq!(place.shown("environment.exclude")["value"], holds, "{given}");
+    }
+    let before = fs::read_to_string(place.user_file()).unwrap();
+    for wrong in ["[\"AWS_*\"", "[AWS_*]", "[1]"] {
+        let set = place.person(&["config", "set", "environment.exclude", wrong], "");
+        let said = text(&set.stderr);
+        assert!(!set.status.success() && said.contains("as [\"AWS_*\"]"), "{wrong}: {said}");
+    }
+    assert_eq!(fs::read_to_string(place.user_file()).unwrap(), before);
+}
+
+#[test]
+fn without_a_terminal_the_words_are_checked_first_and_the_file_is_named() {
+    let place = Place::new("");
+    for (words, why) in [
+        (&["config", "set", "exec.mod", "auto"][..], "did you mean `exec.mode`?"),
+        (&["config", "set", "exec.mode", "gard"], "did you mean guard?"),
+        (&["config", "unset", "exec.mod"], "did you mean `exec.mode`?"),
+        (&["config", "set", "exec.mode", "auto"], "; or edit "),
+        (&["config", "unset", "exec.mode"], "; or edit "),
+    ] {
+        let said = place.call(words).refused();
+        assert!(said.contains(why), "{words:?}: {said}");
+        let is_edited = said.contains(&place.user_file().display().to_string());
+        assert_eq!(is_edited, said.contains("needs a person"), "{said}");
+    }
+    assert_eq!(fs::read_to_string(place.user_file()).unwrap(), "");
 }
 
 #[test]
