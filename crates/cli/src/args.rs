@@ -50,10 +50,8 @@ pub(crate) struct Global {
     #[arg(
         long,
         global = true,
-        help = "Where jobs are kept [default: $XDG_STATE_HOME/umbo]",
-        value_name = "DIR",
-        env = "UMBO_STATE_DIR",
-        hide_env_values = true
+        help = "Where jobs are kept [default: $UMBO_STATE_DIR, $XDG_STATE_HOME/umbo]",
+        value_name = "DIR"
     )]
     pub(crate) state_dir: Option<PathBuf>,
 }

@@ -22,6 +22,8 @@ use crate::secrets;
 pub(crate) struct Context {
     pub(crate) engine: Engine,
     pub(crate) format: Format,
+    /// The state directory, absolute, if the words of the call name it.
+    pub(crate) named_state: Option<PathBuf>,
     /// What was configured, and by whom.
     pub(crate) config: Arc<Config>,
     /// What holds.
@@ -41,10 +43,11 @@ impl Context {
         caller: Caller,
         warmth: Warmth,
     ) -> Result<Self, Failure> {
-        let state = match global.state_dir {
-            Some(path) => path,
-            None => state_directory()?,
+        let named_state = match global.state_dir {
+            Some(path) if path.is_relative() => Some(Self::directory()?.join(path)),
+            absolute => absolute,
         };
+        let state = named_state.clone().map_or_else(state_directory, Ok)?;
         let config = Self::read_configuration();
         let settings = config.settings();
         secrets::learn(&settings.environment.set);
@@ -60,7 +63,7 @@ impl Context {
             .listed(listed)
             .open()?;
         let format = Format::of(global.json);
-        Ok(Self { engine, format, config: Arc::new(config), settings })
+        Ok(Self { engine, format, named_state, config: Arc::new(config), settings })
     }
 
     /// Reads the configuration that holds for the caller.
@@ -158,8 +161,11 @@ impl Context {
     }
 }
 
-/// `$XDG_STATE_HOME/umbo`, or the place the standard names for it.
+/// `$UMBO_STATE_DIR`, `$XDG_STATE_HOME/umbo`, or the place the standard names for it.
 fn state_directory() -> Result<PathBuf, Failure> {
+    if let Some(path) = set("UMBO_STATE_DIR") {
+        return Ok(path);
+    }
     set("XDG_STATE_HOME")
         .filter(|path| path.is_absolute())
         .or_else(|| Some(set("HOME")?.join(".local/state")))

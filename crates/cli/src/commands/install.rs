@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::gate;
 use crate::install::clients::CLIENTS;
 use crate::install::receipt::{self, Made, Receipt};
+use crate::install::server::Naming;
 use crate::install::site::{self, Scope, Site};
 use crate::install::{self, Client, Problem, Put, Server, diff, server};
 use crate::output::{self, Format};
@@ -57,7 +58,8 @@ pub(crate) fn run(context: &Context, args: &Install) -> Result<ExitCode, Failure
         gate::only_outside_jobs("install")?;
     }
     let scope = if args.project { Scope::Project } else { Scope::User };
-    let server = describe(&args.name, args.dialect.as_deref(), args.mode)?;
+    let words = Words { name: &args.name, dialect: args.dialect.as_deref(), mode: args.mode };
+    let server = words.describe(context, client, scope)?;
     let site = site::choose(client, scope, &server.name)?;
     let mut report = Report::new(client, scope, &site, &server.name);
     let before = site.text.as_deref();
@@ -113,28 +115,50 @@ pub(crate) fn run(context: &Context, args: &Install) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-/// The server as it is written down.
-pub(super) fn describe(
-    name: &str,
-    dialect: Option<&str>,
-    mode: Option<Mode>,
-) -> Result<Server, Failure> {
-    let mut arguments = vec!["mcp".to_owned()];
-    if let Some(dialect) = dialect {
-        let known = umbo_tools::dialects();
-        if !known.contains(&dialect) {
-            let known = known.join(" ");
-            return Err(Failure::new(format!(
-                "--dialect: there is no {dialect:?}; there are: {known}"
-            )));
+/// What a person says of the server.
+pub(super) struct Words<'a> {
+    pub(super) name: &'a str,
+    pub(super) dialect: Option<&'a str>,
+    pub(super) mode: Option<Mode>,
+}
+
+impl Words<'_> {
+    /// The server as it is written down.
+    pub(super) fn describe(
+        &self,
+        context: &Context,
+        client: &Client,
+        scope: Scope,
+    ) -> Result<Server, Failure> {
+        let mut arguments = Vec::new();
+        if let Some(state) = &context.named_state {
+            let text = state.to_str().ok_or_else(|| {
+                let why = format!("{} is not UTF-8, and no client could say it", state.display());
+                Failure::invalid("--state-dir", why)
+            })?;
+            arguments.extend(["--state-dir".to_owned(), text.to_owned()]);
         }
-        arguments.extend(["--dialect".to_owned(), dialect.to_owned()]);
+        arguments.push("mcp".to_owned());
+        if let Some(dialect) = self.dialect {
+            let known = umbo_tools::dialects();
+            if !known.contains(&dialect) {
+                let known = known.join(" ");
+                return Err(Failure::new(format!(
+                    "--dialect: there is no {dialect:?}; there are: {known}"
+                )));
+            }
+            arguments.extend(["--dialect".to_owned(), dialect.to_owned()]);
+        }
+        if let Some(mode) = self.mode {
+            arguments.extend(["--mode".to_owned(), mode.to_string()]);
+        }
+        let naming = match scope {
+            Scope::User if client.is_desktop => Naming::Path,
+            _ => Naming::Short,
+        };
+        let command = server::command(&Context::search_path(), naming)?;
+        Ok(Server { name: self.name.to_owned(), command, arguments })
     }
-    if let Some(mode) = mode {
-        arguments.extend(["--mode".to_owned(), mode.to_string()]);
-    }
-    let command = server::command(&Context::search_path())?;
-    Ok(Server { name: name.to_owned(), command, arguments })
 }
 
 /// A file that is not edited, and what to do instead.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use umbo_engine::JobId;
 use umbo_tools::Owner;
 
-use super::install::describe;
+use super::install::Words;
 use super::tools;
 use crate::args::Mcp;
 use crate::context::Context;
@@ -61,7 +61,8 @@ struct Pasted {
 }
 
 fn print_config(context: &Context, args: &Mcp, client: &Client) -> Result<ExitCode, Failure> {
-    let server = describe("umbo", args.dialect.as_deref(), args.mode)?;
+    let words = Words { name: "umbo", dialect: args.dialect.as_deref(), mode: args.mode };
+    let server = words.describe(context, client, Scope::User)?;
     let file = site::choose(client, Scope::User, &server.name).ok().map(|site| site.path);
     let text = install::snippet(client, &server).map_err(|problem| Failure::new(problem.why))?;
     let format = client.format.name();

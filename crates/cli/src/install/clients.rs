@@ -10,6 +10,8 @@ pub(crate) struct Client {
     pub(crate) name: &'static str,
     /// What people call it.
     pub(crate) title: &'static str,
+    /// Whether it is started from a desktop, where `PATH` is not that of a shell.
+    pub(crate) is_desktop: bool,
     /// Programs that show that it is on this machine.
     pub(crate) programs: &'static [&'static str],
     /// The directory of a person's own files: the first of these that can be told. `$NAME` is a
@@ -33,6 +35,7 @@ pub(crate) static CLIENTS: &[Client] = &[
     Client {
         name: "claude-code",
         title: "Claude Code",
+        is_desktop: false,
         programs: &["claude"],
         homes: &["$CLAUDE_CONFIG_DIR", "~"],
         user: &[".claude.json"],
@@ -45,6 +48,7 @@ pub(crate) static CLIENTS: &[Client] = &[
     Client {
         name: "codex",
         title: "Codex",
+        is_desktop: false,
         programs: &["codex"],
         homes: &["$CODEX_HOME", "~/.codex"],
         user: &["config.toml"],
@@ -57,6 +61,7 @@ pub(crate) static CLIENTS: &[Client] = &[
     Client {
         name: "cursor",
         title: "Cursor",
+        is_desktop: true,
         programs: &["cursor", "cursor-agent"],
         homes: &["~/.cursor"],
         user: &["mcp.json"],
@@ -69,6 +74,7 @@ pub(crate) static CLIENTS: &[Client] = &[
     Client {
         name: "gemini",
         title: "Gemini CLI",
+        is_desktop: false,
         programs: &["gemini"],
         homes: &["$GEMINI_CLI_HOME/.gemini", "~/.gemini"],
         user: &["settings.json"],
@@ -81,6 +87,7 @@ pub(crate) static CLIENTS: &[Client] = &[
     Client {
         name: "goose",
         title: "goose",
+        is_desktop: false,
         programs: &["goose"],
         homes: &["$GOOSE_PATH_ROOT/config", "~config/goose"],
         user: &["config.yaml"],
@@ -93,6 +100,7 @@ pub(crate) static CLIENTS: &[Client] = &[
     Client {
         name: "opencode",
         title: "opencode",
+        is_desktop: false,
         programs: &["opencode"],
         homes: &["~config/opencode"],
         user: &["opencode.jsonc", "opencode.json"],
@@ -110,6 +118,7 @@ pub(crate) static CLIENTS: &[Client] = &[
     Client {
         name: "vscode",
         title: "VS Code",
+        is_desktop: true,
         programs: &["code"],
         homes: &[
             "$VSCODE_PORTABLE/user-data/User",
@@ -126,6 +135,7 @@ pub(crate) static CLIENTS: &[Client] = &[
     Client {
         name: "zed",
         title: "Zed",
+        is_desktop: true,
         programs: &["zed", "zeditor"],
         homes: &["~config/zed"],
         user: &["settings.json"],
@@ -141,6 +151,7 @@ pub(crate) static CLIENTS: &[Client] = &[
 pub(crate) static ANY: Client = Client {
     name: "any",
     title: "an MCP client",
+    is_desktop: false,
     programs: &[],
     homes: &[],
     user: &[],

@@ -50,14 +50,29 @@ pub(crate) fn parse_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// How to start the umbo that runs now: `umbo` if that is what a search finds, else its path.
-pub(crate) fn command(search_path: &OsStr) -> Result<String, Failure> {
+/// How a program is written down that a search finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// By its name, for who searches as this shell does, and for files that others get too.
+    Short,
+    /// By where it was found, for who searches elsewhere.
+    Path,
+}
+
+/// How to start the umbo that runs now: as `naming` says if that is what a search finds, else by its
+/// own path.
+pub(crate) fn command(search_path: &OsStr, naming: Naming) -> Result<String, Failure> {
     let cannot = |why: &dyn std::fmt::Display| {
         Failure::new(format!("cannot tell where this umbo is, so nobody could start it: {why}"))
     };
-    let own = own().map_err(|error| cannot(&error))?;
-    if found(search_path, "umbo").is_some_and(|path| path == own) {
-        return Ok("umbo".to_owned());
+    let mut own = own().map_err(|error| cannot(&error))?;
+    let on_path = entry(search_path, "umbo");
+    if let Some(path) = on_path.filter(|path| path.canonicalize().is_ok_and(|path| path == own)) {
+        match naming {
+            Naming::Short => return Ok("umbo".to_owned()),
+            // A link stays where it is when what it leads to is replaced by a newer one.
+            Naming::Path => own = path,
+        }
     }
     own.to_str().map(str::to_owned).ok_or_else(|| {
         cannot(&format_args!("{} is not UTF-8; move it, or put it on PATH", own.display()))
@@ -71,13 +86,16 @@ fn own() -> io::Result<PathBuf> {
 
 /// The program of that name on a search path, without links.
 pub(crate) fn found(search_path: &OsStr, name: &str) -> Option<PathBuf> {
+    entry(search_path, name)?.canonicalize().ok()
+}
+
+/// The program of that name on a search path, as it is found there.
+fn entry(search_path: &OsStr, name: &str) -> Option<PathBuf> {
     // Where a relative entry leads depends on who asks from where.
     env::split_paths(search_path)
         .filter(|directory| directory.is_absolute())
         .map(|directory| directory.join(name))
-        .find(|path| is_program(path))?
-        .canonicalize()
-        .ok()
+        .find(|path| is_program(path))
 }
 
 fn is_program(path: &Path) -> bool {

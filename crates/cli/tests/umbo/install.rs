@@ -592,6 +592,47 @@ fn a_program_on_the_path_is_written_by_its_name() {
 }
 
 #[test]
+fn a_client_of_the_desktop_gets_the_path_unless_the_file_is_shared() {
+    let umbo = Umbo::new();
+    let programs = umbo.path().join("bin");
+    fs::create_dir(&programs).unwrap();
+    let link = programs.join("umbo");
+    symlink(UMBO, &link).unwrap();
+    let path = format!("{}:/usr/bin:/bin", programs.display());
+    for (client, desktop) in
+        [("cursor", true), ("vscode", true), ("zed", true), ("codex", false), ("gemini", false)]
+    {
+        let added = |words: &[&str]| {
+            let words = [&["install", client, "--print"], words].concat();
+            let said = call(&umbo, &words).env("PATH", &path).answer();
+            let said = said.text();
+            let line = said.lines().find(|line| line.contains("command")).unwrap().to_owned();
+            line.split('"').rfind(|part| part.contains("umbo")).unwrap().to_owned()
+        };
+        let linked = link.to_str().unwrap();
+        assert_eq!(added(&[]), if desktop { linked } else { "umbo" }, "{client}");
+        assert_eq!(added(&["--project"]), "umbo", "{client}");
+    }
+}
+
+#[test]
+fn a_state_directory_that_is_named_is_written_down() {
+    let umbo = Umbo::new();
+    let state = project(&umbo).join("state");
+    let expected = json!(["--state-dir", state, "mcp", "--mode", "auto"]);
+    let said = call(&umbo, &["--state-dir", "state", "mcp", "--print-config", "--mode", "auto"]);
+    assert_eq!(said.json()["mcpServers"]["umbo"]["args"], expected);
+    let words = ["install", "cursor", "--yes", "--mode", "auto", "--json", "--state-dir", "state"];
+    assert_eq!(call(&umbo, &words).json()["state"], "added");
+    let file: Value = serde_json::from_str(&text(&home(&umbo).join(".cursor/mcp.json"))).unwrap();
+    assert_eq!(file["mcpServers"]["umbo"]["args"], expected);
+    assert_eq!(call(&umbo, &words).json()["state"], "present");
+    // A variable is the shell's, not the entry's.
+    let said = call(&umbo, &["mcp", "--print-config"]).json();
+    assert_eq!(said["mcpServers"]["umbo"]["args"], json!(["mcp"]));
+}
+
+#[test]
 fn a_renamed_umbo_knows_its_own_entry() {
     let umbo = Umbo::new();
     let renamed = umbo.path().join("shield");
