@@ -15,7 +15,7 @@ use crate::install::clients::CLIENTS;
 use crate::install::receipt::{self, Made, Receipt};
 use crate::install::server::Naming;
 use crate::install::site::{self, Scope, Site};
-use crate::install::{self, Client, Problem, Put, Server, diff, server};
+use crate::install::{self, Client, Missing, Problem, Put, Server, diff, server};
 use crate::output::{self, Format};
 use crate::secrets;
 
@@ -164,10 +164,19 @@ impl Words<'_> {
 /// A file that is not edited, and what to do instead.
 fn by_hand(client: &Client, site: &Site, server: &Server, problem: &Problem) -> Failure {
     let place = located(site, problem);
-    let snippet = install::snippet(client, server).unwrap_or_default();
-    Failure::new(format!(
-        "{place}; nothing was changed. By hand, it would have to say:\n\n{snippet}"
-    ))
+    let advice = match install::missing(client, site.text.as_deref().unwrap_or_default(), server) {
+        Ok(Missing::Lines(lines)) => format!(" By hand, it would have to say:\n\n{lines}"),
+        Ok(Missing::Entry { line, replaces }) => {
+            let instead =
+                if replaces { format!(" instead of its `{}`", server.name) } else { String::new() };
+            format!(
+                " By hand, this would have to go into the `{}` that it has{instead}:\n\n{line}",
+                client.section
+            )
+        }
+        Err(_) => String::new(),
+    };
+    Failure::new(format!("{place}; nothing was changed.{advice}"))
 }
 
 pub(super) fn located(site: &Site, problem: &Problem) -> String {

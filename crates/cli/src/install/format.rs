@@ -93,6 +93,20 @@ impl Format {
         }
     }
 
+    /// The server's entry alone, on a line that fits into a table of servers however that is written.
+    pub(super) fn member(self, name: &str, fields: &Fields) -> String {
+        match self {
+            Self::Json(_) => json::entry(name, fields),
+            Self::Toml => toml::entry(name, fields),
+            Self::Yaml => yaml::flow(name, fields),
+        }
+    }
+
+    /// Whether a table of servers in a text takes new ones at the end of that text.
+    pub(super) fn is_open(self, text: &str, section: &str) -> bool {
+        self == Self::Toml && toml::is_open(text, section)
+    }
+
     /// The text without the server's entry, which is there.
     pub(super) fn remove(
         self,

@@ -152,6 +152,12 @@ fn is_one_line(object: &CstObject) -> bool {
     !object.properties().is_empty() && !object.to_string().contains('\n')
 }
 
+/// An entry with its name, as a text with spaces would have it.
+pub(super) fn entry(name: &str, fields: &Fields) -> String {
+    const SPACED: &str = "\": ";
+    member(SPACED, name, &inline(SPACED, fields))
+}
+
 /// An entry on one line.
 fn inline(text: &str, fields: &Fields) -> String {
     let members = fields.iter().map(|(key, field)| member(text, key, &compact(text, field)));

@@ -116,6 +116,29 @@ pub(crate) fn snippet(client: &Client, server: &Server) -> Result<String, Proble
     client.format.put("", Target { section: client.section, name: &server.name }, &fields)
 }
 
+/// What is missing in a text that is not edited.
+pub(crate) enum Missing {
+    /// This, as lines of their own.
+    Lines(String),
+    /// This, in the table of servers; and whether that has an entry which it takes the place of.
+    Entry { line: String, replaces: bool },
+}
+
+/// What somebody has to do by hand to get a server into a client's file.
+pub(crate) fn missing(client: &Client, text: &str, server: &Server) -> Result<Missing, Problem> {
+    let body = without_mark(text).1;
+    let said = client.format.read(body).unwrap_or_default();
+    let replaces = entry(&said, Target { section: client.section, name: &server.name }).is_some();
+    // A second table of the same name would break the file.
+    let has_table =
+        section(&said, client).is_some_and(|table| table.is_object() || table.is_null());
+    if has_table && (replaces || !client.format.is_open(body, client.section)) {
+        let line = client.format.member(&server.name, &(client.shape)(server));
+        return Ok(Missing::Entry { line, replaces });
+    }
+    snippet(client, server).map(Missing::Lines)
+}
+
 /// Whether a text has nothing left to say.
 pub(crate) fn is_blank(text: &str) -> bool {
     matches!(without_mark(text).1.trim(), "" | "{}")

@@ -84,6 +84,17 @@ fn append(text: &str, target: Target<'_>, fields: &Fields) -> String {
     edited
 }
 
+/// An entry on one line.
+pub(super) fn entry(name: &str, fields: &Fields) -> String {
+    let pairs = fields.iter().map(|(key, field)| format!("{key} = {}", literal(field)));
+    format!("{name} = {{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+}
+
+/// Whether a table may have headers for what is in it.
+pub(super) fn is_open(text: &str, section: &str) -> bool {
+    parse(text).is_ok_and(|document| document.get(section).is_some_and(Item::is_table))
+}
+
 /// Changes what differs in an entry and nothing else of it.
 fn update(
     text: &str,

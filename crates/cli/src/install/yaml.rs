@@ -111,6 +111,18 @@ fn entry(name: &str, fields: &Fields) -> Vec<String> {
     lines
 }
 
+/// An entry on one line.
+pub(super) fn flow(name: &str, fields: &Fields) -> String {
+    let pairs = fields.iter().map(|(key, field)| match field {
+        Field::List(items) => {
+            let items: Vec<String> = items.iter().map(|item| scalar(item)).collect();
+            format!("{key}: [{}]", items.join(", "))
+        }
+        single => pair(key, single).concat(),
+    });
+    format!("{}: {{{}}}", scalar(name), pairs.collect::<Vec<_>>().join(", "))
+}
+
 fn pair(key: &str, field: &Field) -> Vec<String> {
     match field {
         Field::Text(text) => vec![format!("{key}: {}", scalar(text))],

@@ -376,6 +376,40 @@ fn a_broken_file_is_left_alone_with_the_line_and_what_to_paste() {
 }
 
 #[test]
+fn what_to_paste_fits_into_the_table_that_is_there() {
+    for (client, before, told) in [
+        ("codex", "mcp_servers = { a = { command = \"b\" } }\n", "`mcp_servers` that it has:"),
+        ("goose", "extensions: {a: {cmd: b}}\n", "`extensions` that it has:"),
+        (
+            "codex",
+            "mcp_servers = { a = {}, umbo = { command = \"/old/umbo\", args = [\"mcp\"] } }\n",
+            "`mcp_servers` that it has instead of its `umbo`:",
+        ),
+    ] {
+        let umbo = Umbo::new();
+        let path = Sample::named(client).lay(&umbo);
+        fs::write(&path, before).unwrap();
+        let no = call(&umbo, &["install", client, "--yes"]).refused();
+        assert!(no.contains(told), "{no}");
+        let line = no.trim_end().lines().last().unwrap();
+        // Who does what it says is done.
+        let start = before.find('{').unwrap() + 1;
+        let rest = match before.find("umbo") {
+            Some(_) => "}\n".to_owned(),
+            None => format!(", {}", &before[start..]),
+        };
+        fs::write(&path, format!("{}{line}{rest}", &before[..start])).unwrap();
+        let done = call(&umbo, &["install", client, "--yes", "--json"]).json();
+        assert_eq!(done["state"], "present", "{}", text(&path));
+    }
+    let umbo = Umbo::new();
+    let path = Sample::named("codex").lay(&umbo);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    let no = call(&umbo, &["install", "codex", "--yes"]).refused();
+    assert!(no.contains("it would have to say:\n\n[mcp_servers.umbo]\n"), "{no}");
+}
+
+#[test]
 fn files_that_are_not_to_be_changed_are_not() {
     let umbo = Umbo::new();
     let sample = Sample::named("cursor");
