@@ -279,8 +279,9 @@ fn unset(context: &Context, name: &str) -> Result<ExitCode, Failure> {
 
 /// Refuses to change a file without a person at a terminal, who may have an editor instead.
 fn only_for_a_person(verb: &str, file: &Path) -> Result<(), Failure> {
-    gate::only_for_a_person(verb)
-        .map_err(|refusal| Failure::new(format!("{refusal}; or edit {}", file.display())))
+    gate::only_for_a_person(verb).map_err(|refusal| {
+        Failure::new(format!("{refusal}; run it in one, or edit {}", file.display()))
+    })
 }
 
 /// What is to be changed.

@@ -299,8 +299,8 @@ fn without_a_terminal_the_words_are_checked_first_and_the_file_is_named() {
         (&["config", "set", "exec.mod", "auto"][..], "did you mean `exec.mode`?"),
         (&["config", "set", "exec.mode", "gard"], "did you mean guard?"),
         (&["config", "unset", "exec.mod"], "did you mean `exec.mode`?"),
-        (&["config", "set", "exec.mode", "auto"], "; or edit "),
-        (&["config", "unset", "exec.mode"], "; or edit "),
+        (&["config", "set", "exec.mode", "auto"], "run it in one, or edit "),
+        (&["config", "unset", "exec.mode"], "run it in one, or edit "),
     ] {
         let said = place.call(words).refused();
         assert!(said.contains(why), "{words:?}: {said}");
