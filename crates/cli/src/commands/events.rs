@@ -46,17 +46,20 @@ fn print(format: Format, item: &Item) -> Result<(), Failure> {
                     format!(" {bytes} bytes{}", if *end { ", no more" } else { "" })
                 }
                 umbo_engine::EventKind::Leaked { count } => format!(" {count}"),
-                umbo_engine::EventKind::Exited { state, code } => match code {
-                    Some(code) => format!(" {state} {code}"),
-                    None => format!(" {state}"),
-                },
-                umbo_engine::EventKind::Created
+                umbo_engine::EventKind::Exited { code: Some(code), .. } => format!(" {code}"),
+                umbo_engine::EventKind::Exited { code: None, .. }
+                | umbo_engine::EventKind::Created
                 | umbo_engine::EventKind::Started
                 | umbo_engine::EventKind::Stalled
                 | umbo_engine::EventKind::Removed => String::new(),
             };
+            // How a job ended says that it did.
+            let what = match &event.kind {
+                umbo_engine::EventKind::Exited { state, .. } => state.as_str(),
+                other => other.name(),
+            };
             let (seq, time, job) = (event.seq, show_time(event.at), &event.job);
-            output::line(format_args!("{seq:>8}  {time}  {job}  {}{detail}", event.kind.name()))
+            output::line(format_args!("{seq:>8}  {time}  {job}  {what}{detail}"))
         }
     }
 }

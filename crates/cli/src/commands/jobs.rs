@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use umbo_engine::{Scope, Status, Summary};
 use umbo_tools::report::Listed;
 
+use super::ended;
 use crate::args::Jobs;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -48,14 +49,7 @@ fn row(summary: &Summary) -> Vec<String> {
     let (state, time) = match &summary.status {
         Status::Created => (waiting(summary), since(summary.created_at)),
         Status::Started { at, .. } => ("started".to_owned(), since(*at)),
-        Status::Ended(outcome) => {
-            let detail = match (outcome.exit_code(), outcome.signal()) {
-                (Some(code), _) => format!(" {code}"),
-                (None, Some(signal)) => format!(" by signal {signal}"),
-                (None, None) => String::new(),
-            };
-            (format!("{}{detail}", outcome.end.name()), outcome.duration())
-        }
+        Status::Ended(outcome) => (ended(outcome), outcome.duration()),
     };
     let command = summary.command.lines().next().unwrap_or_default();
     let more = if summary.command.lines().count() > 1 { " …" } else { "" };

@@ -16,6 +16,7 @@ mod input;
 mod install;
 mod jobs;
 mod mcp;
+mod order;
 mod output;
 mod prune;
 mod recipes;
@@ -106,6 +107,16 @@ fn exit_code(outcome: &Outcome) -> ExitCode {
         (_, None, None) => OWN_FAILURE,
     };
     ExitCode::from(code)
+}
+
+/// The state a job ended in, with its exit code or its signal.
+fn ended(outcome: &Outcome) -> String {
+    let detail = match (outcome.exit_code(), outcome.signal()) {
+        (Some(code), _) => format!(" {code}"),
+        (None, Some(signal)) => format!(" by signal {signal}"),
+        (None, None) => String::new(),
+    };
+    format!("{}{detail}", outcome.end.name())
 }
 
 /// One sentence on how a job ended, for a person; `None` if there is nothing to remark.

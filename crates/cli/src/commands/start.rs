@@ -5,13 +5,13 @@ use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::CommandFactory;
 use serde::Serialize;
 use umbo_engine::{
     Admission, Attendance, Command, Job, Leaks, Login, OutputLimit, OutputPolicy, Profile, Request,
     Session, SessionDirectory, Shell, Status, Stdin,
 };
 
+use super::order;
 use crate::args::{Limits, OnLeak, OnMaxOutput, Start};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -111,7 +111,7 @@ pub(super) fn request(
 /// One word is a line for a shell; several are a program and its arguments, unless a shell is
 /// named.
 fn command(args: &Start, usual: &Shell) -> Result<Command, Failure> {
-    check_order(&args.command)?;
+    order::check(&["exec"], &args.command)?;
     let needs_shell = args.shell.is_some() || args.login || args.session.is_some() || args.profile;
     if args.command.len() > 1 && !needs_shell {
         let words = args.command.iter().map(|word| match word.to_str() {
@@ -133,39 +133,6 @@ fn command(args: &Start, usual: &Shell) -> Result<Command, Failure> {
     };
     let login = if args.login { Login::Yes } else { Login::No };
     Ok(Command::Shell { text, shell, login })
-}
-
-/// Refuses a line for a shell that is followed by options of umbo's own: as words of a program they
-/// would make no sense, and the person meant something else.
-fn check_order(words: &[OsString]) -> Result<(), Failure> {
-    let [line, rest @ ..] = words else { return Ok(()) };
-    let is_line = line.to_string_lossy().contains(char::is_whitespace);
-    if !is_line || std::path::Path::new(line).exists() {
-        return Ok(());
-    }
-    let arguments = crate::args::Args::command();
-    let exec = arguments.find_subcommand("exec");
-    let options: Vec<&str> = exec
-        .into_iter()
-        .flat_map(clap::Command::get_arguments)
-        .chain(arguments.get_arguments())
-        .filter_map(clap::Arg::get_long)
-        .collect();
-    let is_option = |word: &&OsString| {
-        let word = word.to_string_lossy();
-        let name = word.strip_prefix("--").map(|word| word.split('=').next().unwrap_or(word));
-        name.is_some_and(|name| options.contains(&name))
-    };
-    match rest.iter().find(is_option) {
-        None => Ok(()),
-        Some(option) => Err(Failure::invalid(
-            "COMMAND",
-            format_args!(
-                "{} comes after it, and so would be its own; write options before the command",
-                option.display()
-            ),
-        )),
-    }
 }
 
 fn stdin(word: Option<&str>, default: Stdin, pty: bool) -> Result<Stdin, Failure> {

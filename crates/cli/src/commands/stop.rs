@@ -6,6 +6,7 @@ use std::thread;
 use umbo_engine::{Ladder, Status};
 use umbo_tools::report::{self, Ended};
 
+use super::ended;
 use crate::args::Stop;
 use crate::context::Context;
 use crate::failure::{Failure, OWN_FAILURE};
@@ -17,7 +18,15 @@ pub(crate) fn run(context: &Context, args: &Stop) -> Result<ExitCode, Failure> {
     } else {
         Ladder { interrupt: args.interrupt, terminate: Some(args.grace) }
     };
-    let jobs = args.jobs.iter().map(|name| context.job(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut code = ExitCode::SUCCESS;
+    let mut jobs = Vec::new();
+    for name in &args.jobs {
+        match context.job(name) {
+            Ok(job) => jobs.push(job),
+            // Whatever else is named is to be stopped all the same.
+            Err(failure) => code = failure.report(context.format),
+        }
+    }
     // Side by side: the graces of several jobs pass together.
     let climbs: Vec<_> = jobs
         .into_iter()
@@ -28,14 +37,13 @@ pub(crate) fn run(context: &Context, args: &Stop) -> Result<ExitCode, Failure> {
             })
         })
         .collect();
-    let mut code = ExitCode::SUCCESS;
     for climb in climbs {
         let (was_over, result) =
             climb.join().map_err(|_| Failure::new("a stop did not come to its end"))?;
         match (result, context.format) {
             (Ok(outcome), Format::Json) => output::json(&Ended::new(&outcome))?,
             (Ok(outcome), Format::Text) if was_over => {
-                output::line(format_args!("{} had ended ({})", outcome.job, outcome.end.name()))?;
+                output::line(format_args!("{} had ended ({})", outcome.job, ended(&outcome)))?;
             }
             (Ok(outcome), Format::Text) => {
                 let proof = match outcome.contained_by {

@@ -8,7 +8,7 @@ use regex::bytes::Regex;
 use serde::Serialize;
 use umbo_engine::{Condition, Job, Met};
 
-use super::exit_code;
+use super::{ended, exit_code};
 use crate::args::Wait;
 use crate::context::Context;
 use crate::failure::{Failure, TIMED_OUT};
@@ -102,7 +102,8 @@ fn report(context: &Context, job: &Job, met: &Met) -> Result<ExitCode, Failure> 
         Format::Text => {
             let detail = text.map(|text| format!(": {}", secrets::hidden(&text)));
             let detail = detail.unwrap_or_default();
-            output::line(format_args!("{} {reason} ({}){detail}", job.id(), status.name()))?;
+            let state = outcome.as_ref().map_or_else(|| status.name().to_owned(), ended);
+            output::line(format_args!("{} {reason} ({state}){detail}", job.id()))?;
         }
     }
     Ok(code)

@@ -44,7 +44,7 @@ fn a_person_reads_one_line_per_event() {
     let job = umbo.start("exit 2");
     umbo.outcome(&job);
     let text = umbo.call(["events"]).answer().text();
-    assert!(text.lines().last().unwrap().ends_with(&format!("{job}  exited exited 2")), "{text}");
+    assert!(text.lines().last().unwrap().ends_with(&format!("{job}  exited 2")), "{text}");
 }
 
 #[test]

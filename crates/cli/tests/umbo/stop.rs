@@ -1,7 +1,7 @@
 //! `umbo stop`: the whole tree, to the last process.
 
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Umbo, dies, signal};
 
@@ -76,11 +76,30 @@ fn several_are_stopped_side_by_side() {
 }
 
 #[test]
+fn a_job_that_does_not_exist_keeps_none_of_the_others_running() {
+    let umbo = Umbo::new();
+    let job = umbo.start("$NAP");
+    let answer = umbo.call(["stop", "nope", &job]).answer();
+    assert_eq!(answer.status, 125);
+    assert!(String::from_utf8_lossy(&answer.stderr).contains("nope"), "{answer:?}");
+    assert!(answer.text().starts_with(&format!("{job} stopped: nothing left")), "{answer:?}");
+    assert!(umbo.nappers().is_empty());
+    let job = umbo.start("$NAP");
+    let answer = umbo.call(["stop", "--json", &job, "nope"]).answer();
+    assert_eq!(answer.status, 125);
+    let text = answer.text();
+    let answers: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let about = |field: &str| answers.iter().filter(|answer| answer.get(field).is_some()).count();
+    assert_eq!((answers.len(), about("error"), about("job")), (2, 1, 1), "{answers:?}");
+}
+
+#[test]
 fn a_job_that_is_over_answers_with_how_it_ended() {
     let umbo = Umbo::new();
     let job = umbo.start("exit 3");
     umbo.outcome(&job);
-    umbo.call(["stop", &job]).stdout(format!("{job} had ended (exited)\n")).run();
+    umbo.call(["stop", &job]).stdout(format!("{job} had ended (exited 3)\n")).run();
     assert_eq!(umbo.stop(&job, &[])["exit_code"], 3);
 }
 

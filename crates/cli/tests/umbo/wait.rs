@@ -15,11 +15,12 @@ fn the_end_of_a_job_gives_its_exit_code() {
     umbo.call(["input", &job, "\n"]).run();
     let answer = waiting.answer();
     assert_eq!(answer.status, 6);
-    assert_eq!(answer.text(), format!("{job} exit (exited)\n"));
+    assert_eq!(answer.text(), format!("{job} exit (exited 6)\n"));
     // Over already: the same at once.
-    umbo.call(["wait", &job]).stdout(format!("{job} exit (exited)\n")).status(6).run();
+    umbo.call(["wait", &job]).stdout(format!("{job} exit (exited 6)\n")).status(6).run();
     let killed = umbo.start("kill -9 $$");
-    assert_eq!(umbo.call(["wait", &killed]).answer().status, 137);
+    let said = format!("{killed} exit (signaled by signal 9)\n");
+    umbo.call(["wait", &killed]).stdout(said).status(137).run();
 }
 
 #[test]
@@ -139,7 +140,7 @@ fn a_job_that_ends_well_without_what_was_waited_for_is_a_failure() {
     let job = umbo.start("echo something else");
     let answer = umbo.call(["wait", &job, "--match", "ready"]).answer();
     assert_eq!(answer.status, 1);
-    assert_eq!(answer.text(), format!("{job} exit (exited)\n"));
+    assert_eq!(answer.text(), format!("{job} exit (exited 0)\n"));
     // But what it wrote last counts, though it is over.
     umbo.outcome(&umbo.start("echo ready"));
     assert_eq!(umbo.call(["wait", "@last", "--match", "ready"]).answer().status, 0);
@@ -153,7 +154,7 @@ fn several_jobs_are_all_waited_for() {
     let waiting = umbo.call(["wait", &first, &second]).spawn();
     umbo.call(["input", &first, "\n"]).run();
     let answer = waiting.answer();
-    assert_eq!(answer.text(), format!("{first} exit (exited)\n{second} exit (exited)\n"));
+    assert_eq!(answer.text(), format!("{first} exit (exited 1)\n{second} exit (exited 2)\n"));
     assert_eq!(answer.status, 2);
 }
 
