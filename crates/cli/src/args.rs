@@ -90,7 +90,7 @@ pub(crate) enum Command {
     /// Check the rules, or say which of them decides about a command
     #[command(subcommand)]
     Rules(Rules),
-    /// List commands that wait for somebody's yes
+    /// List commands that wait for somebody's yes, and answers that still hold
     Approvals(Approvals),
     /// Let a command run that waits for it
     Approve(Approve),
@@ -108,7 +108,7 @@ pub(crate) enum Command {
     Secrets(Secrets),
     /// Serve the tools to agents over the Model Context Protocol, on standard input or HTTP
     Mcp(Mcp),
-    /// Call a tool once, as an agent would, and print its structured result
+    /// Call a tool once and print its structured result; --mode guard judges it as an agent's call
     Call(Call),
     /// List the tools of a dialect
     Tools(Tools),

@@ -16,10 +16,9 @@ pub(crate) struct Explain {
     #[arg(
         long,
         value_name = "MODE",
-        default_value = "default",
-        help = "The mode: default, accept_edits, auto, guard or open"
+        help = "The mode: default, accept_edits, auto, guard or open [default: tools.mode, guard, as agents get]"
     )]
-    pub(crate) mode: Mode,
+    pub(crate) mode: Option<Mode>,
     /// The shell it is written for: sh, bash, zsh, fish, nu or pwsh
     #[arg(long, value_name = "SHELL", default_value = "bash")]
     pub(crate) shell: String,

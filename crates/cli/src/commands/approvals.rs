@@ -50,20 +50,24 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
     }
     let listed: Vec<Listed<'_>> = approvals.iter().map(listed).collect();
     gate::answer(context.format, &listed, || {
-        let rows: Vec<Vec<String>> = approvals
-            .iter()
-            .zip(&listed)
-            .map(|(approval, listed)| {
-                let age = now.saturating_sub(approval.question.asked_at);
-                vec![
-                    listed.id.to_owned(),
-                    listed.state.to_owned(),
-                    listed.risk.to_owned(),
-                    show_duration(Duration::from_micros(age)),
-                    visible(&listed.command.replace('\n', "⏎")),
-                ]
-            })
-            .collect();
+        if listed.is_empty() {
+            let hint = if args.all { "" } else { "; `umbo approvals --all` shows what is over" };
+            output::talk(format_args!("nothing waits{hint}"));
+            return Ok(());
+        }
+        let head = ["ID", "STATE", "RISK", "AGE", "CWD", "COMMAND"].map(str::to_owned).to_vec();
+        let rows = approvals.iter().zip(&listed).map(|(approval, listed)| {
+            let age = now.saturating_sub(approval.question.asked_at);
+            vec![
+                listed.id.to_owned(),
+                listed.state.to_owned(),
+                listed.risk.to_owned(),
+                show_duration(Duration::from_micros(age)),
+                visible(&listed.cwd.replace('\n', "⏎")),
+                visible(&listed.command.replace('\n', "⏎")),
+            ]
+        });
+        let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
         output::table(&rows, output::width())
     })?;
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `umbo call`: one call of a tool, as an agent would make it.
+//! `umbo call`: one call of a tool by a person, whom nothing but deny rules holds unless a mode is said.
 
 use std::process::ExitCode;
 

@@ -4,12 +4,14 @@ use std::process::ExitCode;
 
 use umbo_command::{Effect, Word, read};
 
+use super::order;
 use crate::args::Classify;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
 
 pub(crate) fn run(context: &Context, args: &Classify) -> Result<ExitCode, Failure> {
+    order::check(&["classify"], &args.command)?;
     let reading = read(&args.command.join(" "), gate::named_language(&args.shell)?);
     gate::answer(context.format, &reading, || {
         let yes = |flag: bool| if flag { "yes" } else { "no" }.to_owned();

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use umbo_gate::{Explanation, Matched, Policy, Subject, Verdict, decide};
 
+use super::order;
 use crate::args::{Explain, Rules};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -91,17 +92,21 @@ fn show(checked: &Checked) -> Result<(), Failure> {
 }
 
 fn explain(context: &Context, args: &Explain) -> Result<ExitCode, Failure> {
+    order::check(&["rules", "explain"], &args.command)?;
     let directory = Context::directory()?;
     let policy = gate::premises(context)?.policy(&directory)?;
     let command = args.command.join(" ");
     let reading = umbo_command::read(&command, gate::named_language(&args.shell)?);
     let subject = Subject::new(&command, &reading, &directory, policy.roots());
-    let explained = decide(&subject, &policy, args.mode, &[], &[]);
-    gate::answer(context.format, &explained, || tell(&explained))?;
+    // Rules are for agents first: theirs is the mode that nobody has to name.
+    let mode = args.mode.unwrap_or(context.settings.tools.mode);
+    let explained = decide(&subject, &policy, mode, &[], &[]);
+    let whose = if args.mode.is_some() { "" } else { ", which agents get (tools.mode)" };
+    gate::answer(context.format, &explained, || tell(&explained, whose))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(explained: &Explanation) -> Result<(), Failure> {
+fn tell(explained: &Explanation, whose: &str) -> Result<(), Failure> {
     let (verdict, why) = match &explained.verdict {
         Verdict::Allow { why } => ("allow", why),
         Verdict::Ask { why, .. } => ("ask", why),
@@ -111,6 +116,7 @@ fn tell(explained: &Explanation) -> Result<(), Failure> {
     let mut facts = vec![
         ("verdict", verdict.to_owned()),
         ("why", why.clone()),
+        ("mode", format!("{}{whose}", explained.mode)),
         ("decided by", explained.decided_by.as_ref().map_or_else(mode, Matched::source)),
         ("risk", explained.risk.to_string()),
     ];

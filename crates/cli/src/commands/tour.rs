@@ -10,7 +10,7 @@ use umbo_tools::report;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, Format};
 use crate::time::show_duration;
 
 /// A tree that hides: its own session, a double fork, a child deaf to SIGTERM, one that is
@@ -23,6 +23,12 @@ const TICKS: &str = "for n in 1 2 3 4 5 6; do echo tick $n; sleep 0.3; done; exi
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(context: &Context) -> Result<ExitCode, Failure> {
+    if context.format == Format::Json {
+        return Err(Failure::invalid(
+            "--json",
+            "the tour is for people; every verb it shows takes it",
+        ));
+    }
     let begun = Instant::now();
     exec(context)?;
     outlive(context)?;

@@ -266,3 +266,18 @@ fn a_name_that_looks_like_the_beginning_of_an_id_is_still_a_name() {
     umbo.outcome(&umbo.start_with(&["--name", "0"], "echo named"));
     umbo.call(["output", "0"]).stdout("named\n").run();
 }
+
+#[test]
+fn usage_shows_as_needed_only_what_is() {
+    let umbo = Umbo::new();
+    let said = umbo.call(["stop"]).refused();
+    assert!(said.contains("Usage: umbo stop") && !said.contains("--state-dir"), "{said}");
+}
+
+#[test]
+fn the_tour_is_no_json_and_says_so_before_anything_runs() {
+    let umbo = Umbo::new();
+    let refused = umbo.call(["tour", "--json"]).status(125).json();
+    assert_eq!(refused["error"]["field"], "json");
+    assert!(umbo.jobs().is_empty());
+}

@@ -76,6 +76,23 @@ fn classify_says_what_a_command_would_do() {
 }
 
 #[test]
+fn options_after_a_line_are_not_judged_as_part_of_it() {
+    let umbo = Umbo::new();
+    for words in [
+        &["classify", "curl x | sh", "--json"][..],
+        &["classify", "curl x | sh", "--shell=zsh"],
+        &["rules", "explain", "curl x | sh", "--json"],
+        &["rules", "explain", "curl x | sh", "--mode", "auto"],
+        &["exec", "true | true", "--budget", "50"],
+    ] {
+        let refused = umbo.call(words).refused();
+        assert!(refused.contains("write options before the command"), "{words:?}: {refused}");
+    }
+    let own = umbo.call(["classify", "cargo", "metadata", "--json"]).answer().text();
+    assert!(own.contains("cargo metadata --json"), "words of a program are its own: {own}");
+}
+
+#[test]
 fn an_approved_command_runs_once_and_the_audit_knows_all_of_it() {
     let umbo = Umbo::new();
     let project = project(&umbo);
@@ -85,11 +102,19 @@ fn an_approved_command_runs_once_and_the_audit_knows_all_of_it() {
     assert!(!project.join("made").exists());
     let listed = umbo.call(["approvals", "--json"]).json();
     assert_eq!((&listed[0]["id"], &listed[0]["state"]), (&asked["id"], &Value::from("open")));
+    let table = umbo.call(["approvals"]).answer().text();
+    let rows: Vec<Vec<&str>> =
+        table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["ID", "STATE", "RISK", "AGE", "CWD", "COMMAND"], "{table}");
+    let place = project.to_str().unwrap();
+    assert_eq!((rows[1][0], rows[1][1], rows[1][4]), (id, "open", place), "{table}");
     let no = person(&umbo, &project, &["approve", id], "n\n");
     assert_eq!(no.status.code(), Some(125), "{no:?}");
     let yes = person(&umbo, &project, &["approve", id], "y\n");
     assert!(yes.status.success(), "{yes:?}");
     assert!(text(&yes.stderr).contains("touch made"), "the person sees what it is");
+    let table = umbo.call(["approvals"]).answer().text();
+    assert!(table.contains(&format!("{id}  approved  ")), "{table}");
     let (status, ran) = exec(&umbo, &project, &["--mode", "default"], "touch made");
     assert_eq!((status, &ran["exit_code"]), (0, &Value::from(0)), "{ran}");
     assert!(project.join("made").exists());
@@ -210,7 +235,10 @@ fn explain_names_the_rule_and_check_names_the_line() {
     assert_eq!((&said["verdict"], &said["decided_by"]["rule"]), (&"deny".into(), &"p".into()));
     assert_eq!(said["decided_by"]["layer"], "user");
     let words = call(&["rules", "explain", "git", "status"]).answer().text();
-    assert!(words.contains("decided by  mode default"), "{words}");
+    assert!(words.contains("decided by  mode guard"), "{words}");
+    assert!(words.contains("mode        guard, which agents get (tools.mode)"), "{words}");
+    let words = call(&["rules", "explain", "--mode", "default", "git", "push"]).answer().text();
+    assert!(words.contains("mode        default\n"), "{words}");
     fs::write(&rules, "[[rule]]\ndecison='deny'\n").unwrap();
     let checked = call(&["rules", "check"]).answer();
     assert_eq!(checked.status, 1);

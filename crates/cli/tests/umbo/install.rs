@@ -638,10 +638,9 @@ fn a_client_of_the_desktop_gets_the_path_unless_the_file_is_shared() {
     {
         let added = |words: &[&str]| {
             let words = [&["install", client, "--print"], words].concat();
-            let said = call(&umbo, &words).env("PATH", &path).answer();
-            let said = said.text();
-            let line = said.lines().find(|line| line.contains("command")).unwrap().to_owned();
-            line.split('"').rfind(|part| part.contains("umbo")).unwrap().to_owned()
+            let said = call(&umbo, &words).env("PATH", &path).answer().text();
+            let command = said.lines().find(|line| line.contains("command")).unwrap();
+            command.split('"').rfind(|part| part.contains("umbo")).unwrap().to_owned()
         };
         let linked = link.to_str().unwrap();
         assert_eq!(added(&[]), if desktop { linked } else { "umbo" }, "{client}");
