@@ -538,10 +538,14 @@ fn ended_jobs_leave_as_the_settings_say() {
     for _ in 0..4 {
         place.call(&["exec", "true"]).run();
     }
-    let prune = |call: Call<'_>| call.json()["removed"].as_array().unwrap().len();
-    assert_eq!(prune(place.call(&["prune", "--older-than", "1d", "--json"])), 2);
-    let old = place.call(&["prune", "--older-than", "1d", "--json"]);
-    assert_eq!(prune(old.env("UMBO_RETENTION_AGE", "0s")), 2);
+    // A job that ends may have made room by itself; what is left is the same.
+    let prune = || place.call(&["prune", "--older-than", "1d"]);
+    let left = |call: Call<'_>| {
+        call.answer().expect_status(0);
+        place.umbo.jobs().len()
+    };
+    assert_eq!(left(prune()), 2);
+    assert_eq!(left(prune().env("UMBO_RETENTION_AGE", "0s")), 0);
 }
 
 #[test]
