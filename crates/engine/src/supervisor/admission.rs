@@ -130,7 +130,7 @@ fn pipe(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
 }
 
 /// What tells a job in line to look again.
-enum Bell {
+pub(super) enum Bell {
     /// Somebody older could use every slot that this job could: that one's ticket.
     Ahead(File),
     /// Nobody does: the slots, and the tickets of the older ones that have fewer slots to choose from.
@@ -204,6 +204,12 @@ impl Waiting {
             }
         }
         Ok(None)
+    }
+
+    /// Leaves the line. What is left to let go of can wait until the job runs: the kernel takes its
+    /// time to end a watch.
+    pub(super) fn leave(mut self) -> Option<Bell> {
+        self.bell.take()
     }
 
     /// Becomes readable, or hangs up, when it is time to look again.

@@ -249,8 +249,8 @@ impl<'a> Supervision<'a> {
         }
         let _ = self.berth.journal.append(self.job(), &[EventKind::Created]);
         match self.await_slot() {
-            Ok(()) if self.verdict.is_none() => self.start(&[EventKind::Started]),
-            Ok(()) => {}
+            Ok(_bell) if self.verdict.is_none() => self.start(&[EventKind::Started]),
+            Ok(_) => {}
             Err(error) => {
                 let why = format!("cannot wait for a slot: {error}");
                 self.verdict = Some(Verdict::NeverStarted(why));
@@ -259,7 +259,7 @@ impl<'a> Supervision<'a> {
     }
 
     /// Waits until a slot is free, or the job has been stopped.
-    fn await_slot(&mut self) -> io::Result<()> {
+    fn await_slot(&mut self) -> io::Result<Option<admission::Bell>> {
         let slots = admission::slots(self.state, self.assign.parent.as_ref());
         let mut line = admission::Waiting::begin(&slots, self.job(), self.assign.max_running)?;
         if let Some(caller) = self.caller {
@@ -273,7 +273,7 @@ impl<'a> Supervision<'a> {
             self.poll_once(line.bell(), &mut []);
             line.hush();
         }
-        Ok(())
+        Ok(line.leave())
     }
 
     /// Forks and execs; a failure becomes the job's outcome. `news` ends with the start.
