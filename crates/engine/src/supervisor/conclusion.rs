@@ -26,6 +26,8 @@ use crate::sys::cgroup::Enforcer;
 use crate::sys::{process, procfs};
 use crate::wire::Report;
 
+/// The kernel counts the memory of a process on each processor, and may be off by as much.
+const MEMORY_COUNT: u64 = 1 << 20;
 /// How long output may be silent, after the command has ended, while a descendant holds a stream.
 const QUIET: Duration = Duration::from_millis(250);
 /// How long reading goes on at most after the command has ended.
@@ -219,7 +221,8 @@ impl Supervision<'_> {
                 user_us: usage.user_us,
                 system_us: usage.system_us,
                 // The child was this process until it became the command, and is counted as such.
-                peak_bytes: Some(usage.peak_bytes).filter(|peak| *peak > self.own_peak),
+                peak_bytes: Some(usage.peak_bytes)
+                    .filter(|peak| *peak > self.own_peak + MEMORY_COUNT),
                 tree_peak_bytes: self.tree_peak(),
             },
             total_bytes: self.log.length(),

@@ -333,8 +333,9 @@ impl<'a> Supervision<'a> {
             nice: self.assign.limits.nice,
             umask: self.berth.umask,
         };
-        self.own_peak = process::own_peak();
         let pid = self.berth.launcher.start(&self.program, &stage)?;
+        // Afterwards: until it became the program, the child had this memory, and made more of it.
+        self.own_peak = process::own_peak();
         self.sources =
             self.open_sources(pty.map(|pty| pty.controller)).map_err(failed("cannot read"))?;
         let terminal = self.sources.first().map(|source| &source.fd);
