@@ -40,10 +40,12 @@ impl Sent {
         // A supervisor that could not prepare says so before it closes the socket.
         match self.attached.next_report(None)? {
             Some(Report::SessionBusy { holder }) => {
-                if let Ok(holder) = self.attached.job.engine().job(&holder) {
-                    holder.wait(&[Condition::Exit], None)?;
+                let holder = self.attached.job.engine().job(&holder);
+                match holder.and_then(|holder| holder.wait(&[Condition::Exit], None)) {
+                    // One that is deleted has ended, before it is looked for or while it is waited for.
+                    Ok(_) | Err(Error::UnknownJob(_)) => Ok(None),
+                    Err(error) => Err(error),
                 }
-                Ok(None)
             }
             Some(report) => {
                 self.attached.heed(report)?;
