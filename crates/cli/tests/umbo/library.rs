@@ -339,11 +339,19 @@ fn a_warm_spare_ends_with_its_engine() {
     assert_eq!(fs::read_dir(umbo.state().join("spares")).unwrap().count(), 0);
 }
 
-/// Run by the tests below as a process of its own: a server that works with a warm spare.
+/// Also run by the tests below, as a process of its own: a server that works with a warm spare.
 #[test]
-#[ignore = "is a process of other tests"]
-fn a_server() {
-    let Some(state) = std::env::var_os("UMBO_TEST_SERVER") else { return };
+fn a_server_says_which_jobs_it_has_started_and_waits() {
+    let Some(state) = std::env::var_os("UMBO_TEST_SERVER") else {
+        let umbo = Umbo::new();
+        let (mut child, ids) = server(&umbo, "exit 1\nexit 2");
+        let codes: Vec<_> = ids.iter().map(|id| umbo.outcome(id)["code"].clone()).collect();
+        assert_eq!(codes, [1, 2]);
+        assert!(child.try_wait().unwrap().is_none(), "it waits");
+        drop(child.stdin.take());
+        assert!(child.wait().unwrap().success());
+        return;
+    };
     let engine = Engine::builder(state).supervisor(UMBO).max_running(200).open().unwrap();
     let lines: Vec<String> =
         std::env::var("UMBO_TEST_LINES").unwrap().lines().map(Into::into).collect();
@@ -360,7 +368,8 @@ fn a_server() {
 pub(crate) fn server(umbo: &Umbo, lines: &str) -> (std::process::Child, Vec<String>) {
     use std::io::{BufRead, BufReader};
     let mut child = Process::new(std::env::current_exe().unwrap())
-        .args(["--exact", "library::a_server", "--ignored", "--nocapture"])
+        .args(["--exact", "library::a_server_says_which_jobs_it_has_started_and_waits"])
+        .arg("--nocapture")
         .env("UMBO_TEST_SERVER", umbo.state())
         .env("UMBO_TEST_LINES", lines)
         .env("NAP", umbo.nap())
