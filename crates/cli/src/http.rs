@@ -85,10 +85,19 @@ fn token(given: Option<&Path>) -> Result<(String, Option<PathBuf>), Failure> {
     Ok((read(&file)?, Some(file)))
 }
 
+/// No token is longer; a device that never ends is not read for ever.
+const LONGEST: u64 = 64 << 10;
+
 /// Reads a token that nobody else can read.
 fn read(file: &Path) -> Result<String, Failure> {
-    let mut opened = File::open(file).map_err(failed("read", file))?;
-    let mode = opened.metadata().map_err(failed("read", file))?.mode();
+    let opened = File::open(file).map_err(failed("read", file))?;
+    let metadata = opened.metadata().map_err(failed("read", file))?;
+    if metadata.is_dir() {
+        let message =
+            format!("{}: it is a directory; give the file with the token", file.display());
+        return Err(Failure::new(message));
+    }
+    let mode = metadata.mode();
     if mode & 0o077 != 0 {
         return Err(Failure::new(format!(
             "{}: others can read or change this token (mode {:o}); run: chmod 600 {0}",
@@ -97,7 +106,7 @@ fn read(file: &Path) -> Result<String, Failure> {
         )));
     }
     let mut token = String::new();
-    opened.read_to_string(&mut token).map_err(failed("read", file))?;
+    opened.take(LONGEST).read_to_string(&mut token).map_err(failed("read", file))?;
     Ok(token.trim().to_owned())
 }
 

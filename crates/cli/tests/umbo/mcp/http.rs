@@ -248,6 +248,8 @@ fn the_token_is_made_once_kept_and_never_shown() {
     fs::set_permissions(&mine, fs::Permissions::from_mode(0o600)).unwrap();
     let said = umbo.call(["mcp", "--http", "127.0.0.1:0", "--token-file", "mine"]).refused();
     assert!(said.contains("16 to 1024"), "{said}");
+    let said = umbo.call(["mcp", "--http", "127.0.0.1:0", "--token-file", "/etc"]).refused();
+    assert!(said.contains("/etc: it is a directory"), "{said}");
 }
 
 #[test]
