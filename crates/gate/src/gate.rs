@@ -458,8 +458,7 @@ pub fn answer(
 ) -> Result<Answer> {
     let id = approvals.find(id, now)?.question.id;
     let answer = approvals.answer(&id, reply, by, now)?;
-    let said = in_words(&answer.reply);
-    audit.append(&Event::Answer { approval: id, answer: said, by: by.to_owned() }, now)?;
+    record_answer(audit, id, in_words(&answer.reply), by, now)?;
     Ok(answer)
 }
 
@@ -476,8 +475,14 @@ pub fn overturn(
     let (answer, no) = approvals.overturn(&id, reply, by, now)?;
     let said =
         format!("{}; overturns {}, by {}", in_words(&answer.reply), in_words(&no.reply), no.by);
-    audit.append(&Event::Answer { approval: id, answer: said, by: by.to_owned() }, now)?;
+    record_answer(audit, id, said, by, now)?;
     Ok(answer)
+}
+
+/// Records what somebody said to a question.
+fn record_answer(audit: &Audit, id: String, said: String, by: &str, now: u64) -> Result<()> {
+    let event = Event::Answer { approval: id, answer: said, by: by.to_owned() };
+    audit.append(&event, now).map(drop)
 }
 
 fn in_words(reply: &Reply) -> String {
