@@ -245,14 +245,18 @@ impl<'a> Call<'a> {
     /// has no name and may be gone. One of somebody who has a name is told, and not touched.
     pub(crate) fn job(&self, name: &str) -> Result<Job, ToolError> {
         let name = name.strip_prefix("artifact://").unwrap_or(name);
-        let engine = &self.tools.engine;
-        let Some(owner) = &self.tools.owner else {
-            return engine.job(name).map_err(|error| self.unknown(error, None));
-        };
-        engine.job_of(owner, name).or_else(|error| match engine.job(name) {
+        self.own_job(name).or_else(|error| match self.tools.engine.job(name) {
             Ok(other) if has_nameless_owner(&other) => Ok(other),
             other => Err(self.unknown(error, other.ok().as_ref())),
         })
+    }
+
+    /// The job with an id, or the caller's own one with a name.
+    pub(crate) fn own_job(&self, name: &str) -> umbo_engine::Result<Job> {
+        match &self.tools.owner {
+            Some(owner) => self.tools.engine.job_of(owner, name),
+            None => self.tools.engine.job(name),
+        }
     }
 
     /// An error that tells of a job nobody knows which ones there are.

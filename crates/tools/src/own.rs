@@ -37,10 +37,10 @@ impl Call<'_> {
         let is_it = |summary: &Summary| {
             summary.name.as_deref() == Some(name) && self.is_mine(summary) && self.is_of(summary)
         };
-        match self.tools.engine.job(name) {
+        match self.own_job(name) {
             Ok(job) if job.summary().is_some_and(|summary| is_it(&summary)) => return Some(job),
             Err(Error::UnknownJob(_)) => return None,
-            // Somebody else has used the name too.
+            // The caller has used the name in another dialect too.
             Ok(_) | Err(_) => {}
         }
         let jobs = self.tools.engine.jobs(Scope::All).ok()?;
