@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_mins(5);
 const REMINDER: Duration = Duration::from_secs(10);
 
 /// How the person in front of a client is asked.
-pub(crate) enum Way {
+pub(crate) enum AskVia {
     /// Not at all.
     Nobody,
     /// By a request, which is answered while the call waits.
@@ -32,7 +32,7 @@ pub(crate) enum Way {
     Task(TaskContext),
 }
 
-impl Way {
+impl AskVia {
     /// Asks, as far as that can be done while the call waits.
     pub(crate) async fn ask(&mut self, question: &Question, tools: &Toolset) -> Said {
         match self {

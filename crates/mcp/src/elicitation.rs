@@ -20,13 +20,13 @@ pub(crate) struct Asked {
 }
 
 /// Where a call leaves its questions.
-pub(crate) struct Desk {
+pub(crate) struct ApprovalChannel {
     pub(crate) asked: mpsc::UnboundedSender<Asked>,
     /// Who answers, for the record.
     pub(crate) who: String,
 }
 
-impl Approver for Desk {
+impl Approver for ApprovalChannel {
     fn ask(&self, question: &Question) -> Option<(Reply, String)> {
         let (answer, answered) = oneshot::channel();
         self.asked.send(Asked { question: question.clone(), answer }).ok()?;

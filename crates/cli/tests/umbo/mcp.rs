@@ -2,6 +2,7 @@
 
 mod approvals;
 mod clients;
+mod embedded;
 mod http;
 mod log;
 mod resources;
