@@ -15,6 +15,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 use umbo_tools::Toolset;
 
 use crate::answer::Catalogue;
@@ -126,9 +127,10 @@ impl ServerHandler for McpHandler {
 
     async fn list_tools(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        one_page(request)?;
         Ok(ListToolsResult::with_all_items(self.catalogue.tools.clone())
             .with_ttl_ms(resources::STATIC_TTL)
             .with_cache_scope(CacheScope::Public))
@@ -164,9 +166,10 @@ impl ServerHandler for McpHandler {
 
     async fn list_resource_templates(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        one_page(request)?;
         Ok(resources::templates())
     }
 
@@ -282,6 +285,18 @@ impl ServerHandler for McpHandler {
             () = context.cancelled() => {}
         }
         Ok(())
+    }
+}
+
+/// Refuses a cursor into a list that has one page.
+fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor) {
+        None => Ok(()),
+        Some(cursor) => {
+            let message =
+                format!("cursor: {cursor:?} was given; this list has one page: give none");
+            Err(ErrorData::invalid_params(message, Some(json!({"field": "cursor"}))))
+        }
     }
 }
 

@@ -20,6 +20,7 @@ mod resources;
 mod stdin_closed;
 mod stdio;
 mod tasks;
+mod wire;
 
 use std::io;
 use std::time::Duration;

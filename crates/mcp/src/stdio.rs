@@ -9,6 +9,7 @@ use rmcp::{RoleServer, ServiceExt};
 use umbo_tools::Toolset;
 
 use crate::handler::McpHandler;
+use crate::wire::LineTransport;
 use crate::{Error, SHUTDOWN_TIMEOUT, runtime, stdin_closed};
 
 /// How long answers may wait to be read after the client has closed its end.
@@ -20,8 +21,9 @@ pub fn serve_stdio(tools: Toolset) -> Result<(), Error> {
     let result = runtime.block_on(async move {
         let handler = McpHandler::new(tools);
         let caller = handler.caller().map_err(|error| Error::Tools(error.to_string()))?;
+        let (read, write) = stdio_pipes();
         let result = tokio::select! {
-            result = serving(handler, stdio_pipes()) => result,
+            result = serving(handler, LineTransport::new(read, write)) => result,
             () = unread_too_long() => Ok(()),
         };
         let _ = tokio::task::spawn_blocking(move || caller.end()).await;

@@ -8,6 +8,7 @@ mod log;
 mod resources;
 mod tasks;
 mod web;
+mod wire;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
