@@ -21,6 +21,7 @@ use umbo_tools::Toolset;
 use crate::answer::Catalogue;
 use crate::bad_params;
 use crate::caller::{Caller, CallerSlot};
+use crate::client;
 use crate::invocation;
 use crate::listener::{self, Hub, Listener, Sink};
 use crate::resources;
@@ -128,12 +129,12 @@ impl ServerHandler for McpHandler {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         one_page(request)?;
-        Ok(ListToolsResult::with_all_items(self.catalogue.tools.clone())
+        Ok(ListToolsResult::with_all_items(self.catalogue.tools_for(client::of(&context)))
             .with_ttl_ms(resources::STATIC_TTL)
-            .with_cache_scope(CacheScope::Public))
+            .with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -20,6 +20,7 @@ use umbo_tools::{Question, Reply, Ticket, ToolResult};
 use crate::answer::answer;
 use crate::asking::AskVia;
 use crate::caller::Caller;
+use crate::client::{self, Client};
 use crate::elicitation::{self, ApprovalChannel, Asked, Said};
 use crate::progress;
 use crate::tasks;
@@ -55,6 +56,7 @@ pub(crate) struct Invocation {
     asked: mpsc::UnboundedReceiver<Asked>,
     via: AskVia,
     revision: Option<ProtocolVersion>,
+    client: Client,
     /// The task it has become.
     task: Arc<OnceLock<TaskContext>>,
     /// What the client is to be asked before it calls again.
@@ -99,8 +101,8 @@ impl Invocation {
             let _entered = entered;
             span.in_scope(|| tools.call(&request.name, arguments, &calling))
         });
-        let revision = context.protocol_version();
-        Self { caller, call, ticket, asked, via, revision, task, question: None }
+        let (revision, client) = (context.protocol_version(), client::of(context));
+        Self { caller, call, ticket, asked, via, revision, client, task, question: None }
     }
 
     /// Its caller, for whom it may become a task.
@@ -191,7 +193,7 @@ impl Invocation {
     }
 
     pub(crate) fn answer(&self, result: ToolResult) -> CallToolResult {
-        answer(result, self.revision.as_ref())
+        answer(result, self.revision.as_ref(), self.client)
     }
 }
 

@@ -10,6 +10,7 @@ mod asking;
 mod bad_params;
 mod caller;
 mod calls;
+mod client;
 mod elicitation;
 mod handler;
 mod http;

@@ -56,12 +56,17 @@ impl Client {
 
     /// Begins as one that can do more than most.
     fn initialize_with(&mut self, revision: &str, capabilities: &Value) -> Value {
+        self.initialize_as("test", revision, capabilities)
+    }
+
+    /// Begins under a name.
+    fn initialize_as(&mut self, name: &str, revision: &str, capabilities: &Value) -> Value {
         let answer = self.request(
             "initialize",
             &json!({
                 "protocolVersion": revision,
                 "capabilities": capabilities,
-                "clientInfo": {"name": "test", "version": "1"},
+                "clientInfo": {"name": name, "version": "1"},
             }),
         );
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -183,6 +188,22 @@ fn every_revision_that_clients_speak_is_spoken() {
     assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
     assert_eq!(answer["result"]["structuredContent"]["output"], "hi\n");
     client.close();
+}
+
+#[test]
+fn a_client_that_shows_its_model_the_structure_gets_the_text_alone() {
+    let umbo = Umbo::new();
+    for name in ["claude-code", "codex-mcp-client"] {
+        let mut client = Client::start(&umbo, &[]);
+        client.initialize_as(name, "2025-11-25", &json!({}));
+        let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();
+        let tools = tools.as_array().unwrap();
+        assert!(tools.iter().all(|tool| tool.get("outputSchema").is_none()), "{tools:?}");
+        let result = client.tool("exec", &json!({"command": "echo '\"hi\"'"}));
+        assert_eq!(result.get("structuredContent"), None, "{result}");
+        assert!(result["content"][0]["text"].as_str().unwrap().starts_with("\"hi\"\n"), "{result}");
+        client.close();
+    }
 }
 
 #[test]
