@@ -24,7 +24,7 @@ use crate::budget::{Room, parse_budget};
 use crate::complete;
 use crate::install::Client;
 use crate::install::clients::ANY;
-use crate::time::{parse_duration, parse_moment, parse_size};
+use crate::time::{parse_duration, parse_size, parse_time};
 
 /// Runs commands, keeps them, tells the truth about them, and stops them.
 #[derive(Debug, Parser)]
@@ -316,10 +316,10 @@ pub(crate) struct Output {
     #[arg(long, value_name = "STREAM")]
     pub(crate) stream: Option<OnlyStream>,
     /// Only what came since then: a time (2026-01-31T12:00:00Z), or how long ago (5m)
-    #[arg(long, value_name = "TIME", value_parser = parse_moment, conflicts_with = "raw")]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "raw")]
     pub(crate) since: Option<u64>,
     /// Only what came before then
-    #[arg(long, value_name = "TIME", value_parser = parse_moment, conflicts_with = "raw")]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "raw")]
     pub(crate) until: Option<u64>,
     /// How much at most: 50k (bytes), 2000l (lines), 8000t (tokens), several with commas, or none
     #[arg(long, value_name = "ROOM", value_parser = parse_budget, conflicts_with = "raw")]
