@@ -52,5 +52,5 @@ pub enum Error {
 
 /// Where everything here runs. Tools block, each call on a thread of its own.
 fn runtime() -> io::Result<Runtime> {
-    Builder::new_multi_thread().worker_threads(1).max_blocking_threads(512).enable_all().build()
+    Builder::new_current_thread().max_blocking_threads(512).enable_all().build()
 }
