@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::failure::Done;
 use crate::workspace::{cargo, display, execute, has_program, say};
-use crate::{setup, tidy};
+use crate::{fuzz, setup, tidy};
 
 const NEXTEST: &str = "0.9.143";
 
@@ -24,6 +24,7 @@ pub(crate) fn full() -> Done {
     step_of(&mut exact_tokens())?;
     step_of(&mut cargo(&["test", "--doc", "--workspace", "--all-features"]))?;
     step_of(&mut docs())?;
+    step("a minute of fuzzing for each target", || fuzz::run(&["all"]))?;
     say(format!("\n== all well after {:.0} s", start.elapsed().as_secs_f64()));
     Ok(())
 }
