@@ -91,7 +91,7 @@ pub use events::{JobEvent, JobEventKind, JobEvents};
 pub use gatekeeper::{Gatekeeper, Keystrokes, NotAdmitted, Passage, Records};
 pub use guidance::Guidance;
 pub use process_events::{ProcessEvent, ProcessEvents};
-pub use schema::{Problem, check};
+pub use schema::{Problem, check, input_schema, output_schema};
 pub use settings::{OmpSettings, ShellSettings};
 pub use source::JobLog;
 pub use ticket::{Ticket, TicketBuilder};

@@ -3,8 +3,11 @@
 //! The first thing that is wrong is told as field, what was given, and what is accepted. Nothing
 //! runs before everything is right.
 
+mod derived;
+
 use std::fmt::Write as _;
 
+pub use derived::{input_schema, output_schema};
 use serde_json::{Map, Value};
 
 /// What is wrong with an argument.
