@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use umbo_engine::{Engine, Environment, Job, Listed, Scope, Warmth};
+use umbo_ops::project::Folder;
 use umbo_recipes::{Cache, Options};
-use umbo_tools::project::Folder;
 
 use crate::args::Global;
 use crate::config::{Config, Settings, World};

@@ -11,7 +11,7 @@ use serde_json::json;
 use umbo_command::Shell as Language;
 use umbo_engine::Request;
 use umbo_gate::{Mode, Premises, Recipe, Refusal, inside_job};
-use umbo_tools::{Gatekeeper, NotAdmitted, Passage, Records, show_time};
+use umbo_ops::{Gatekeeper, NotAdmitted, Permit, Records, show_time};
 
 use crate::context::Context;
 use crate::failure::{Failure, OWN_FAILURE};
@@ -37,7 +37,7 @@ pub(crate) fn keeper(context: &Context, mode: Option<Mode>) -> Result<Gatekeeper
     let records = if mode.is_some() { Records::Everything } else { Records::Refusals };
     Ok(Gatekeeper::new(premises(context)?, mode.unwrap_or(Mode::Open))
         .records(records)
-        .run(Context::run()))
+        .run_id(Context::run()))
 }
 
 /// Asks the gatekeeper about a request. A refusal is said; the code is what to leave with.
@@ -46,10 +46,10 @@ pub(crate) fn pass<'a>(
     keeper: &'a Gatekeeper,
     request: &Request,
     recipe: Option<Recipe<'_>>,
-) -> Result<Result<Passage<'a>, ExitCode>, Failure> {
+) -> Result<Result<Permit<'a>, ExitCode>, Failure> {
     let directory = context.engine.begins_in(request);
     match keeper.admit(request, &directory, recipe, &[], None) {
-        Ok(passage) => Ok(Ok(passage)),
+        Ok(permit) => Ok(Ok(permit)),
         Err(NotAdmitted::Gate(error)) => Err(error.into()),
         Err(NotAdmitted::Refused(refusal)) => refuse(context.format, &refusal).map(Err),
     }

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use umbo_engine::{Followed, Job};
-use umbo_tools::JobLog;
+use umbo_ops::JobLog;
 use umbo_view::mask::Masker;
 use umbo_view::{Progress, Reader, Tick};
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 #[cfg(test)]
-use umbo_tools::show_time;
+use umbo_ops::show_time;
 
 /// A thousand years: what a longer duration means.
 const LONGEST: Duration = Duration::from_hours(1000 * 365 * 24);
@@ -100,7 +100,7 @@ pub(crate) fn parse_moment(text: &str) -> Result<u64, String> {
     })
 }
 
-/// The opposite of `umbo_tools::show_time`.
+/// The opposite of `umbo_ops::show_time`.
 fn parse_time(text: &str) -> Option<u64> {
     let (date, time) = text.strip_suffix('Z')?.split_once(['T', ' '])?;
     let mut date = date.splitn(3, '-').map(|part| part.parse::<u64>().ok());

@@ -1,10 +1,8 @@
 //! What a tool answers: a structured value, the same as text, or an error that says what to do.
 
 use serde_json::{Map, Value, json};
-use umbo_engine::Error;
-use umbo_gate::{Refusal, show_time};
+use umbo_ops::{ErrorCode, RefusalDetails};
 
-use crate::gatekeeper::NotAdmitted;
 use crate::schema::Problem;
 
 /// The result of a call.
@@ -48,27 +46,27 @@ impl Answer {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolError {
     /// A word for programs.
-    pub(crate) code: &'static str,
+    pub(crate) code: ErrorCode,
     /// A sentence for whoever called.
     pub(crate) message: String,
     /// The argument that is wrong.
     pub(crate) field: Option<String>,
-    /// What programs are told beside.
-    pub(crate) details: Map<String, Value>,
+    /// What the gate says beside.
+    pub(crate) refusal: Option<Box<RefusalDetails>>,
     /// The shape a dialect gives to it, if it is not the common one.
     pub(crate) structured: Option<Value>,
 }
 
 impl ToolError {
-    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), field: None, details: Map::new(), structured: None }
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), field: None, refusal: None, structured: None }
     }
 
     /// A wrong argument that no schema can see.
     pub(crate) fn argument(field: &str, message: impl std::fmt::Display) -> Self {
         Self {
             field: Some(field.to_owned()),
-            ..Self::new("invalid_argument", format!("{field}: {message}"))
+            ..Self::new(ErrorCode::InvalidArgument, format!("{field}: {message}"))
         }
     }
 
@@ -96,10 +94,18 @@ impl ToolError {
         if let Some(field) = &self.field {
             error["field"] = json!(field);
         }
-        for (name, value) in &self.details {
-            error[name] = value.clone();
+        for (name, value) in self.details() {
+            error[name] = value;
         }
         json!({"error": error})
+    }
+
+    /// What the gate says beside, by name.
+    pub(crate) fn details(&self) -> Map<String, Value> {
+        match serde_json::to_value(&self.refusal) {
+            Ok(Value::Object(details)) => details,
+            _ => Map::new(),
+        }
     }
 }
 
@@ -107,53 +113,27 @@ impl From<Problem> for ToolError {
     fn from(problem: Problem) -> Self {
         Self {
             field: Some(problem.field.clone()).filter(|field| !field.is_empty()),
-            ..Self::new("invalid_argument", problem.to_string())
+            ..Self::new(ErrorCode::InvalidArgument, problem.to_string())
         }
     }
 }
 
-impl From<Error> for ToolError {
-    fn from(error: Error) -> Self {
-        let field = error.field().map(str::to_owned);
-        // Who calls tools has no command line.
-        let message = match &error {
-            Error::UnknownJob(name) => format!("no job {name:?}"),
-            Error::Unresponsive { job, seconds } => format!(
-                "the supervisor of job {job} did not answer within {seconds} s; stopping the job \
-                 ends it from outside"
-            ),
-            other => other.to_string(),
-        };
-        Self { field, ..Self::new(error.code(), message) }
+impl From<umbo_ops::Error> for ToolError {
+    fn from(error: umbo_ops::Error) -> Self {
+        let umbo_ops::Error { code, message, field, refusal } = error;
+        Self { code, message, field, refusal, structured: None }
     }
 }
 
-impl From<NotAdmitted> for ToolError {
-    fn from(error: NotAdmitted) -> Self {
-        match error {
-            NotAdmitted::Refused(refusal) => refused(&refusal),
-            NotAdmitted::Gate(error) => Self::new("gate_failed", error.to_string()),
-        }
+impl From<umbo_engine::Error> for ToolError {
+    fn from(error: umbo_engine::Error) -> Self {
+        umbo_ops::Error::from(error).into()
     }
-}
-
-fn refused(refusal: &Refusal) -> ToolError {
-    let mut error = ToolError::new(refusal.code(), refusal.to_string());
-    if let Ok(Value::Object(details)) = serde_json::to_value(refusal) {
-        error.details = details;
-    }
-    if let Some(time) = refusal.expires_at() {
-        error.details.insert("expires_at".to_owned(), json!(show_time(time)));
-    }
-    if let Some(line) = refusal.answer_with() {
-        error.details.insert("answer_with".to_owned(), json!(line));
-    }
-    error
 }
 
 impl From<std::io::Error> for ToolError {
     fn from(error: std::io::Error) -> Self {
-        Self::new("internal", format!("cannot read the output: {error}"))
+        umbo_ops::Error::from(error).into()
     }
 }
 

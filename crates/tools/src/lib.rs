@@ -62,41 +62,29 @@
 mod answer;
 mod arguments;
 mod call;
-mod clerk;
+mod completed;
 mod dialect;
 mod events;
-mod gatekeeper;
 mod guidance;
-mod keyboard;
-mod news;
-mod own;
 mod process_events;
-pub mod project;
-pub mod report;
 pub mod resource;
 mod schema;
 mod settings;
-mod source;
 pub mod tasks;
-mod ticket;
 mod tool;
 mod toolset;
 mod turn;
-mod typed;
 
 pub use answer::{Completed, ToolResult};
-pub use clerk::settle;
 pub use dialect::names as dialects;
 pub use events::{JobEvent, JobEventKind, JobEvents};
-pub use gatekeeper::{Gatekeeper, Keystrokes, NotAdmitted, Passage, Records};
 pub use guidance::Guidance;
 pub use process_events::{ProcessEvent, ProcessEvents};
 pub use schema::{Problem, check, input_schema, output_schema};
 pub use settings::{OmpSettings, ShellSettings};
-pub use source::JobLog;
-pub use ticket::{Ticket, TicketBuilder};
 pub use tool::{Annotations, Binding, Hints, Overlap, Tool};
-pub use toolset::{BuildError, Builder, Owner, Toolset};
-pub use umbo_gate::show_time;
-pub use umbo_gate::{Approver, Covers, Given, Lasts, Question, Reply};
-pub use umbo_view::Tick;
+pub use toolset::{BuildError, Builder, Toolset};
+pub use umbo_ops::{
+    Approver, Covers, Gatekeeper, Given, JobLog, Lasts, Owner, Question, Records, Reply, Tick,
+    Ticket, TicketBuilder, show_time,
+};

@@ -1,43 +1,33 @@
 //! The tools of one dialect, ready to be called for one caller.
 
-use std::env;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tracing::{field, info, info_span};
-use umbo_engine::{Attached, Condition, Engine, Job, JobId, Request};
-use umbo_gate::{Mode, Premises};
-use umbo_recipes::{Cache, Options};
+use umbo_engine::Engine;
+use umbo_ops::{Caller, ErrorCode, Gatekeeper, Owner, Ticket};
 use umbo_view::Budget;
 use umbo_view::mask::Masker;
 
 use crate::answer::{Answer, Completed, ToolError, ToolResult};
 use crate::arguments::Arguments;
 use crate::call::Call;
+use crate::completed::told;
 use crate::dialect::{self, Dialect};
-use crate::gatekeeper::Gatekeeper;
 use crate::guidance::Guidance;
-use crate::news::News;
 use crate::process_events::ProcessEvents;
-use crate::project::Folder;
 use crate::schema;
 use crate::settings::{OmpSettings, ShellSettings};
 use crate::tasks::TaskStore;
-use crate::ticket::Ticket;
 use crate::tool::{Overlap, Tool};
 use crate::turn::Turns;
 
-/// How the names of owners begin that did not say who they are.
-pub(crate) const NAMELESS: &str = "caller-";
-
 /// Most clients give up on a call after 60 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(40);
-
-/// How long jobs may take to end with their toolset: as long as one that does not want to.
-const FAREWELL: Duration = Duration::from_secs(7);
 
 /// Why a toolset could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -88,17 +78,6 @@ pub struct Builder {
     hidden: Vec<String>,
     others: Vec<String>,
     gate: Option<Gatekeeper>,
-}
-
-/// Who calls.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Owner {
-    /// This toolset and no other: its jobs are its own while it lives.
-    Fresh,
-    /// A caller that comes back under the same name, and is then told what ended meanwhile.
-    Named(String),
-    /// Nobody in particular: all jobs are everybody's.
-    Everybody,
 }
 
 impl Builder {
@@ -241,45 +220,34 @@ impl Builder {
             self.only.as_ref().is_none_or(is_named) && !is_named(&self.hidden)
         });
         let engine = self.engine.ok_or(BuildError::NoEngine)?;
-        let masker = match self.masker {
-            Some(masker) => masker,
-            None => Masker::builder().build()?,
-        };
-        let owner = self.owner.unwrap_or(Owner::Fresh);
-        let comes_back = matches!(owner, Owner::Named(_));
-        let owner = match owner {
-            Owner::Fresh => Some(format!("{NAMELESS}{}", JobId::generate())),
-            Owner::Named(name) => Some(name),
-            Owner::Everybody => None,
-        };
-        let directory = self.directory.unwrap_or_else(|| PathBuf::from("."));
-        let gate = self.gate.unwrap_or_else(|| {
-            let state = engine.state_directory();
-            Gatekeeper::new(Premises::new(state.join("gate"), state), Mode::Guard)
-                .run(owner.clone())
-        });
-        let recipes = Cache::in_directory(engine.state_directory().join("recipes"));
+        let mut caller = Caller::builder(engine)
+            .directory(self.directory.unwrap_or_else(|| PathBuf::from(".")))
+            .environment(self.environment)
+            .owner(self.owner.unwrap_or(Owner::Fresh))
+            .budget(self.budget)
+            .minimize(self.minimize)
+            .timeout(self.timeout)
+            .confine(self.confinement)
+            .longest_wait(longest_wait)
+            .dialect(dialect.name)
+            .tools(tools.iter().map(|tool| tool.name));
+        if let Some(masker) = self.masker {
+            caller = caller.masker(masker);
+        }
+        if let Some(gate) = self.gate {
+            caller = caller.gate(gate);
+        }
+        if dialect.prefers_bash {
+            caller = caller.prefer_bash();
+        }
         let mut toolset = Toolset {
-            gate: gate.base(&directory),
-            recipes,
-            news: Arc::new(News::new(comes_back)),
             dialect,
             tools,
-            engine,
-            masker: Arc::new(masker),
-            directory,
-            environment: self.environment.into(),
-            owner,
-            budget: self.budget,
-            minimize: self.minimize,
-            timeout: self.timeout,
-            confinement: self.confinement,
+            caller: caller.build()?,
             shell: self.shell,
             omp,
-            longest_wait,
             others: self.others,
             tasks: TaskStore::new(),
-            held: Mutex::default(),
             turns: Turns::default(),
             busy: Mutex::default(),
         };
@@ -292,34 +260,25 @@ impl Builder {
 pub struct Toolset {
     pub(crate) dialect: &'static Dialect,
     tools: Vec<Tool>,
-    pub(crate) engine: Engine,
-    pub(crate) gate: Gatekeeper,
-    pub(crate) masker: Arc<Masker>,
-    pub(crate) directory: PathBuf,
-    pub(crate) environment: Arc<[(OsString, OsString)]>,
-    pub(crate) owner: Option<String>,
-    pub(crate) budget: Budget,
-    pub(crate) minimize: bool,
-    /// The time limit where a contract has none.
-    pub(crate) timeout: Option<Duration>,
-    /// The project that commands must stay in.
-    confinement: Option<PathBuf>,
+    /// Who calls them.
+    caller: Caller,
     pub(crate) shell: ShellSettings,
     pub(crate) omp: OmpSettings,
-    /// How long a call may take where its contract leaves that open.
-    pub(crate) longest_wait: Duration,
     /// Tools that the caller has from elsewhere.
     others: Vec<String>,
-    /// What was found in the projects of this caller.
-    recipes: Cache,
     tasks: TaskStore,
-    pub(crate) news: Arc<News>,
-    /// Jobs that end with this toolset.
-    held: Mutex<Vec<Attached>>,
     /// Taken by tools whose calls must not overlap.
     turns: Turns,
     /// How many commands are waited for, for dialects that bound it.
     pub(crate) busy: Mutex<usize>,
+}
+
+impl Deref for Toolset {
+    type Target = Caller;
+
+    fn deref(&self) -> &Caller {
+        &self.caller
+    }
 }
 
 impl Toolset {
@@ -371,24 +330,6 @@ impl Toolset {
         &mut self.tools
     }
 
-    /// The tasks of a folder of this caller.
-    pub(crate) fn tasks_of(&self, root: &Path) -> Result<Folder, umbo_recipes::Error> {
-        Folder::open(root, &self.recipe_options(), &self.recipes)
-    }
-
-    /// The nearest tasks from a folder up to another.
-    pub(crate) fn tasks_near(
-        &self,
-        start: &Path,
-        top: &Path,
-    ) -> Result<Folder, umbo_recipes::Error> {
-        Folder::find(start, top, &self.recipe_options(), &self.recipes)
-    }
-
-    fn recipe_options(&self) -> Options {
-        Options::for_environment(self.environment.iter().cloned())
-    }
-
     /// A tool by its name.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
@@ -425,8 +366,8 @@ impl Toolset {
         self.release_ended();
         let completed = match &result {
             // The call comes again when somebody has answered, and perhaps nobody reads this.
-            Err(error) if error.code == "approval_required" => Vec::new(),
-            _ => self.news.take(&Call::new(self, ticket)),
+            Err(error) if error.code == ErrorCode::ApprovalRequired => Vec::new(),
+            _ => self.completed(ticket),
         };
         let (structured, text, is_error) = match result {
             Ok(Answer { mut structured, text }) => {
@@ -446,15 +387,21 @@ impl Toolset {
             structured: self.masked(structured),
             text: self.masker.mask_text(&text),
             is_error,
-            completed: completed.into_iter().map(|told| self.masked_news(told)).collect(),
+            completed: completed.into_iter().map(|told| self.masked_completion(told)).collect(),
         }
+    }
+
+    /// What ended since the last result.
+    fn completed(&self, ticket: &Ticket) -> Vec<Completed> {
+        let call = Call::new(self, ticket);
+        self.completions.take(self).iter().filter_map(|summary| told(&call, summary)).collect()
     }
 
     fn run(&self, name: &str, arguments: Value, ticket: &Ticket) -> Result<Answer, ToolError> {
         let Some(tool) = self.tool(name) else {
             let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
             let message = format!("Unknown tool: {name}; there are: {}", names.join(" "));
-            return Err(ToolError::new("unknown_tool", message));
+            return Err(ToolError::new(ErrorCode::UnknownTool, message));
         };
         if !(self.dialect.is_enabled)(&self.shell) {
             let message = format!(
@@ -462,7 +409,7 @@ impl Toolset {
                  or UMBO_TOOLS_SHELL_ENABLED=true",
                 self.dialect.name
             );
-            return Err(ToolError::new("shell_disabled", message));
+            return Err(ToolError::new(ErrorCode::ShellDisabled, message));
         }
         let arguments = if arguments.is_null() { json!({}) } else { arguments };
         let arguments = schema::given(&tool.input_schema, arguments);
@@ -470,7 +417,7 @@ impl Toolset {
             return Err((self.dialect.refusal)(tool, &arguments, &problem));
         }
         let arguments = Arguments::new(arguments, &self.masker);
-        let cancelled = || ToolError::new("cancelled", "tool call cancelled");
+        let cancelled = || ToolError::new(ErrorCode::Cancelled, "tool call cancelled");
         let _turn = match tool.overlap {
             Overlap::Serial => Some(self.turns.take(ticket).ok_or_else(cancelled)?),
             Overlap::Parallel if ticket.is_cancelled() => return Err(cancelled()),
@@ -479,54 +426,12 @@ impl Toolset {
         (tool.run)(&Call::new(self, ticket), &arguments)
     }
 
-    /// Lets the jobs run on that would end with this toolset.
-    pub fn detach(self) {
-        let held = std::mem::take(&mut *self.held());
-        for attached in held {
-            attached.detach();
-        }
-    }
-
-    /// Stops the jobs that end with this toolset, and waits for that; not for ever.
-    pub fn close(&self) {
-        let held = std::mem::take(&mut *self.held());
-        let jobs: Vec<Job> = held.iter().map(|attached| attached.job().clone()).collect();
-        // Whoever loses its caller stops by itself, all of them at once.
-        drop(held);
-        let deadline = Instant::now() + FAREWELL;
-        for job in jobs {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let _ = job.wait(&[Condition::Exit], Some(left));
-        }
-    }
-
-    pub(crate) fn hold(&self, attached: Attached) {
-        self.held().push(attached);
-    }
-
-    /// Forgets held jobs that are over.
-    fn release_ended(&self) {
-        let runs = |attached: &mut Attached| {
-            !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
-        };
-        self.held().retain_mut(runs);
-    }
-
-    fn held(&self) -> MutexGuard<'_, Vec<Attached>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn masked_news(&self, told: Completed) -> Completed {
+    pub(crate) fn masked_completion(&self, told: Completed) -> Completed {
         Completed {
             event: self.masked(told.event),
             sentence: self.masker.mask_text(&told.sentence),
             ..told
         }
-    }
-
-    /// A text of the caller's, fit to leave.
-    pub fn mask(&self, text: &str) -> String {
-        self.masker.mask_text(text)
     }
 
     /// All strings of a value, masked: nothing leaves here that a view has not seen.
@@ -539,30 +444,6 @@ impl Toolset {
             }
             other => other,
         }
-    }
-
-    /// Refuses a request to work outside of the project it has to stay in.
-    pub(crate) fn confined(&self, request: &Request) -> Result<(), ToolError> {
-        let Some(project) = &self.confinement else { return Ok(()) };
-        match umbo_gate::restrict_to_project(&request.cwd, project) {
-            Err(error @ umbo_gate::Error::OutsideProject(_)) => {
-                Err(ToolError::new("outside_project", error.to_string()))
-            }
-            // What else is wrong with it is said when it is used.
-            _ => Ok(()),
-        }
-    }
-
-    /// A program, looked for where the caller's commands would.
-    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
-        let (_, path) = self.environment.iter().find(|(variable, _)| variable == "PATH")?;
-        env::split_paths(path).map(|directory| directory.join(name)).find(|path| path.is_file())
-    }
-}
-
-impl Drop for Toolset {
-    fn drop(&mut self) {
-        self.news.leave(self);
     }
 }
 

@@ -12,10 +12,21 @@ const ARROWS: &[(&str, Below)] = &[
     ("umbo-files", Below::Only(&[])),
     ("umbo-gate", Below::Only(&["umbo-command"])),
     (
-        "umbo-tools",
+        "umbo-ops",
         Below::Only(&[
             "umbo-recipes",
             "umbo-files",
+            "umbo-gate",
+            "umbo-view",
+            "umbo-command",
+            "umbo-engine",
+        ]),
+    ),
+    (
+        "umbo-tools",
+        Below::Only(&[
+            "umbo-ops",
+            "umbo-recipes",
             "umbo-gate",
             "umbo-view",
             "umbo-command",

@@ -7,7 +7,7 @@ use serde::Serialize;
 use umbo_gate::{Approval, Given, Standing};
 
 use super::approve::visible;
-use umbo_tools::show_time;
+use umbo_ops::show_time;
 
 use crate::args::Approvals;
 use crate::context::Context;

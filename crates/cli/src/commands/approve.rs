@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use umbo_gate::{Answer, Approval, Covers, Given, Lasts, Question, Reply, Standing};
-use umbo_tools::show_time;
+use umbo_ops::show_time;
 
 use crate::args::Approve;
 use crate::context::Context;

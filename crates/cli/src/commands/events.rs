@@ -10,7 +10,7 @@ use crate::args::Events;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use umbo_tools::show_time;
+use umbo_ops::show_time;
 
 pub(crate) fn run(context: &Context, args: &Events) -> Result<ExitCode, Failure> {
     let mut subscription = context.engine.subscribe(args.after)?;

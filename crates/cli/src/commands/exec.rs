@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use umbo_engine::{Followed, Job, Ladder, Outcome, Request, Stdin};
-use umbo_tools::report::Ended;
-use umbo_tools::{JobLog, Passage};
+use umbo_ops::report::Ended;
+use umbo_ops::{JobLog, Permit};
 use umbo_view::{Budget, Part, Reader, Stream, View, ViewOptions};
 
 use super::{exit_code, remark, start};
@@ -35,7 +35,7 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     let request = start::request(context, args, Stdin::None)?;
     let keeper = gate::keeper(context, mode)?;
     match gate::pass(context, &keeper, &request, None)? {
-        Ok(passage) => execute(context, &request, budget, &passage),
+        Ok(permit) => execute(context, &request, budget, &permit),
         Err(code) => Ok(code),
     }
 }
@@ -45,11 +45,11 @@ pub(super) fn execute(
     context: &Context,
     request: &Request,
     budget: Budget,
-    passage: &Passage<'_>,
+    permit: &Permit<'_>,
 ) -> Result<ExitCode, Failure> {
     let mut attached = context.engine.spawn(request)?;
     let job = attached.job().clone();
-    passage.started(&job);
+    permit.started(&job);
     stop_on_ctrl_c(&job);
     start::tell_of_queue(&job);
     if context.format == Format::Text {
@@ -68,7 +68,7 @@ pub(super) fn execute(
         .wait(None)?
         .ok_or_else(|| Failure::new(format!("job {job} has no outcome", job = job.id())))?;
     drop(spinner);
-    passage.ended(&job, &outcome);
+    permit.ended(&job, &outcome);
     match context.format {
         Format::Json => {
             let terminal = request.terminal.is_some();

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use umbo_engine::{Scope, Status, Summary};
-use umbo_tools::report::Listed;
+use umbo_ops::report::Listed;
 
 use super::ended;
 use crate::args::Jobs;

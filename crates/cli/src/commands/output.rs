@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use umbo_engine::{Followed, Job};
-use umbo_tools::JobLog;
+use umbo_ops::JobLog;
 use umbo_view::mask::Masker;
 use umbo_view::{Budget, Find, Page, Part, Reader, Regex, Stream, View, ViewOptions};
 

@@ -13,7 +13,7 @@ use crate::output::{self, Format};
 pub(crate) fn run(context: &Context, args: &Prune) -> Result<ExitCode, Failure> {
     // The audit holds the hash of what a job wrote, which goes with the job.
     if let Ok(audit) = gate::premises(context).and_then(|premises| Ok(premises.audit()?)) {
-        let _ = umbo_tools::settle(&audit, &context.engine);
+        let _ = umbo_ops::record_missed_ends(&audit, &context.engine);
     }
     let removed = context.engine.prune(Some(args.older_than))?;
     match context.format {

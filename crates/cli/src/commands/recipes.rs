@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde::Serialize;
+use umbo_ops::project::{Described, Listing, Runs};
 use umbo_recipes::{Program, Runner, Task, Visibility};
-use umbo_tools::project::{Described, Listing, Runs};
 
 use crate::args::Recipes;
 use crate::context::Context;

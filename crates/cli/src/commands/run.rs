@@ -6,10 +6,10 @@ use regex::bytes::Regex;
 use serde::Serialize;
 use umbo_engine::{Condition, Met, Request, Size, Stdin};
 use umbo_gate::Recipe;
+use umbo_ops::Permit;
+use umbo_ops::project::Folder;
 use umbo_recipes::select::{Selection, umbo as select};
 use umbo_recipes::{Lifetime, Program};
-use umbo_tools::Passage;
-use umbo_tools::project::Folder;
 
 use super::{exec, start};
 use crate::args::Run;
@@ -44,12 +44,12 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
     let task = selection.task.as_ref();
     let recipe = task.map(|task| Recipe { name: &task.name, scripts: &scripts });
     let keeper = gate::keeper(context, mode)?;
-    let passage = match gate::pass(context, &keeper, &request, recipe)? {
-        Ok(passage) => passage,
+    let permit = match gate::pass(context, &keeper, &request, recipe)? {
+        Ok(permit) => permit,
         Err(code) => return Ok(code),
     };
     if args.background {
-        return background(context, &request, &passage, args.ready.as_deref());
+        return background(context, &request, &permit, args.ready.as_deref());
     }
     if let Some(task) = &selection.task
         && task.lifetime == Lifetime::LongLived
@@ -60,7 +60,7 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
             task.name, task.name
         ));
     }
-    exec::execute(context, &request, context.settings.output, &passage)
+    exec::execute(context, &request, context.settings.output, &permit)
 }
 
 fn request(
@@ -86,7 +86,7 @@ fn request(
 fn background(
     context: &Context,
     request: &Request,
-    passage: &Passage<'_>,
+    permit: &Permit<'_>,
     ready: Option<&str>,
 ) -> Result<ExitCode, Failure> {
     let pattern = match ready {
@@ -94,7 +94,7 @@ fn background(
         None => None,
     };
     let job = context.engine.start(request)?;
-    passage.started(&job);
+    permit.started(&job);
     if let Some(pattern) = pattern {
         let met = job.wait(&[Condition::Match { pattern, from: 0 }], request.limits.wall)?;
         if matches!(met, Met::Ended | Met::Deadline) {

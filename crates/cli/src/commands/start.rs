@@ -24,12 +24,12 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     let mode = args.mode.or(context.settings.exec.mode);
     let request = request(context, args, Stdin::Open)?;
     let keeper = gate::keeper(context, mode)?;
-    let passage = match gate::pass(context, &keeper, &request, None)? {
-        Ok(passage) => passage,
+    let permit = match gate::pass(context, &keeper, &request, None)? {
+        Ok(permit) => permit,
         Err(code) => return Ok(code),
     };
     let job = context.engine.start(&request)?;
-    passage.started(&job);
+    permit.started(&job);
     tell_of_queue(&job);
     let status = job.status()?;
     if let Status::Ended(outcome) = &status

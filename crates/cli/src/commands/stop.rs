@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use umbo_engine::{Ladder, Status};
-use umbo_tools::report::{self, Ended};
+use umbo_ops::report::{self, Ended};
 
 use super::ended;
 use crate::args::Stop;

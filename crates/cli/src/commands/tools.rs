@@ -58,7 +58,7 @@ pub(super) fn toolset_of(
     let settings = &context.settings;
     let confinement = settings.confinement.as_ref().map(|within| within.project.clone());
     Toolset::builder()
-        .gate(gate::keeper(context, mode)?.run(run))
+        .gate(gate::keeper(context, mode)?.run_id(run))
         .engine(context.engine.clone())
         .masker(secrets::masker()?)
         .dialect(dialect.unwrap_or(&settings.tools.dialect))

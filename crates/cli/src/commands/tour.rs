@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use regex::bytes::Regex;
 use umbo_engine::{Condition, Job, Ladder, Met, Request};
-use umbo_tools::report;
+use umbo_ops::report;
 
 use crate::context::Context;
 use crate::failure::Failure;

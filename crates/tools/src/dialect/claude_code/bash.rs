@@ -7,6 +7,8 @@ use umbo_engine::{End, Job, OnDisconnect, Outcome, Stdin};
 use umbo_view::Stream;
 
 use super::exit_code;
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::{Call, Ran, fresh_name, millis, text};
@@ -34,7 +36,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     match call.run(&request, wait)? {
         Ran::Ended(job, outcome) => ended(call, &job, &outcome, timeout),
         Ran::Running(_) if call.ticket.is_cancelled() => {
-            Err(ToolError::new("cancelled", "Command was aborted"))
+            Err(ToolError::new(ErrorCode::Cancelled, "Command was aborted"))
         }
         Ran::Running(job) => {
             // What is told here is not new to BashOutput.
@@ -79,7 +81,7 @@ fn ended(
         }
     };
     let text = format!("{heading}\n{output}");
-    Err(ToolError::new("command_failed", text.trim_end()).shaped(value))
+    Err(ToolError::new(ErrorCode::CommandFailed, text.trim_end()).shaped(value))
 }
 
 /// Both streams as one text.

@@ -6,6 +6,8 @@ use serde_json::json;
 use umbo_engine::{Ladder, Status};
 
 use super::{shell, status};
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
@@ -19,7 +21,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     if matches!(state, Status::Ended(_)) {
         let message =
             format!("Shell {id} is not running, so cannot be killed (status: {})", status(&state));
-        return Err(ToolError::new("not_running", message));
+        return Err(ToolError::new(ErrorCode::NotRunning, message));
     }
     job.stop(LADDER)?;
     call.told(&job);

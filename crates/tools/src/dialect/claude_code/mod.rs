@@ -7,6 +7,8 @@ mod kill_shell;
 use umbo_engine::{End, Job, Outcome, Status};
 
 use super::{Dialect, as_it_is, no_guidance, refuse};
+use umbo_ops::ErrorCode;
+
 use crate::answer::ToolError;
 use crate::call::Call;
 use crate::tool::Definition;
@@ -42,14 +44,15 @@ pub(super) const DIALECT: Dialect = Dialect {
     guidance: no_guidance,
     tailor: as_it_is,
     is_enabled: |_| true,
-    event: crate::news::event,
-    sentence: crate::news::sentence,
+    event: crate::completed::event,
+    sentence: crate::completed::sentence,
 };
 
 /// The background shell that an id means.
 fn shell(call: &Call<'_>, id: &str) -> Result<Job, ToolError> {
-    call.named(id)
-        .ok_or_else(|| ToolError::new("unknown_shell", format!("No shell found with ID: {id}")))
+    call.named(id).ok_or_else(|| {
+        ToolError::new(ErrorCode::UnknownShell, format!("No shell found with ID: {id}"))
+    })
 }
 
 /// The word for where a shell is in its life.

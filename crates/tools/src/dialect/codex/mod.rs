@@ -38,8 +38,8 @@ pub(super) const DIALECT: Dialect = Dialect {
     guidance: no_guidance,
     tailor: as_it_is,
     is_enabled: |_| true,
-    event: crate::news::event,
-    sentence: crate::news::sentence,
+    event: crate::completed::event,
+    sentence: crate::completed::sentence,
 };
 
 /// How many tokens an answer has unless it is told.

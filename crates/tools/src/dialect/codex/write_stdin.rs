@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use umbo_engine::{Condition, Ladder};
 
 use super::{answer, clamped, name};
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
@@ -26,7 +28,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let Some(job) = call.named(&name(session)) else {
         let given = arguments.get("session_id").cloned().unwrap_or_default();
         let message = format!("write_stdin failed: Unknown process id {given}");
-        return Err(ToolError::new("unknown_session", message));
+        return Err(ToolError::new(ErrorCode::UnknownSession, message));
     };
     let chars = arguments.text("chars").unwrap_or_default();
     let given = arguments.number("yield_time_ms");
@@ -40,17 +42,17 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         }
         if !has_terminal {
             return Err(ToolError::new(
-                "stdin_closed",
+                ErrorCode::StdinClosed,
                 "write_stdin failed: stdin is closed for this session; \
                  rerun exec_command with tty=true to keep stdin open",
             ));
         }
         call.input(&job, chars, &[]).map_err(|error| match error.code {
-            "job_ended" => ToolError::new(
+            ErrorCode::JobEnded => ToolError::new(
                 error.code,
                 format!("write_stdin failed: session {session} has ended"),
             ),
-            _ => error,
+            _ => error.into(),
         })?;
         clamped(given, YIELD_MS, TYPED_MS)
     };

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use umbo_engine::{Ladder, OnDisconnect, Stdin};
 
 use super::{CANCELLED, request, result};
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::{Call, Ran};
@@ -24,7 +26,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     request.ladder = Ladder::KILL;
     request.on_disconnect = OnDisconnect::Stop;
     let Ran::Ended(job, outcome) = call.run(&request, timeout.saturating_add(SLACK))? else {
-        return Err(ToolError::new("cancelled", CANCELLED));
+        return Err(ToolError::new(ErrorCode::Cancelled, CANCELLED));
     };
     let seconds = started.elapsed().as_secs_f64();
     let tokens = arguments.count("max_output_tokens");
@@ -34,7 +36,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     match failure {
         Some(failure) if !arguments.flag("allow_nonzero_exit") => {
             value["error"] = json!(failure);
-            Err(ToolError::new("command_failed", text).shaped(value))
+            Err(ToolError::new(ErrorCode::CommandFailed, text).shaped(value))
         }
         _ => Ok(Answer::new(value, text)),
     }

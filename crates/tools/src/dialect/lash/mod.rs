@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 use umbo_engine::{Command, End, Job, Login, Outcome, Request, Shell, Status, Summary};
 
 use super::{Dialect, as_it_is, refuse};
+use umbo_ops::ErrorCode;
+
 use crate::answer::ToolError;
 use crate::arguments::Arguments;
 use crate::call::{Call, text};
@@ -138,9 +140,11 @@ fn result(
             value["error"] = json!(failure);
             Some(failure)
         }
-        End::Stopped { .. } => return Err(ToolError::new("cancelled", CANCELLED)),
-        End::FailedToStart { why } => return Err(ToolError::new("failed_to_start", why)),
-        End::Lost { .. } => return Err(ToolError::new("lost", "what became of it is not known")),
+        End::Stopped { .. } => return Err(ToolError::new(ErrorCode::Cancelled, CANCELLED)),
+        End::FailedToStart { why } => return Err(ToolError::new(ErrorCode::FailedToStart, why)),
+        End::Lost { .. } => {
+            return Err(ToolError::new(ErrorCode::Lost, "what became of it is not known"));
+        }
         End::Exited { .. } | End::Signaled { .. } => {
             let signal = outcome.signal().map(|signal| 128 + signal);
             let code = outcome.exit_code().or(signal).unwrap_or(-1);
@@ -188,13 +192,13 @@ fn process(call: &Call<'_>, arguments: &Arguments) -> Result<(String, Job), Tool
     let known = if known.is_empty() { "none".to_owned() } else { known.join(" ") };
     let message = format!("unknown process `{id}`; there are: {known}");
     let field = Some("process_id".to_owned());
-    Err(ToolError { field, ..ToolError::new("unknown_process", message) })
+    Err(ToolError { field, ..ToolError::new(ErrorCode::UnknownProcess, message) })
 }
 
 /// What was started and stays, and what of it ended a short while ago, oldest first.
 fn processes(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
     // What `exec_command` runs has no name.
-    call.own(SHOWN.0, SHOWN.1, |summary| summary.name.is_some())
+    Ok(call.own(SHOWN.0, SHOWN.1, |summary| summary.name.is_some())?)
 }
 
 /// What is told when a process has ended: its handle, with its result or the error it ended with.

@@ -3,6 +3,8 @@
 use umbo_engine::{End, Size, Status, Stdin};
 
 use super::{ALLOW_NONZERO, MOST_TOKENS, handle, request};
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::{Call, fresh_name};
@@ -28,16 +30,16 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         request.labels.insert(MOST_TOKENS.to_owned(), tokens.to_string());
     }
     let job = call.start(&request).map_err(|error| match error.code {
-        "key_reused" => {
+        ErrorCode::KeyReused => {
             let message = format!("process `{id}` exists, and was started otherwise; use a new id");
-            ToolError::new("key_reused", message)
+            ToolError::new(ErrorCode::KeyReused, message)
         }
-        _ => error,
+        _ => error.into(),
     })?;
     if let Status::Ended(outcome) = job.status()?
         && let End::FailedToStart { why } = &outcome.end
     {
-        return Err(ToolError::new("failed_to_start", why));
+        return Err(ToolError::new(ErrorCode::FailedToStart, why));
     }
     // The handle says how it was started; `processes.list` says how it stands.
     let value = handle(&id, &Status::Created, false);

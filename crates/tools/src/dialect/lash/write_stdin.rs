@@ -4,10 +4,12 @@ use serde_json::json;
 use umbo_engine::{Error, Job, Status};
 
 use super::process;
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
-use crate::gatekeeper::Keystrokes;
+use umbo_ops::Keystrokes;
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let (id, job) = process(call, arguments)?;
@@ -44,5 +46,5 @@ fn deliver(job: &Job, typed: Keystrokes<'_>, chars: &str, close: bool) -> Result
 
 /// The caller knows the process, not the job behind it.
 fn ended(id: &str) -> ToolError {
-    ToolError::new("job_ended", format!("process `{id}` has ended"))
+    ToolError::new(ErrorCode::JobEnded, format!("process `{id}` has ended"))
 }

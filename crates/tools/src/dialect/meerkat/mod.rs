@@ -11,6 +11,8 @@ use umbo_engine::{End, Job, LostReason, Status, Summary};
 use umbo_view::{Budget, Stream};
 
 use super::{Dialect, as_it_is, no_guidance};
+use umbo_ops::ErrorCode;
+
 use crate::answer::ToolError;
 use crate::call::{Call, text};
 use crate::schema::Problem;
@@ -48,7 +50,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     prefers_bash: false,
     tells_in_structure: false,
     refusal: |_tool: &Tool, _arguments: &Value, problem: &Problem| {
-        ToolError::new("invalid_arguments", problem.to_string())
+        ToolError::new(ErrorCode::InvalidArguments, problem.to_string())
     },
     fields: &[],
     shape,
@@ -65,8 +67,8 @@ const TIMEOUT: &str = "timeout_secs";
 /// An error as every tool of this dialect tells it: a code, a sentence, and what the gate adds.
 fn shape(error: &ToolError) -> Value {
     let mut shape = json!({"error": error.code, "message": error.message});
-    for (name, value) in &error.details {
-        shape[name] = value.clone();
+    for (name, value) in error.details() {
+        shape[name] = value;
     }
     shape
 }
@@ -75,25 +77,25 @@ fn shape(error: &ToolError) -> Value {
 fn failed(problem: ToolError) -> ToolError {
     match problem.code {
         // The gate's words are its own.
-        "denied" | "approval_required" | "expired" => problem,
-        "invalid_argument" => ToolError::new("invalid_arguments", problem.message),
+        ErrorCode::Denied | ErrorCode::ApprovalRequired | ErrorCode::Expired => problem,
+        ErrorCode::InvalidArgument => ToolError::new(ErrorCode::InvalidArguments, problem.message),
         _ => io_error(&problem.message),
     }
 }
 
 fn io_error(what: &str) -> ToolError {
-    ToolError::new("io_error", format!("IO error: {what}"))
+    ToolError::new(ErrorCode::IoError, format!("IO error: {what}"))
 }
 
 /// The background jobs there are: those that run, and those that ended and are still remembered.
 fn jobs(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
     let settings = &call.tools.shell;
-    call.own(settings.completed_job_ttl_secs, settings.max_completed_jobs, is_background)
+    Ok(call.own(settings.completed_job_ttl_secs, settings.max_completed_jobs, is_background)?)
 }
 
 /// The background job that an id means.
 fn job(call: &Call<'_>, id: &str) -> Result<(Job, Summary), ToolError> {
-    let unknown = || ToolError::new("job_not_found", format!("Job not found: {id}"));
+    let unknown = || ToolError::new(ErrorCode::JobNotFound, format!("Job not found: {id}"));
     let ulid = id.strip_prefix("job_").ok_or_else(unknown)?;
     let summary = jobs(call)?.into_iter().find(|summary| summary.job.as_str() == ulid);
     let summary = summary.ok_or_else(unknown)?;

@@ -10,6 +10,8 @@ use umbo_engine::{Attendance, Command, End, Login, OnDisconnect, Request, Shell,
 use umbo_view::Stream;
 
 use super::{TIMEOUT, blocked, failed, io_error, lost, output};
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError};
 use crate::arguments::{Arguments, whole};
 use crate::call::{Call, Ran};
@@ -23,7 +25,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         None => call.tools.shell.default_timeout_secs,
         Some(given) => whole(given).ok_or_else(|| {
             let message = format!("timeout_secs: {given} was given; accepted: seconds from 0 up");
-            ToolError::new("invalid_arguments", message)
+            ToolError::new(ErrorCode::InvalidArguments, message)
         })?,
     };
     let directory = directory(call, arguments.text("working_dir"))?;
@@ -32,7 +34,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let language = language(call, &shell);
     if let Some(pattern) = blocked::pattern(line, language, &directory, home.as_deref())? {
         let message = format!("Command blocked: contains '{pattern}'");
-        return Err(ToolError::new("blocked_command", message));
+        return Err(ToolError::new(ErrorCode::BlockedCommand, message));
     }
     let mut request = call.request(line, None);
     request.cwd = directory;
@@ -53,7 +55,7 @@ fn foreground(call: &Call<'_>, request: &Request, seconds: u64) -> Result<Answer
     let _place = Place::take(call)?;
     let patience = Duration::from_secs(seconds).saturating_add(SLACK);
     let Ran::Ended(job, outcome) =
-        call.run(request, patience).map_err(|problem| refused(request, problem))?
+        call.run(request, patience).map_err(|problem| refused(request, problem.into()))?
     else {
         return Err(io_error("the call was cancelled"));
     };
@@ -84,7 +86,7 @@ fn background(
     request.labels.insert(TIMEOUT.to_owned(), seconds.to_string());
     request.on_disconnect = OnDisconnect::Detach;
     let place = Place::take(call)?;
-    let job = call.start(&request).map_err(|problem| refused(&request, problem))?;
+    let job = call.start(&request).map_err(|problem| refused(&request, problem.into()))?;
     // From here on it is counted as the job it is.
     drop(place);
     let value = json!({
@@ -110,7 +112,7 @@ impl<'a> Place<'a> {
         let running = jobs.iter().filter(|job| runs(&job.status)).count();
         if *busy + running >= most {
             let message = format!("{most} processes run already; wait for one, or cancel one");
-            return Err(ToolError::new("too_many_processes", message));
+            return Err(ToolError::new(ErrorCode::TooManyProcesses, message));
         }
         *busy += 1;
         Ok(Self { call })
@@ -139,7 +141,7 @@ fn shell(call: &Call<'_>) -> Result<Shell, ToolError> {
         "sh" => Ok(Shell::Sh),
         name if name.contains('/') => at(Path::new(name)),
         name => match call.tools.program(name) {
-            Some(_) => call.shell_named(name),
+            Some(_) => Ok(call.shell_named(name)?),
             None => Err(missing(name)),
         },
     }
@@ -149,14 +151,16 @@ fn shell(call: &Call<'_>) -> Result<Shell, ToolError> {
 fn refused(request: &Request, problem: ToolError) -> ToolError {
     match &request.command {
         // It is a file, and no program.
-        Command::Shell { shell, .. } if problem.code == "no_shell" => missing(&shell.name()),
+        Command::Shell { shell, .. } if problem.code == ErrorCode::NoShell => {
+            missing(&shell.name())
+        }
         _ => failed(problem),
     }
 }
 
 fn missing(shell: &str) -> ToolError {
     let message = format!("Shell not installed: {shell}. Install from https://nushell.sh");
-    ToolError::new("shell_not_installed", message)
+    ToolError::new(ErrorCode::ShellNotInstalled, message)
 }
 
 /// The language that the line is written in.
@@ -175,7 +179,10 @@ fn directory(call: &Call<'_>, given: Option<&str>) -> Result<PathBuf, ToolError>
     let settings = &call.tools.shell;
     let root = settings.project_root.clone().unwrap_or_else(|| call.directory(None));
     let missing = |path: &str| {
-        ToolError::new("working_dir_not_found", format!("Working directory not found: {path}"))
+        ToolError::new(
+            ErrorCode::WorkingDirNotFound,
+            format!("Working directory not found: {path}"),
+        )
     };
     let root = root.canonicalize().map_err(|_| missing(&root.display().to_string()))?;
     let Some(given) = given else { return Ok(root) };
@@ -188,7 +195,7 @@ fn directory(call: &Call<'_>, given: Option<&str>) -> Result<PathBuf, ToolError>
     };
     if settings.restrict_to_project && !judged.starts_with(&root) {
         let message = format!("Working directory '{given}' is outside project root");
-        return Err(ToolError::new("working_dir_escape", message));
+        return Err(ToolError::new(ErrorCode::WorkingDirEscape, message));
     }
     resolved.ok().filter(|path| path.is_dir()).ok_or_else(|| missing(given))
 }

@@ -4,6 +4,8 @@ use serde_json::json;
 use umbo_engine::{End, Ladder, Status};
 
 use super::{io_error, job};
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
@@ -11,7 +13,7 @@ use crate::call::Call;
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let id = arguments.text("job_id").unwrap_or_default();
     let (job, summary) = job(call, id)?;
-    let not_running = || ToolError::new("job_not_running", "Job is not running");
+    let not_running = || ToolError::new(ErrorCode::JobNotRunning, "Job is not running");
     if matches!(summary.status, Status::Ended(_)) {
         return Err(not_running());
     }

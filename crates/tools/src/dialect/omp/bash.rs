@@ -13,7 +13,7 @@ use super::{BYTES, MARK, TIMEOUT, answer, cd, ending, error, jobs, label, view};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::{Call, Ran, fresh_name, text};
-use crate::own::wait_for;
+use umbo_ops::label_wait;
 
 const DEFAULT: f64 = 300.0;
 const BOUNDS: (f64, f64) = (1.0, 3600.0);
@@ -50,13 +50,13 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     request.name = Some(id.clone());
     if arguments.flag("async") {
         has_room(call)?;
-        wait_for(&mut request, Duration::ZERO);
+        label_wait(&mut request, Duration::ZERO);
         let job = call.start(&request)?;
         return background(call, &job, &id, told);
     }
     request.on_disconnect = OnDisconnect::Stop;
     let wait = patience(call, &request, timeout);
-    wait_for(&mut request, wait);
+    label_wait(&mut request, wait);
     match call.run(&request, wait)? {
         Ran::Ended(job, outcome) => ended(call, arguments, &job, &outcome, told),
         Ran::Running(job) => match job.status() {

@@ -46,7 +46,8 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         return Ok(answer(text, &json!({"jobs": []})));
     }
     // Whoever watches a job hears of its end here, and not otherwise.
-    let _awaiting: Vec<_> = watched.iter().map(|job| call.tools.news.awaiting(job.id())).collect();
+    let _awaiting: Vec<_> =
+        watched.iter().map(|job| call.tools.completions.awaiting(job.id())).collect();
     wait(call, &watched)?;
     build(call, &watched, cancelled.as_deref())
 }

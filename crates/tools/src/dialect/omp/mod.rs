@@ -13,13 +13,15 @@ use umbo_engine::{End, Job, Outcome, Status, Summary};
 use umbo_view::{Budget, Reader, Shape, View, ViewOptions};
 
 use super::{Dialect, no_guidance};
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError};
 use crate::call::{Call, now, text};
-use crate::own::outlasted;
 use crate::schema::Problem;
 use crate::settings::OmpSettings;
-use crate::source::JobLog;
 use crate::tool::{Definition, Tool};
+use umbo_ops::JobLog;
+use umbo_ops::outlasted;
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "omp",
@@ -124,7 +126,7 @@ fn answer(text: String, details: &Value) -> Answer {
 
 /// An error, which is thrown there and has no details.
 fn error(text: impl Into<String>) -> ToolError {
-    ToolError::new("tool_error", text)
+    ToolError::new(ErrorCode::ToolError, text)
 }
 
 fn thrown(text: &str) -> Value {
@@ -135,7 +137,7 @@ fn thrown(text: &str) -> Value {
 
 /// The jobs there are, oldest first: what goes on without its call, or did not long ago.
 fn jobs(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
-    call.own(RETENTION, usize::MAX, outlasted)
+    Ok(call.own(RETENTION, usize::MAX, outlasted)?)
 }
 
 /// The end of what a job wrote, or of the first lines of it, in so many bytes at most.

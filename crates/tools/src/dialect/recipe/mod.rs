@@ -11,6 +11,8 @@ use serde_json::Value;
 use umbo_engine::{End, Job, OnDisconnect, Outcome, Request, Size, Status, Stdin};
 
 use super::{Dialect, as_it_is, no_guidance};
+use umbo_ops::ErrorCode;
+
 use crate::answer::ToolError;
 use crate::call::{Call, Ran};
 use crate::schema::Problem;
@@ -49,8 +51,8 @@ pub(super) const DIALECT: Dialect = Dialect {
     guidance: no_guidance,
     tailor: as_it_is,
     is_enabled: |_| true,
-    event: crate::news::event,
-    sentence: crate::news::sentence,
+    event: crate::completed::event,
+    sentence: crate::completed::sentence,
 };
 
 /// How long a command may take that nothing else is known of.
@@ -63,7 +65,7 @@ const TIMED_OUT: i32 = 124;
 /// A wrong argument, as this contract calls it.
 fn invalid(field: &str, message: impl Into<String>) -> ToolError {
     let field = Some(field.to_owned()).filter(|field| !field.is_empty());
-    ToolError { field, ..ToolError::new("invalid_params", message) }
+    ToolError { field, ..ToolError::new(ErrorCode::InvalidParams, message) }
 }
 
 /// What both tools tell of a command that ran.
@@ -91,7 +93,10 @@ fn execute(
         Ran::Ended(job, outcome) => ended(call, &job, &outcome),
         Ran::Running(job) => match job.status() {
             Ok(Status::Ended(outcome)) => ended(call, &job, &outcome),
-            _ => Err(ToolError::new("shell_aborted", format!("job {} was given up", job.id()))),
+            _ => Err(ToolError::new(
+                ErrorCode::ShellAborted,
+                format!("job {} was given up", job.id()),
+            )),
         },
     }
 }
@@ -103,14 +108,17 @@ fn ended(call: &Call<'_>, job: &Job, outcome: &Outcome) -> Result<Ended, ToolErr
         End::Signaled { signal, .. } => (128 + signal, false),
         End::TimedOut { .. } => (TIMED_OUT, true),
         End::Stopped { .. } => {
-            return Err(ToolError::new("shell_aborted", format!("job {} was stopped", job.id())));
+            return Err(ToolError::new(
+                ErrorCode::ShellAborted,
+                format!("job {} was stopped", job.id()),
+            ));
         }
         End::FailedToStart { why } => {
-            return Err(ToolError::new("shell_spawn_failed", why.clone()));
+            return Err(ToolError::new(ErrorCode::ShellSpawnFailed, why.clone()));
         }
         End::Lost { .. } => {
             let message = format!("job {} was lost: its supervisor was killed", job.id());
-            return Err(ToolError::new("shell_lost", message));
+            return Err(ToolError::new(ErrorCode::ShellLost, message));
         }
     };
     let stdout = call.text(job, None, call.budget(None))?;

@@ -10,12 +10,14 @@ use umbo_view::mask::Masker;
 use umbo_view::{Reader, ViewOptions};
 
 use super::{DESCRIPTION, ended};
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::{Call, Ran, millis, text};
-use crate::own::wait_for;
-use crate::source::JobLog;
 use crate::tasks::{TaskSnapshot, TaskStatus};
+use umbo_ops::JobLog;
+use umbo_ops::label_wait;
 
 const TIMEOUT_MS: f64 = 120_000.0;
 /// More ends than this are not kept for an agent loop that may never drain them.
@@ -34,7 +36,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         request.labels.insert(DESCRIPTION.to_owned(), description.to_owned());
     }
     if arguments.flag("run_in_background") {
-        wait_for(&mut request, Duration::ZERO);
+        label_wait(&mut request, Duration::ZERO);
         let job = call.start(&request)?;
         mirror(call, task, &job);
         let message = format!("Command running in background with task id: {id}");
@@ -43,13 +45,13 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     }
     let timeout = millis(arguments.number("timeout").unwrap_or(TIMEOUT_MS));
     let wait = call.tools.longest_wait;
-    wait_for(&mut request, wait);
+    label_wait(&mut request, wait);
     request.limits.wall = Some(timeout);
     request.on_disconnect = OnDisconnect::Stop;
     match call.run(&request, wait)? {
         Ran::Ended(job, outcome) => foreground(call, &job, &outcome, timeout),
         Ran::Running(_) if call.ticket.is_cancelled() => {
-            Err(ToolError::new("cancelled", "the call was cancelled"))
+            Err(ToolError::new(ErrorCode::Cancelled, "the call was cancelled"))
         }
         Ran::Running(job) => {
             mirror(call, task, &job);
@@ -84,7 +86,7 @@ fn foreground(
     };
     value["message"] = json!(failure);
     let gap = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
-    Err(ToolError::new("command_failed", format!("{output}{gap}{failure}")).shaped(value))
+    Err(ToolError::new(ErrorCode::CommandFailed, format!("{output}{gap}{failure}")).shaped(value))
 }
 
 /// Puts a task into the store, and completes it there when its job ends.
@@ -96,7 +98,7 @@ fn mirror(call: &Call<'_>, task: TaskSnapshot, job: &Job) {
         // The climb takes its time; who stops a task does not wait for it.
         thread::spawn(move || stopping.stop(Ladder::default()));
     };
-    let (news, ended_job) = (Arc::clone(&call.tools.news), job.id().clone());
+    let (news, ended_job) = (Arc::clone(&call.tools.completions), job.id().clone());
     store.add_until(task, cancel, move || news.told(&ended_job));
     let (job, masker) = (job.clone(), Arc::clone(&call.tools.masker));
     thread::spawn(move || {

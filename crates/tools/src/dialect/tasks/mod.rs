@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 use umbo_engine::{Job, Outcome, Status, Summary};
 
 use super::{Dialect, as_it_is, no_guidance, refuse};
+use umbo_ops::ErrorCode;
+
 use crate::answer::ToolError;
 use crate::call::Call;
 use crate::tasks::TaskStatus;
@@ -69,7 +71,7 @@ const SHOWN: (u64, usize) = (300, 100);
 fn task(call: &Call<'_>, id: &str) -> Result<(Job, Summary), ToolError> {
     call.named(id)
         .and_then(|job| job.summary().map(|summary| (job, summary)))
-        .ok_or_else(|| ToolError::new("unknown_task", format!("task {id} not found")))
+        .ok_or_else(|| ToolError::new(ErrorCode::UnknownTask, format!("task {id} not found")))
 }
 
 /// Where a task is in its life, and its exit code.

@@ -6,7 +6,7 @@ use super::{SHOWN, standing, told};
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
-use crate::own::outlasted;
+use umbo_ops::outlasted;
 
 pub(super) fn run(call: &Call<'_>, _arguments: &Arguments) -> Result<Answer, ToolError> {
     let tasks = call.own(SHOWN.0, SHOWN.1, outlasted)?;

@@ -6,6 +6,8 @@ use serde_json::json;
 use umbo_engine::{Condition, Status};
 
 use super::closed;
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError, compact};
 use crate::arguments::Arguments;
 use crate::call::{Call, text};
@@ -38,7 +40,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     let mut output = String::new();
     if let Some(patience) = arguments.seconds("wait") {
         let answered = regex::bytes::Regex::new("(?s).")
-            .map_err(|error| ToolError::new("internal", error.to_string()))?;
+            .map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
         let news = vec![Condition::Match { pattern: answered, from: before }, Condition::Exit];
         call.wait(&job, news, patience)?;
         call.wait(&job, vec![Condition::Quiet(SETTLED), Condition::Exit], patience)?;

@@ -6,7 +6,7 @@ use umbo_engine::Scope;
 use crate::answer::{Answer, ToolError, compact};
 use crate::arguments::Arguments;
 use crate::call::{Call, Whose};
-use crate::report::Listed;
+use umbo_ops::report::Listed;
 
 /// As many as a reader can take.
 const LIMIT: u64 = 50;

@@ -17,8 +17,8 @@ use umbo_view::{Budget, View};
 use super::{Dialect, as_it_is, no_guidance, refuse};
 use crate::answer::{Answer, ToolError, compact};
 use crate::call::{Call, text};
-use crate::report::Ended;
 use crate::tool::Definition;
+use umbo_ops::report::Ended;
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "umbo",
@@ -75,8 +75,8 @@ pub(super) const DIALECT: Dialect = Dialect {
     guidance: no_guidance,
     tailor: as_it_is,
     is_enabled: |_| true,
-    event: crate::news::event,
-    sentence: crate::news::sentence,
+    event: crate::completed::event,
+    sentence: crate::completed::sentence,
 };
 
 /// The word for what a wait came to.

@@ -10,7 +10,7 @@ use super::closed;
 use crate::answer::{Answer, ToolError, compact};
 use crate::arguments::Arguments;
 use crate::call::{Call, text};
-use crate::source::JobLog;
+use umbo_ops::JobLog;
 
 pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let job = call.job(arguments.text("job").unwrap_or_default())?;

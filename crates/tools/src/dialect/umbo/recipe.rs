@@ -10,10 +10,12 @@ use umbo_recipes::select::{Selection, umbo as select};
 use umbo_recipes::{Error, Program, Runner, Task, Visibility, quote};
 
 use super::exec::{self, YIELD};
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError, compact};
 use crate::arguments::Arguments;
 use crate::call::{Call, Ran};
-use crate::project::{Described, Folder, Listing, Runs};
+use umbo_ops::project::{Described, Folder, Listing, Runs};
 
 /// As many tasks as a reader can take.
 const LISTED: usize = 50;
@@ -60,7 +62,7 @@ fn selected(folder: &Folder, op: &str, arguments: &Arguments) -> Result<Selectio
     let words: Vec<String> = words.chain(arguments.texts("args").unwrap_or_default()).collect();
     let selection = select::resolve_words(&folder.project, &selector, &words).map_err(wrong)?;
     match folder.missing(&selection) {
-        Some(message) => Err(ToolError::new("no_runner", message)),
+        Some(message) => Err(ToolError::new(ErrorCode::NoRunner, message)),
         None => Ok(selection),
     }
 }

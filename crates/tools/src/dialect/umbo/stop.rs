@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use umbo_engine::{Job, Ladder, Status};
 
 use super::standing;
+use umbo_ops::ErrorCode;
+
 use crate::answer::{Answer, ToolError};
 use crate::arguments::Arguments;
 use crate::call::Call;
@@ -36,7 +38,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     for climb in climbs {
         let (was_over, result, job) = climb
             .join()
-            .map_err(|_| ToolError::new("internal", "a stop did not come to its end"))?;
+            .map_err(|_| ToolError::new(ErrorCode::Internal, "a stop did not come to its end"))?;
         result?;
         let mut answer = standing(call, &job)?;
         for name in ["output", "truncated", "artifact", "full_output_path"] {

@@ -12,8 +12,8 @@ use umbo_gate::{
     Recipe, Refusal, ShellState,
 };
 
-use crate::call::now;
-use crate::clerk::{Clerk, Entry};
+use crate::audit_writer::{AuditWriter, Entry};
+use crate::clock::now;
 use crate::typed;
 
 /// How many gates are kept at hand.
@@ -29,7 +29,7 @@ pub struct Gatekeeper {
     /// Where its callers work, whatever directory they ask for.
     base: Option<PathBuf>,
     kept: Mutex<Vec<Arc<Kept>>>,
-    clerk: Clerk,
+    audit_writer: AuditWriter,
 }
 
 /// What the audit is told.
@@ -73,9 +73,9 @@ pub enum NotAdmitted {
 /// A request that may run: what becomes of it is recorded.
 #[derive(Debug)]
 #[must_use]
-pub struct Passage<'a> {
+pub struct Permit<'a> {
     /// Who records it, and the number of the record that lets it run.
-    record: Option<(&'a Clerk, u64)>,
+    record: Option<(&'a AuditWriter, u64)>,
 }
 
 /// What may be typed into a job, after what was typed before.
@@ -97,7 +97,7 @@ impl Gatekeeper {
     /// A gatekeeper over the files of a user, who records everything.
     pub fn new(premises: Premises, mode: Mode) -> Self {
         Self {
-            clerk: Clerk::new(premises.clone()),
+            audit_writer: AuditWriter::new(premises.clone()),
             premises,
             mode,
             records: Records::Everything,
@@ -116,7 +116,7 @@ impl Gatekeeper {
 
     /// The run that its requests belong to, for approvals that last as long.
     #[must_use]
-    pub fn run(mut self, run: Option<String>) -> Self {
+    pub fn run_id(mut self, run: Option<String>) -> Self {
         self.run = run;
         self
     }
@@ -142,7 +142,7 @@ impl Gatekeeper {
         recipe: Option<Recipe<'_>>,
         tools: &[&str],
         host: Option<&dyn Approver>,
-    ) -> Result<Passage<'_>, NotAdmitted> {
+    ) -> Result<Permit<'_>, NotAdmitted> {
         let asked = Asked::new(request);
         let (base, set) = (&request.env.base, &request.env.set);
         let environment = if set.is_empty() {
@@ -209,16 +209,16 @@ impl Gatekeeper {
         call: &Call<'_>,
         records: Records,
         host: Option<&dyn Approver>,
-    ) -> Result<Passage<'_>, NotAdmitted> {
+    ) -> Result<Permit<'_>, NotAdmitted> {
         let kept = self.rules(call.cwd)?;
         if records == Records::Refusals
             && call.explain(&kept.policy, self.mode).verdict.decision() == Decision::Allow
         {
-            return Ok(Passage { record: None });
+            return Ok(Permit { record: None });
         }
         match self.gate(&kept)?.admit_asking(call, host, now())? {
             Admission::Admitted { record, .. } => {
-                Ok(Passage { record: Some((&self.clerk, record)) })
+                Ok(Permit { record: Some((&self.audit_writer, record)) })
             }
             Admission::Refused(refusal) => Err(NotAdmitted::Refused(refusal)),
         }
@@ -262,18 +262,18 @@ impl Keystrokes<'_> {
     }
 }
 
-impl Passage<'_> {
+impl Permit<'_> {
     /// The job runs.
     pub fn started(&self, job: &Job) {
-        if let Some((clerk, verdict)) = self.record {
-            clerk.write(Entry::Started { job: job.id().to_string(), verdict });
+        if let Some((audit_writer, verdict)) = self.record {
+            audit_writer.write(Entry::Started { job: job.id().to_string(), verdict });
         }
     }
 
     /// The job is over.
     pub fn ended(&self, job: &Job, outcome: &Outcome) {
-        if let Some((clerk, _)) = self.record {
-            clerk.write(Entry::Ended(job.clone(), Box::new(outcome.clone())));
+        if let Some((audit_writer, _)) = self.record {
+            audit_writer.write(Entry::Ended(job.clone(), Box::new(outcome.clone())));
         }
     }
 }

@@ -10,23 +10,23 @@ use std::time::Duration;
 use umbo_engine::{Engine, Job, Outcome, Status};
 use umbo_gate::{Audit, Digest, Error, Event, Premises};
 
-use crate::call::now;
+use crate::clock::now;
 
 /// How long the first entry lies before it is written: the answer to the command goes first, and has
 /// the processors for itself.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Somebody at a desk of their own, from the first entry on.
+/// Writes entries on a thread of its own, which begins with the first of them.
 #[derive(Debug)]
-pub(crate) struct Clerk {
+pub(crate) struct AuditWriter {
     premises: Premises,
-    desk: Mutex<Option<Desk>>,
+    thread: Mutex<Option<WriterThread>>,
 }
 
 #[derive(Debug)]
-struct Desk {
+struct WriterThread {
     entries: Sender<Entry>,
-    thread: JoinHandle<()>,
+    handle: JoinHandle<()>,
 }
 
 /// What is to be written.
@@ -38,19 +38,19 @@ pub(crate) enum Entry {
     Ended(Job, Box<Outcome>),
 }
 
-impl Clerk {
+impl AuditWriter {
     pub(crate) fn new(premises: Premises) -> Self {
-        Self { premises, desk: Mutex::default() }
+        Self { premises, thread: Mutex::default() }
     }
 
     /// Takes an entry; entries are written in their order.
     pub(crate) fn write(&self, entry: Entry) {
-        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        if desk.is_none() {
-            // What cannot be written here, `settle` makes good.
+        let mut writer = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if writer.is_none() {
+            // What cannot be written here, `record_missed_ends` makes good.
             let Ok(audit) = self.premises.audit() else { return };
             let (entries, received) = channel::<Entry>();
-            let thread = thread::spawn(move || {
+            let handle = thread::spawn(move || {
                 while let Ok(first) = received.recv() {
                     thread::sleep(PAUSE);
                     for entry in std::iter::once(first).chain(received.try_iter()) {
@@ -58,21 +58,21 @@ impl Clerk {
                     }
                 }
             });
-            *desk = Some(Desk { entries, thread });
+            *writer = Some(WriterThread { entries, handle });
         }
-        if let Some(desk) = &*desk {
-            let _ = desk.entries.send(entry);
+        if let Some(writer) = &*writer {
+            let _ = writer.entries.send(entry);
         }
     }
 }
 
-impl Drop for Clerk {
-    /// What was taken is written before the desk is left.
+impl Drop for AuditWriter {
+    /// What was taken is written before the thread ends.
     fn drop(&mut self) {
-        let desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Desk { entries, thread }) = desk {
+        let writer = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(WriterThread { entries, handle }) = writer {
             drop(entries);
-            let _ = thread.join();
+            let _ = handle.join();
         }
     }
 }
@@ -99,7 +99,7 @@ fn ended(job: &Job, outcome: &Outcome) -> Event {
 
 /// Records the end of jobs that ended when nobody was there to record it. How many there were. A
 /// broken audit is left as it is, for whoever looks into it.
-pub fn settle(audit: &Audit, engine: &Engine) -> Result<usize, Error> {
+pub fn record_missed_ends(audit: &Audit, engine: &Engine) -> Result<usize, Error> {
     let mut open = BTreeSet::new();
     let report = audit.read(|record| {
         match record.event {
@@ -116,7 +116,7 @@ pub fn settle(audit: &Audit, engine: &Engine) -> Result<usize, Error> {
     if !report.sound {
         return Ok(0);
     }
-    let mut settled = 0;
+    let mut recorded = 0;
     for id in open {
         let event = match engine.job(&id) {
             Err(umbo_engine::Error::UnknownJob(_)) => {
@@ -129,7 +129,7 @@ pub fn settle(audit: &Audit, engine: &Engine) -> Result<usize, Error> {
             },
         };
         audit.append(&event, now())?;
-        settled += 1;
+        recorded += 1;
     }
-    Ok(settled)
+    Ok(recorded)
 }

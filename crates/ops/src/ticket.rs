@@ -107,19 +107,23 @@ impl Ticket {
         *self.job() = None;
     }
 
-    pub(crate) fn approver(&self) -> Option<&dyn Approver> {
+    /// Who can be asked whether a command may run.
+    pub fn approver(&self) -> Option<&dyn Approver> {
         self.inner.approver.as_deref().map(|approver| approver as &dyn Approver)
     }
 
-    pub(crate) fn id(&self) -> Option<&str> {
+    /// The id that the caller gave to this call.
+    pub fn id(&self) -> Option<&str> {
         self.inner.id.as_deref()
     }
 
-    pub(crate) fn wants_progress(&self) -> bool {
+    /// Whether its holder hears how the call stands.
+    pub fn wants_progress(&self) -> bool {
         self.inner.listener.is_some()
     }
 
-    pub(crate) fn tell(&self, tick: &Tick) {
+    /// Tells its holder how the call stands.
+    pub fn tell(&self, tick: &Tick) {
         if let Some(listener) = &self.inner.listener {
             listener(tick);
         }

@@ -12,17 +12,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::{Value, json};
 use umbo_engine::{Job, JobId, Status, Summary};
 
-use crate::answer::Completed;
-use crate::call::Call;
-use crate::ticket::Ticket;
-use crate::toolset::Toolset;
+use crate::caller::Caller;
 
 /// What a caller does not know yet.
 #[derive(Debug)]
-pub(crate) struct News {
+pub struct Completions {
     running: Mutex<BTreeSet<JobId>>,
     /// Jobs whose end is yet to be announced, if there is anybody who does.
     unannounced: Mutex<BTreeSet<JobId>>,
@@ -37,7 +33,7 @@ pub(crate) struct News {
 /// More ends than this are not kept for somebody who may never come to announce them.
 const MOST_UNANNOUNCED: usize = 1000;
 
-impl News {
+impl Completions {
     pub(crate) fn new(comes_back: bool) -> Self {
         Self {
             running: Mutex::default(),
@@ -49,7 +45,7 @@ impl News {
     }
 
     /// The caller knows that this job runs.
-    pub(crate) fn expect(&self, job: &JobId) {
+    pub fn expect(&self, job: &JobId) {
         self.running().insert(job.clone());
         let mut unannounced = self.unannounced();
         unannounced.insert(job.clone());
@@ -59,13 +55,13 @@ impl News {
     }
 
     /// A call waits for the end of this job until the result is dropped.
-    pub(crate) fn awaiting(&self, job: &JobId) -> Awaiting<'_> {
+    pub fn awaiting(&self, job: &JobId) -> Awaiting<'_> {
         *self.awaited().entry(job.clone()).or_default() += 1;
-        Awaiting { news: self, job: job.clone() }
+        Awaiting { completions: self, job: job.clone() }
     }
 
     /// The end of a job that ended unseen; `None` if it was announced, or has a result of its own.
-    fn announce(&self, job: &Job) -> Option<Summary> {
+    pub fn announce(&self, job: &Job) -> Option<Summary> {
         let summary = job.summary()?;
         if !matches!(summary.status, Status::Ended(_)) || self.awaited().contains_key(job.id()) {
             return None;
@@ -74,23 +70,22 @@ impl News {
     }
 
     /// A call saw this job end, and its result will tell of it: there is nothing to announce.
-    pub(crate) fn seen(&self, job: &JobId) {
+    pub fn seen(&self, job: &JobId) {
         self.unannounced().remove(job);
     }
 
     /// The caller knows how this job ended.
-    pub(crate) fn told(&self, job: &JobId) {
+    pub fn told(&self, job: &JobId) {
         self.running().remove(job);
         self.unannounced().remove(job);
     }
 
     /// What ended since.
-    pub(crate) fn take(&self, call: &Call<'_>) -> Vec<Completed> {
-        let tools = call.tools;
-        let mut ended = self.since_last_time(tools);
+    pub fn take(&self, caller: &Caller) -> Vec<Summary> {
+        let mut ended = self.since_last_time(caller);
         let running: Vec<JobId> = self.running().iter().cloned().collect();
         for id in running {
-            let Ok(job) = tools.engine.job(id.as_str()) else {
+            let Ok(job) = caller.engine.job(id.as_str()) else {
                 self.told(&id);
                 continue;
             };
@@ -100,26 +95,26 @@ impl News {
                 ended.extend(job.summary());
             }
         }
-        ended.iter().filter_map(|summary| told(call, summary)).collect()
+        ended
     }
 
     /// What ended while a caller that came back was away.
-    fn since_last_time(&self, tools: &Toolset) -> Vec<Summary> {
-        match &tools.owner {
+    fn since_last_time(&self, caller: &Caller) -> Vec<Summary> {
+        match &caller.owner {
             Some(owner) if self.is_back.swap(false, Ordering::Relaxed) => {
-                tools.engine.drain_completed(owner, Some(owner)).unwrap_or_default()
+                caller.engine.drain_completed(owner, Some(owner)).unwrap_or_default()
             }
             _ => Vec::new(),
         }
     }
 
     /// The caller leaves: what it knows now is not told again when it comes back.
-    pub(crate) fn leave(&self, tools: &Toolset) {
+    pub(crate) fn leave(&self, caller: &Caller) {
         if self.comes_back
             && !self.is_back.load(Ordering::Relaxed)
-            && let Some(owner) = &tools.owner
+            && let Some(owner) = &caller.owner
         {
-            let _ = tools.engine.drain_completed(owner, Some(owner));
+            let _ = caller.engine.drain_completed(owner, Some(owner));
         }
     }
 
@@ -138,14 +133,14 @@ impl News {
 
 /// That a call waits for the end of a job.
 #[derive(Debug)]
-pub(crate) struct Awaiting<'a> {
-    news: &'a News,
+pub struct Awaiting<'a> {
+    completions: &'a Completions,
     job: JobId,
 }
 
 impl Drop for Awaiting<'_> {
     fn drop(&mut self) {
-        let mut awaited = self.news.awaited();
+        let mut awaited = self.completions.awaited();
         if let Some(count) = awaited.get_mut(&self.job) {
             *count -= 1;
             if *count == 0 {
@@ -153,68 +148,4 @@ impl Drop for Awaiting<'_> {
             }
         }
     }
-}
-
-impl Toolset {
-    /// What there is to tell of a job of this caller's that has ended unseen, once. The next result
-    /// tells it too, for that is what a model reads.
-    pub fn announce(&self, job: &str) -> Option<Completed> {
-        let job = self.engine.job(job).ok()?;
-        let summary = self.news.announce(&job)?;
-        let ticket = Ticket::default();
-        let told = told(&Call::new(self, &ticket), &summary)?;
-        Some(self.masked_news(told))
-    }
-}
-
-fn is_success(summary: &Summary) -> bool {
-    matches!(&summary.status, Status::Ended(outcome) if outcome.exit_code() == Some(0))
-}
-
-fn told(call: &Call<'_>, summary: &Summary) -> Option<Completed> {
-    let event = (call.tools.dialect.event)(call, summary)?;
-    let sentence = (call.tools.dialect.sentence)(summary, &event);
-    Some(Completed { event, sentence, is_success: is_success(summary) })
-}
-
-/// What most dialects tell of a job that has ended.
-#[expect(clippy::unnecessary_wraps, reason = "the signature of all dialects' events")]
-pub(crate) fn event(_call: &Call<'_>, summary: &Summary) -> Option<Value> {
-    let mut value = json!({
-        "job": summary.job.as_str(),
-        "state": summary.status.name(),
-        "command": first_line(&summary.command),
-        "total_bytes": summary.total_bytes,
-    });
-    if let Some(name) = &summary.name {
-        value["name"] = json!(name);
-    }
-    if let Status::Ended(outcome) = &summary.status
-        && let Some(code) = outcome.exit_code()
-    {
-        value["exit_code"] = json!(code);
-    }
-    Some(value)
-}
-
-/// What most dialects say of it.
-pub(crate) fn sentence(summary: &Summary, _event: &Value) -> String {
-    let how = match &summary.status {
-        Status::Ended(outcome) => match (outcome.exit_code(), outcome.signal()) {
-            (Some(code), _) => format!("{} with code {code}", outcome.end.name()),
-            (None, Some(signal)) => format!("{} by signal {signal}", outcome.end.name()),
-            (None, None) => outcome.end.name().to_owned(),
-        },
-        status => status.name().to_owned(),
-    };
-    let name = summary.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
-    let command = first_line(&summary.command);
-    format!("job {}{name} {how}, {} bytes of output: {command}", summary.job, summary.total_bytes)
-}
-
-/// The first line of a command, as much of it as a list has room for.
-pub(crate) fn first_line(command: &str) -> String {
-    let line = command.lines().next().unwrap_or_default();
-    let cut = line.floor_char_boundary(120);
-    if cut < command.len() { format!("{}…", &line[..cut]) } else { line.to_owned() }
 }

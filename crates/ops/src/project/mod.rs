@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! use umbo_recipes::{Cache, Options};
-//! use umbo_tools::project::{Folder, Listing, Runs};
+//! use umbo_ops::project::{Folder, Listing, Runs};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let engine = umbo_engine::Engine::builder("/tmp/umbo-state").open()?;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use umbo_command::{Shell, read};
 use umbo_engine::{Environment, Request};
 use umbo_gate::{Audit, Event, Mode, Policy, Premises, Roots, Subject, decide};
-use umbo_tools::{Gatekeeper, NotAdmitted, Records};
+use umbo_ops::{Gatekeeper, NotAdmitted, Records};
 
 const COMMANDS: [&str; 12] = [
     "ls -la",
