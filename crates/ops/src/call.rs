@@ -32,7 +32,7 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 const OVERLAP: u64 = 64 << 10;
 
 /// A call in progress.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     /// Who asks.
     pub caller: &'a Caller,

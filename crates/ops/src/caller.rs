@@ -128,6 +128,11 @@ impl Caller {
         Options::for_environment(self.environment.iter().cloned())
     }
 
+    /// Names of the tools that it has, from here and from elsewhere.
+    pub fn tools(&self) -> &[String] {
+        &self.tools
+    }
+
     /// A variable of its environment.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         let found = self.environment.iter().find(|(variable, _)| variable == name);

@@ -1,69 +1,103 @@
 //! What a tool answers: a structured value, the same as text, or an error that says what to do.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
+use umbo_engine::{Job, JobId};
 use umbo_ops::{ErrorCode, RefusalDetails};
 
+use crate::completed::Completed;
 use crate::schema::Problem;
 
 /// The result of a call.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ToolResult {
     /// The answer as data: what `umbo call` prints.
     pub structured: Value,
+    /// Whether that is what the tool's output schema says. An error may have another shape.
+    pub fits_schema: bool,
     /// The answer as text for a model.
     pub text: String,
     /// Whether the tool failed.
     pub is_error: bool,
+    /// What kind of error it is, if it is one.
+    pub error: Option<ErrorCode>,
+    /// The job that it is about, if it is about one.
+    pub job: Option<String>,
     /// Jobs of this caller that ended since it was last told.
     pub completed: Vec<Completed>,
 }
 
-/// A job that ended unseen.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Completed {
-    /// The event, in the shape of the dialect.
-    pub event: Value,
-    /// The same as a sentence.
-    pub sentence: String,
-    /// Whether it ended with code 0.
-    pub is_success: bool,
-}
-
-/// What a tool's function returns when it did its work.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) structured: Value,
-    pub(crate) text: String,
-}
-
-impl Answer {
-    pub(crate) fn new(structured: Value, text: impl Into<String>) -> Self {
-        Self { structured, text: text.into() }
+impl ToolResult {
+    /// The data for a client that holds it against the tool's output schema. What is not there is
+    /// said by the text.
+    pub fn structured_content(&self) -> Option<&Value> {
+        Some(&self.structured).filter(|_| self.fits_schema)
     }
+}
+
+/// What a tool's function returns when it did its work: data, and the same for a reader.
+#[derive(Debug)]
+pub struct Answer<T = Value> {
+    pub(crate) structured: T,
+    pub(crate) text: String,
+    pub(crate) job: Option<JobId>,
+}
+
+impl<T> Answer<T> {
+    /// Data, and what a model reads.
+    pub fn new(structured: T, text: impl Into<String>) -> Self {
+        Self { structured, text: text.into(), job: None }
+    }
+
+    /// The same, about a job.
+    #[must_use]
+    pub fn of_job(mut self, job: &Job) -> Self {
+        self.job = Some(job.id().clone());
+        self
+    }
+}
+
+impl<T: Serialize> Answer<T> {
+    /// Data that is read as JSON.
+    pub fn json(structured: T) -> Self {
+        let text = to_value(&structured).to_string();
+        Self::new(structured, text)
+    }
+
+    pub(crate) fn untyped(self) -> Answer {
+        Answer { structured: to_value(&self.structured), text: self.text, job: self.job }
+    }
+}
+
+fn to_value(data: &impl Serialize) -> Value {
+    serde_json::to_value(data).unwrap_or_default()
 }
 
 /// Why a tool did not do its work.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ToolError {
+#[non_exhaustive]
+pub struct ToolError {
     /// A word for programs.
-    pub(crate) code: ErrorCode,
+    pub code: ErrorCode,
     /// A sentence for whoever called.
-    pub(crate) message: String,
+    pub message: String,
     /// The argument that is wrong.
-    pub(crate) field: Option<String>,
+    pub field: Option<String>,
     /// What the gate says beside.
-    pub(crate) refusal: Option<Box<RefusalDetails>>,
+    pub refusal: Option<Box<RefusalDetails>>,
     /// The shape a dialect gives to it, if it is not the common one.
     pub(crate) structured: Option<Value>,
 }
 
 impl ToolError {
-    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+    /// An error of a kind.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), field: None, refusal: None, structured: None }
     }
 
     /// A wrong argument that no schema can see.
-    pub(crate) fn argument(field: &str, message: impl std::fmt::Display) -> Self {
+    pub fn argument(field: &str, message: impl std::fmt::Display) -> Self {
         Self {
             field: Some(field.to_owned()),
             ..Self::new(ErrorCode::InvalidArgument, format!("{field}: {message}"))
@@ -83,13 +117,14 @@ impl ToolError {
     }
 
     /// The same error in a shape of its dialect.
-    pub(crate) fn shaped(mut self, structured: Value) -> Self {
-        self.structured = Some(structured);
+    #[must_use]
+    pub fn shaped(mut self, structured: &impl Serialize) -> Self {
+        self.structured = Some(to_value(structured));
         self
     }
 
     /// The error as most dialects tell it to programs.
-    pub(crate) fn to_value(&self) -> Value {
+    pub fn to_value(&self) -> Value {
         let mut error = json!({"code": self.code, "message": self.message});
         if let Some(field) = &self.field {
             error["field"] = json!(field);
@@ -101,7 +136,7 @@ impl ToolError {
     }
 
     /// What the gate says beside, by name.
-    pub(crate) fn details(&self) -> Map<String, Value> {
+    pub fn details(&self) -> Map<String, Value> {
         match serde_json::to_value(&self.refusal) {
             Ok(Value::Object(details)) => details,
             _ => Map::new(),

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use umbo_view::mask::Masker;
 
 /// The arguments of one call. They fit the tool's schema, and placeholders in them are the secrets
 /// again that they stand for.
@@ -13,8 +12,8 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    pub(crate) fn new(value: Value, masker: &Masker) -> Self {
-        let map = match restored(value, masker) {
+    pub(crate) fn new(value: Value) -> Self {
+        let map = match value {
             Value::Object(map) => map,
             _ => Map::new(),
         };
@@ -44,7 +43,7 @@ impl Arguments {
 
     /// A number of seconds.
     pub(crate) fn seconds(&self, name: &str) -> Option<Duration> {
-        duration(self.number(name)?)
+        Some(crate::time::seconds(self.number(name)?))
     }
 
     /// A list of strings.
@@ -69,24 +68,4 @@ pub(crate) fn whole(value: &Value) -> Option<u64> {
         let number = value.as_f64().filter(|number| *number >= 0.0)?;
         Some(Duration::try_from_secs_f64(number).map_or(u64::MAX, |whole| whole.as_secs()))
     })
-}
-
-/// Seconds as a span of time, at most what a clock can be advanced by.
-pub(crate) fn duration(seconds: f64) -> Option<Duration> {
-    const LONGEST: Duration = Duration::from_hours(100 * 365 * 24);
-    if seconds.is_nan() || seconds < 0.0 {
-        return None;
-    }
-    Some(Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST).min(LONGEST))
-}
-
-fn restored(value: Value, masker: &Masker) -> Value {
-    match value {
-        Value::String(text) if text.contains('#') => Value::String(masker.restore(&text)),
-        Value::Array(items) => items.into_iter().map(|item| restored(item, masker)).collect(),
-        Value::Object(map) => {
-            map.into_iter().map(|(name, value)| (name, restored(value, masker))).collect()
-        }
-        other => other,
-    }
 }

@@ -1,26 +1,24 @@
-//! One call of a tool: the operations of its caller, and the toolset it belongs to.
+//! One call of a tool of the dialect `umbo`: the operations of its caller.
 
 use std::ops::Deref;
-use std::time::Duration;
 
 use umbo_gate::Script;
 use umbo_recipes::Task;
 
-pub(crate) use umbo_ops::{Ran, Whose, fresh_name, now, text};
+pub(crate) use umbo_ops::{Ran, Whose, text};
 
-use crate::toolset::Toolset;
-use umbo_ops::Ticket;
+use umbo_ops::Caller;
 
 /// A call in progress. What it can do with jobs is in [`umbo_ops::Call`].
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
-    pub(crate) tools: &'a Toolset,
+    pub(crate) tools: &'a Caller,
     operations: umbo_ops::Call<'a>,
 }
 
 impl<'a> Call<'a> {
-    pub(crate) fn new(tools: &'a Toolset, ticket: &'a Ticket) -> Self {
-        Self { tools, operations: umbo_ops::Call::new(tools, ticket) }
+    pub(crate) fn new(operations: umbo_ops::Call<'a>) -> Self {
+        Self { tools: operations.caller, operations }
     }
 
     /// The same call, for a task of the project that runs these scripts. `word` stands for what is
@@ -41,9 +39,4 @@ impl<'a> Deref for Call<'a> {
     fn deref(&self) -> &Self::Target {
         &self.operations
     }
-}
-
-/// A span of time for one that is given in milliseconds.
-pub(crate) fn millis(number: f64) -> Duration {
-    crate::arguments::duration(number / 1000.0).unwrap_or_default()
 }

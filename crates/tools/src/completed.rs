@@ -1,12 +1,47 @@
 //! What a dialect tells of jobs that ended without their caller's knowing.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use umbo_engine::{Status, Summary};
-use umbo_ops::{Ticket, first_line};
+use umbo_ops::{Call, Ticket, first_line};
 
-use crate::answer::Completed;
-use crate::call::Call;
 use crate::toolset::Toolset;
+
+/// A job that ended unseen.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Completed {
+    /// The event, in the shape of the dialect.
+    pub event: Value,
+    /// The same as a sentence.
+    pub sentence: String,
+    /// Whether it ended with code 0.
+    pub is_success: bool,
+    /// Whether the sentence is a message of its own, which nothing may be written around.
+    pub is_message: bool,
+}
+
+impl Completed {
+    /// What a dialect tells of a job, as data and as a sentence.
+    pub fn new(job: &Summary, event: &impl Serialize, sentence: impl Into<String>) -> Self {
+        let event = serde_json::to_value(event).unwrap_or_default();
+        let is_success =
+            matches!(&job.status, Status::Ended(outcome) if outcome.exit_code() == Some(0));
+        Self { event, sentence: sentence.into(), is_success, is_message: false }
+    }
+
+    /// The same, with a sentence that is read by a program.
+    #[must_use]
+    pub fn as_message(mut self) -> Self {
+        self.is_message = true;
+        self
+    }
+
+    /// What most dialects tell of it.
+    pub fn usual(job: &Summary) -> Self {
+        Self::new(job, &event(job), sentence(job))
+    }
+}
 
 impl Toolset {
     /// What there is to tell of a job of this caller's that has ended unseen, once. The next result
@@ -15,24 +50,12 @@ impl Toolset {
         let job = self.engine.job(job).ok()?;
         let summary = self.completions.announce(&job)?;
         let ticket = Ticket::default();
-        let told = told(&Call::new(self, &ticket), &summary)?;
+        let told = self.told(&Call::new(self, &ticket), &summary)?;
         Some(self.masked_completion(told))
     }
 }
 
-fn is_success(summary: &Summary) -> bool {
-    matches!(&summary.status, Status::Ended(outcome) if outcome.exit_code() == Some(0))
-}
-
-pub(crate) fn told(call: &Call<'_>, summary: &Summary) -> Option<Completed> {
-    let event = (call.tools.dialect.event)(call, summary)?;
-    let sentence = (call.tools.dialect.sentence)(summary, &event);
-    Some(Completed { event, sentence, is_success: is_success(summary) })
-}
-
-/// What most dialects tell of a job that has ended.
-#[expect(clippy::unnecessary_wraps, reason = "the signature of all dialects' events")]
-pub(crate) fn event(_call: &Call<'_>, summary: &Summary) -> Option<Value> {
+fn event(summary: &Summary) -> Value {
     let mut value = json!({
         "job": summary.job.as_str(),
         "state": summary.status.name(),
@@ -47,11 +70,10 @@ pub(crate) fn event(_call: &Call<'_>, summary: &Summary) -> Option<Value> {
     {
         value["exit_code"] = json!(code);
     }
-    Some(value)
+    value
 }
 
-/// What most dialects say of it.
-pub(crate) fn sentence(summary: &Summary, _event: &Value) -> String {
+fn sentence(summary: &Summary) -> String {
     let how = match &summary.status {
         Status::Ended(outcome) => match (outcome.exit_code(), outcome.signal()) {
             (Some(code), _) => format!("{} with code {code}", outcome.end.name()),

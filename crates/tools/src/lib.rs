@@ -63,28 +63,31 @@ mod answer;
 mod arguments;
 mod call;
 mod completed;
-mod dialect;
+mod cut;
+mod definition;
+pub mod dialect;
 mod events;
 mod guidance;
-mod process_events;
 pub mod resource;
 mod schema;
 mod settings;
-pub mod tasks;
+mod time;
 mod tool;
 mod toolset;
 mod turn;
 
-pub use answer::{Completed, ToolResult};
-pub use dialect::names as dialects;
+pub use answer::{Answer, ToolError, ToolResult};
+pub use completed::Completed;
+pub use dialect::{Dialect, Host, names as dialects, settings as dialect_settings};
 pub use events::{JobEvent, JobEventKind, JobEvents};
 pub use guidance::Guidance;
-pub use process_events::{ProcessEvent, ProcessEvents};
 pub use schema::{Problem, check, input_schema, output_schema};
-pub use settings::{OmpSettings, ShellSettings};
+pub use settings::{
+    Setting, SettingDefault, SettingError, SettingKind, SettingValue, Settings, Tightens,
+};
 pub use tool::{Annotations, Binding, Hints, Overlap, Tool};
 pub use toolset::{BuildError, Builder, Toolset};
 pub use umbo_ops::{
-    Approver, Covers, Gatekeeper, Given, JobLog, Lasts, Owner, Question, Records, Reply, Tick,
-    Ticket, TicketBuilder, show_time,
+    Approver, Call, Caller, Covers, Gatekeeper, Given, JobLog, Lasts, Owner, Question, Records,
+    Reply, Tick, Ticket, TicketBuilder, show_time,
 };

@@ -69,8 +69,8 @@ pub(super) fn toolset_of(
         .minimize(settings.minimize)
         .timeout(settings.tools.timeout)
         .confine(confinement)
-        .shell_settings(settings.tools.shell.clone())
-        .omp_settings(settings.tools.omp.clone())
+        .project(context.config.project.clone())
+        .settings(settings.tools.dialects.clone())
         .build()
         .map_err(Failure::new)
 }

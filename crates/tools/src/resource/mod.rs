@@ -14,11 +14,11 @@ use umbo_view::{Budget, Reader};
 pub use address::{Address, Part};
 
 use crate::answer::compact;
-use crate::call::{Call, Whose, text};
 use crate::toolset::Toolset;
 use umbo_ops::JobLog;
 use umbo_ops::Ticket;
 use umbo_ops::first_line;
+use umbo_ops::{Call, Whose, text};
 
 /// What all outputs are.
 pub const MIME_TYPE: &str = "text/plain";

@@ -136,7 +136,9 @@ fn unite(mut left: Map<String, Value>, right: Map<String, Value>) -> Map<String,
                 let Value::Object(others) = value else { continue };
                 for (name, other) in others {
                     match properties.remove(&name) {
-                        Some(Value::Object(own)) if own != other.as_object().cloned().unwrap_or_default() => {
+                        Some(Value::Object(own))
+                            if own != other.as_object().cloned().unwrap_or_default() =>
+                        {
                             let other = other.as_object().cloned().unwrap_or_default();
                             properties.insert(name, Value::Object(unite(own, other)));
                         }

@@ -14,70 +14,83 @@ use serde_json::{Value, json};
 use umbo_engine::{Job, Met, Outcome, Status};
 use umbo_view::{Budget, View};
 
-use super::{Dialect, as_it_is, no_guidance, refuse};
+use super::{Dialect, Registered};
 use crate::answer::{Answer, ToolError, compact};
 use crate::call::{Call, text};
-use crate::tool::Definition;
+use crate::completed::Completed;
+use crate::definition::Definition;
+use crate::tool::Tool;
 use umbo_ops::report::Ended;
 
-pub(super) const DIALECT: Dialect = Dialect {
-    name: "umbo",
-    instructions: include_str!("instructions.md"),
-    tools: &[
-        Definition {
-            name: "exec",
-            words: include_str!("exec.md"),
-            contract: include_str!("exec.json"),
-            run: exec::run,
-        },
-        Definition {
-            name: "output",
-            words: include_str!("output.md"),
-            contract: include_str!("output.json"),
-            run: output::run,
-        },
-        Definition {
-            name: "input",
-            words: include_str!("input.md"),
-            contract: include_str!("input.json"),
-            run: input::run,
-        },
-        Definition {
-            name: "wait",
-            words: include_str!("wait.md"),
-            contract: include_str!("wait.json"),
-            run: wait::run,
-        },
-        Definition {
-            name: "stop",
-            words: include_str!("stop.md"),
-            contract: include_str!("stop.json"),
-            run: stop::run,
-        },
-        Definition {
-            name: "jobs",
-            words: include_str!("jobs.md"),
-            contract: include_str!("jobs.json"),
-            run: jobs::run,
-        },
-        Definition {
-            name: "recipe",
-            words: include_str!("recipe.md"),
-            contract: include_str!("recipe.json"),
-            run: recipe::run,
-        },
-    ],
-    prefers_bash: false,
-    tells_in_structure: true,
-    refusal: refuse,
-    fields: &[],
-    shape: ToolError::to_value,
-    guidance: no_guidance,
-    tailor: as_it_is,
-    is_enabled: |_| true,
-    event: crate::completed::event,
-    sentence: crate::completed::sentence,
-};
+pub(super) const REGISTERED: Registered =
+    Registered { name: "umbo", settings: &[], open: |_| Box::new(Umbo) };
+
+/// The dialect.
+#[derive(Debug)]
+struct Umbo;
+
+impl Dialect for Umbo {
+    fn name(&self) -> &'static str {
+        REGISTERED.name
+    }
+
+    fn instructions(&self) -> &str {
+        include_str!("instructions.md")
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        TOOLS.iter().map(Definition::load).collect()
+    }
+
+    fn attach(&self, structured: &mut Value, completed: &[Completed]) {
+        structured["completed"] = completed.iter().map(|told| told.event.clone()).collect();
+    }
+}
+
+const TOOLS: [Definition; 7] = [
+    Definition {
+        name: "exec",
+        words: include_str!("exec.md"),
+        contract: include_str!("exec.json"),
+        run: exec::run,
+    },
+    Definition {
+        name: "output",
+        words: include_str!("output.md"),
+        contract: include_str!("output.json"),
+        run: output::run,
+    },
+    Definition {
+        name: "input",
+        words: include_str!("input.md"),
+        contract: include_str!("input.json"),
+        run: input::run,
+    },
+    Definition {
+        name: "wait",
+        words: include_str!("wait.md"),
+        contract: include_str!("wait.json"),
+        run: wait::run,
+    },
+    Definition {
+        name: "stop",
+        words: include_str!("stop.md"),
+        contract: include_str!("stop.json"),
+        run: stop::run,
+    },
+    Definition {
+        name: "jobs",
+        words: include_str!("jobs.md"),
+        contract: include_str!("jobs.json"),
+        run: jobs::run,
+    },
+    Definition {
+        name: "recipe",
+        words: include_str!("recipe.md"),
+        contract: include_str!("recipe.json"),
+        run: recipe::run,
+    },
+];
 
 /// The word for what a wait came to.
 fn reason(met: &Met) -> &'static str {

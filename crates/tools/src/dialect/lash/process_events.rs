@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use umbo_engine::{Event, EventKind, Job, Result};
+use umbo_ops::{Call, Ticket};
+
+use crate::toolset::Toolset;
 
 /// The kind of an event that says that something was typed.
 const STDIN: &str = "signal.stdin";
@@ -28,21 +31,24 @@ pub struct ProcessEvent {
     pub payload: Value,
 }
 
-impl ProcessEvents {
-    pub(crate) fn new(job: Job) -> Self {
-        Self { job }
-    }
+/// The events of a process that was started to stay, by the id that its start answered with.
+pub fn process_events(tools: &Toolset, process_id: &str) -> Option<ProcessEvents> {
+    let ticket = Ticket::default();
+    let job = Call::new(tools.caller(), &ticket).named(process_id)?;
+    Some(ProcessEvents { job })
+}
 
+impl ProcessEvents {
     /// The first event of a kind with a higher number than `sequence`, waited for. `None` after
-    /// `patience`, or if the process ends first.
+    /// `timeout`, or if the process ends first.
     pub fn wait_event_after(
         &self,
         kind: &str,
         sequence: u64,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Option<ProcessEvent>> {
         let name = if kind == STDIN { "input" } else { kind };
-        Ok(self.job.wait_event_after(name, sequence, patience)?.as_ref().map(told))
+        Ok(self.job.wait_event_after(name, sequence, timeout)?.as_ref().map(told))
     }
 }
 

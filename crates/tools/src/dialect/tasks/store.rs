@@ -3,7 +3,7 @@
 //! the order of the changes.
 //!
 //! The store knows nothing of processes: whoever adds a task says how to cancel it. The tools of
-//! the dialect `tasks` fill the store of their [`Toolset`](crate::Toolset). An agent loop drains that
+//! the dialect fill its own store ([`Tasks::store`](super::Tasks::store)). An agent loop drains that
 //! one, or goes by what results tell (`completed`): what was drained, results do not tell.
 
 use std::collections::{HashMap, VecDeque};
@@ -11,18 +11,16 @@ use std::fmt;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::call::{fresh_name, now};
-
-pub use umbo_command::Risk;
-pub use umbo_command::tasks::{Classification, classify};
+use umbo_engine::JobId;
+use umbo_ops::now;
 
 /// The domain of every [`TaskChange`].
 pub const TASK_DOMAIN: &str = "bg_tasks";
 
 /// Where a task is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
     /// It runs.
@@ -100,7 +98,21 @@ pub struct TaskChange {
 
 /// `b` and eight random characters of base 36.
 pub fn generate_id() -> String {
-    fresh_name("b", 8)
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    /// The letters of job ids, which leave out i, l, o and u.
+    const BASE_32: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    // The end of a job's id is 80 random bits; eight of these characters are 41 of them.
+    let job = JobId::generate();
+    let random = job.as_str().bytes().rev().take(16);
+    let value = |byte| BASE_32.iter().position(|digit| *digit == byte).unwrap_or_default() as u128;
+    let mut random = random.fold(0_u128, |number, byte| number * 32 + value(byte));
+    let mut id = "b".to_owned();
+    for _ in 0..8 {
+        let place = usize::try_from(random % 36).unwrap_or_default();
+        id.push(char::from(DIGITS[place]));
+        random /= 36;
+    }
+    id
 }
 
 type Observer = Arc<dyn Fn(&TaskChange) + Send + Sync>;
@@ -347,6 +359,9 @@ mod tests {
         assert!(id.starts_with('b'));
         assert!(id.chars().all(|c| c.is_ascii_digit() || c.is_ascii_lowercase()));
         assert_ne!(id, generate_id());
+        let seen: std::collections::BTreeSet<char> =
+            (0..500).flat_map(|_| generate_id()[1..].chars().collect::<Vec<_>>()).collect();
+        assert_eq!(seen.len(), 36, "4000 random characters have every one of 36: {seen:?}");
     }
 
     #[test]
