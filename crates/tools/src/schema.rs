@@ -120,7 +120,7 @@ fn check_at(schema: &Value, value: &Value, field: &str) -> Result<(), Problem> {
         }
         Value::String(text) => {
             let least = schema.get("minLength").and_then(Value::as_u64).unwrap_or(0);
-            if (text.chars().count() as u64) < least {
+            if least > 0 && (text.chars().count() as u64) < least {
                 return Err(Problem::new(field, value, accepted(schema)));
             }
             Ok(())

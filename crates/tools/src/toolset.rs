@@ -353,6 +353,11 @@ impl Toolset {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
+    /// What is said to who asks for a tool that does not exist.
+    pub fn unknown_tool(&self, name: &str) -> String {
+        self.dialect.unknown_tool(name, &self.tools).message
+    }
+
     /// Calls a tool. Whatever goes wrong is in the result.
     pub fn call(&self, name: &str, arguments: Value, ticket: &Ticket) -> ToolResult {
         let span = info_span!(

@@ -5,6 +5,7 @@ mod clients;
 mod http;
 mod log;
 mod resources;
+mod schemas;
 mod tasks;
 mod web;
 
