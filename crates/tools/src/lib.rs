@@ -28,6 +28,7 @@
 //! # use std::time::Duration;
 //! # use serde_json::json;
 //! # use umbo_engine::Engine;
+//! # use umbo_tools::dialect::lash;
 //! # use umbo_tools::{Owner, Ticket, Toolset};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # umbo_engine::init();
@@ -49,7 +50,7 @@
 //! tools.call("start_command", json!({"cmd": "python3 -q"}), &ticket);
 //! let typed = json!({"process_id": "call-shell-1", "chars": "6 * 7\n"});
 //! tools.call("write_stdin", typed, &Ticket::default());
-//! if let Some(events) = tools.process_events("call-shell-1") {
+//! if let Some(events) = lash::process_events(&tools, "call-shell-1") {
 //!     events.wait_event_after("signal.stdin", 0, Duration::from_secs(1))?;
 //! }
 //! # Ok(())

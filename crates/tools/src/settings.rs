@@ -29,6 +29,8 @@ pub enum SettingKind {
     Flag,
     /// A whole number from 1 up.
     Count,
+    /// A whole number from 0 up.
+    Number,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// A program that reads lines as a shell does: a name or a path.
@@ -160,6 +162,7 @@ impl SettingKind {
                 _ => None,
             },
             Self::Count => text.parse().ok().filter(|number| *number > 0).map(SettingValue::Number),
+            Self::Number => text.parse().ok().map(SettingValue::Number),
             Self::List => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Some(SettingValue::List(items.map(str::to_owned).collect()))
@@ -173,6 +176,7 @@ impl SettingKind {
         match self {
             Self::Flag => "true or false".to_owned(),
             Self::Count => "a whole number from 1 up".to_owned(),
+            Self::Number => "a whole number from 0 up".to_owned(),
             Self::Choice(words) => {
                 words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ")
             }
@@ -186,7 +190,9 @@ impl SettingKind {
     /// Whether a value is of this kind.
     pub fn fits(self, value: &SettingValue) -> bool {
         match (self, value) {
-            (Self::Flag, SettingValue::Flag(_)) | (Self::List, SettingValue::List(_)) => true,
+            (Self::Flag, SettingValue::Flag(_))
+            | (Self::List, SettingValue::List(_))
+            | (Self::Number, SettingValue::Number(_)) => true,
             (Self::Count, SettingValue::Number(number)) => *number > 0,
             (Self::Choice(words), SettingValue::Text(text)) => words.contains(&text.as_str()),
             (Self::Program, SettingValue::Text(text)) => {

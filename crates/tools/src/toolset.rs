@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tracing::{field, info, info_span};
-use umbo_engine::{Engine, Summary};
+use umbo_engine::{Engine, Status, Summary};
 use umbo_ops::{Call, Caller, ErrorCode, Gatekeeper, Owner, Ticket};
 use umbo_view::Budget;
 use umbo_view::mask::Masker;
@@ -408,10 +408,23 @@ impl Toolset {
         }
     }
 
-    /// What ended since the last result.
+    /// What ended since somebody last asked or was told, in the order in which it ended. Never waits;
+    /// what is told here, no result tells.
+    pub fn drain_completed(&self) -> Vec<Completed> {
+        let told = self.completed(&Ticket::default());
+        told.into_iter().map(|told| self.masked_completion(told)).collect()
+    }
+
+    /// The jobs of the caller that ended unknown to it, in the order in which they ended.
+    pub(crate) fn take_ended(&self) -> Vec<Summary> {
+        let mut ended = self.completions.take(self);
+        ended.sort_by_key(ended_at);
+        ended
+    }
+
     fn completed(&self, ticket: &Ticket) -> Vec<Completed> {
         let call = Call::new(self, ticket);
-        let ended = self.completions.take(self);
+        let ended = self.take_ended();
         ended.iter().filter_map(|summary| self.told(&call, summary)).collect()
     }
 
@@ -458,6 +471,14 @@ impl Toolset {
             }
             other => other,
         }
+    }
+}
+
+/// When a job ended; one that has not comes last.
+fn ended_at(job: &Summary) -> u64 {
+    match &job.status {
+        Status::Ended(outcome) => outcome.ended_at,
+        Status::Created | Status::Started { .. } => u64::MAX,
     }
 }
 

@@ -245,7 +245,7 @@ mod tests {
         for key in KEYS.iter() {
             let other = match key.kind {
                 Kind::Flag => format!("{}", key.preset != Preset::Text("true")),
-                Kind::Count => "7".into(),
+                Kind::Count | Kind::Number => "7".into(),
                 Kind::Size => "\"3M\"".into(),
                 Kind::Span => "\"2d\"".into(),
                 Kind::Choice(words) => format!("{:?}", words[0]),

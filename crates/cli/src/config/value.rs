@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Flag,
     /// A number from 1 up.
     Count,
+    /// A number from 0 up.
+    Number,
     /// Bytes.
     Size,
     /// A span of time.
@@ -76,6 +78,7 @@ impl From<SettingKind> for Kind {
         match kind {
             SettingKind::Flag => Self::Flag,
             SettingKind::Count => Self::Count,
+            SettingKind::Number => Self::Number,
             SettingKind::Choice(words) => Self::Choice(words),
             SettingKind::Program => Self::Program,
             SettingKind::Path => Self::Path,
@@ -92,6 +95,7 @@ impl Kind {
         match self {
             Self::Flag => "true or false".into(),
             Self::Count => "a whole number from 1 up".into(),
+            Self::Number => "a whole number from 0 up".into(),
             Self::Size => "bytes from 1 up, or a size as \"64k\", \"10M\" or \"4G\"".into(),
             Self::Span => "a time as \"12h\" or \"30d\"".into(),
             Self::Shell => {
@@ -128,11 +132,11 @@ impl Kind {
     pub(crate) fn read_toml(self, item: &Item) -> Option<Value> {
         match self {
             Self::Flag => item.as_bool().map(Value::Flag),
-            Self::Count | Self::Size | Self::Span if item.is_integer() => {
+            Self::Count | Self::Number | Self::Size | Self::Span if item.is_integer() => {
                 let number = u64::try_from(item.as_integer()?).ok()?;
                 self.read_text(&number.to_string())
             }
-            Self::Count => None,
+            Self::Count | Self::Number => None,
             Self::Patterns | Self::Texts => {
                 let texts: Option<Vec<String>> =
                     item.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect();
@@ -164,6 +168,7 @@ impl Kind {
                 _ => None,
             },
             Self::Count => number(text.parse().ok()),
+            Self::Number => text.parse().ok().map(Value::Number),
             Self::Size => number(parse_bytes(text).ok()),
             Self::Span => word(parse_duration(text).is_ok()),
             Self::Mode => Some(Value::Text(Mode::from_str(text).ok()?.to_string())),

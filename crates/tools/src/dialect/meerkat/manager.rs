@@ -57,7 +57,7 @@ impl<'a> JobManager<'a> {
     /// what is told here, no result tells.
     pub fn drain_completed(&self) -> Vec<JobCompleted> {
         self.with_call(|call| {
-            let ended = self.tools.completions.take(self.tools);
+            let ended = self.tools.take_ended();
             ended.iter().filter_map(|summary| completed(call, summary)).collect()
         })
     }

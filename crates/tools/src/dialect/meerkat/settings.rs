@@ -50,7 +50,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "tools.shell.completed_job_ttl_secs",
-        kind: SettingKind::Count,
+        kind: SettingKind::Number,
         default: SettingDefault::Text("300"),
         tightens: Tightens::Lower,
         doc: "for how long they see them there",

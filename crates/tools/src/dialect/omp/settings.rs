@@ -21,7 +21,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "tools.omp.async.max_jobs",
-        kind: SettingKind::Count,
+        kind: SettingKind::Number,
         default: SettingDefault::Text("100"),
         tightens: Tightens::Lower,
         doc: "how many background jobs an agent has in `omp`, at most 100",

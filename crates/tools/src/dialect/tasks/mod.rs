@@ -113,6 +113,7 @@ struct ListedTask {
 
 /// The same, with what it wrote.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 struct TaskWithOutput {
     #[serde(flatten)]
     task: ListedTask,
