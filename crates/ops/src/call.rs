@@ -61,6 +61,7 @@ impl<'a> Call<'a> {
 
     /// The same call, for a task of the project that runs these scripts. `word` stands for what is
     /// none.
+    #[must_use]
     pub fn for_recipe(&self, word: &'a str, task: Option<&'a Task>, scripts: &'a [Script]) -> Self {
         let name = task.map_or(word, |task| task.name.as_str());
         Self { recipe: Some(Recipe { name, scripts }), task, ..*self }
@@ -145,7 +146,7 @@ impl<'a> Call<'a> {
         let permit = self.admit(request)?;
         let deadline = Instant::now().checked_add(patience);
         // Who has no time for the end is told of the start: before that there is no job to tell of.
-        let mut attached = if patience < PATIENT {
+        let mut attached = if patience < PATIENT || self.ticket.wants_start() {
             self.caller.engine.spawn(request)?
         } else {
             self.caller.engine.attend(request, BEAT)?
@@ -155,6 +156,7 @@ impl<'a> Call<'a> {
         if request.on_disconnect == OnDisconnect::Stop {
             self.ticket.bind(&job);
         }
+        self.ticket.tell_start(&job);
         let mut watch = self.watch(&job);
         let outcome = loop {
             let left = remaining(deadline);

@@ -78,7 +78,7 @@ pub struct Caller {
 /// How a caller is to be.
 pub struct CallerBuilder {
     engine: Engine,
-    masker: Option<Masker>,
+    masker: Option<Arc<Masker>>,
     directory: PathBuf,
     environment: Vec<(OsString, OsString)>,
     owner: Owner,
@@ -203,8 +203,8 @@ impl Caller {
 impl CallerBuilder {
     /// Which secrets are masked in every answer; well-known formats only, unless given.
     #[must_use]
-    pub fn masker(mut self, masker: Masker) -> Self {
-        self.masker = Some(masker);
+    pub fn masker(mut self, masker: impl Into<Arc<Masker>>) -> Self {
+        self.masker = Some(masker.into());
         self
     }
 
@@ -310,7 +310,7 @@ impl CallerBuilder {
     pub fn build(self) -> Result<Caller, umbo_view::mask::MaskError> {
         let masker = match self.masker {
             Some(masker) => masker,
-            None => Masker::builder().build()?,
+            None => Arc::new(Masker::builder().build()?),
         };
         let comes_back = matches!(self.owner, Owner::Named(_));
         let owner = match self.owner {
@@ -330,7 +330,7 @@ impl CallerBuilder {
             recipes,
             completions: Arc::new(Completions::new(comes_back)),
             engine,
-            masker: Arc::new(masker),
+            masker,
             directory: self.directory,
             environment: self.environment.into(),
             owner,

@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Call, Decision, Error, Gate, Ground, Input, Mode, Policy, Premises,
+    Admission, Approver, Audit, Call, Decision, Error, Gate, Ground, Input, Mode, Policy, Premises,
     Recipe, Refusal, ShellState,
 };
+
+use umbo_recipes::quote;
 
 use crate::audit_writer::{AuditWriter, Entry};
 use crate::clock::now;
@@ -131,6 +133,11 @@ impl Gatekeeper {
     /// The mode it decides in.
     pub fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// The record of what it decided, and of what became of it.
+    pub fn audit(&self) -> Result<Audit, Error> {
+        self.premises.audit()
     }
 
     /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
@@ -298,7 +305,7 @@ impl Asked {
             Command::Argv(words) => {
                 let exact = words.iter().all(|word| word.to_str().is_some());
                 let text: Vec<String> =
-                    words.iter().map(|word| quote(&word.to_string_lossy())).collect();
+                    words.iter().map(|word| quote::word(&word.to_string_lossy())).collect();
                 let state = if exact { fresh } else { ShellState::Carried };
                 let (text, setting) = (text.join(" "), setting("argv"));
                 Self { text, language: Language::Posix, state, setting }
@@ -322,13 +329,4 @@ fn language(shell: &Shell) -> (Language, bool) {
             Language::named(&name).map_or((Language::Posix, false), |language| (language, true))
         }
     }
-}
-
-/// A word as a shell has to be given it.
-fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -13,6 +13,7 @@ use umbo_view::Tick;
 const CANCELLED: Ladder = Ladder { interrupt: None, terminate: Some(Duration::from_secs(2)) };
 
 type Listener = dyn Fn(&Tick) + Send + Sync;
+type StartListener = dyn Fn(&Job) + Send + Sync;
 
 /// A handle to a call in progress. Clones are the same ticket.
 #[derive(Clone, Default)]
@@ -26,6 +27,7 @@ struct Inner {
     /// The command that dies with the call.
     job: Mutex<Option<Job>>,
     listener: Option<Box<Listener>>,
+    on_start: Option<Box<StartListener>>,
     approver: Option<Box<dyn Approver + Send + Sync>>,
     /// What the caller calls this call.
     id: Option<String>,
@@ -42,6 +44,14 @@ impl TicketBuilder {
     #[must_use]
     pub fn progress(mut self, listener: impl Fn(&Tick) + Send + Sync + 'static) -> Self {
         self.inner.listener = Some(Box::new(listener));
+        self
+    }
+
+    /// Its holder hears which job the call waits for, as soon as that is there. The call waits until
+    /// the listener returns, so that who follows the output of a job can do it there.
+    #[must_use]
+    pub fn on_start(mut self, listener: impl Fn(&Job) + Send + Sync + 'static) -> Self {
+        self.inner.on_start = Some(Box::new(listener));
         self
     }
 
@@ -120,6 +130,18 @@ impl Ticket {
     /// Whether its holder hears how the call stands.
     pub fn wants_progress(&self) -> bool {
         self.inner.listener.is_some()
+    }
+
+    /// Whether its holder hears which job the call waits for.
+    pub(crate) fn wants_start(&self) -> bool {
+        self.inner.on_start.is_some()
+    }
+
+    /// Tells its holder which job the call waits for.
+    pub(crate) fn tell_start(&self, job: &Job) {
+        if let Some(listener) = &self.inner.on_start {
+            listener(job);
+        }
     }
 
     /// Tells its holder how the call stands.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use umbo_engine::{Job, JobId};
+use umbo_engine::Job;
 use umbo_ops::{ErrorCode, RefusalDetails};
 
 use crate::completed::Completed;
@@ -41,7 +41,7 @@ impl ToolResult {
 pub struct Answer<T = Value> {
     pub(crate) structured: T,
     pub(crate) text: String,
-    pub(crate) job: Option<JobId>,
+    pub(crate) job: Option<String>,
 }
 
 impl<T> Answer<T> {
@@ -53,7 +53,14 @@ impl<T> Answer<T> {
     /// The same, about a job.
     #[must_use]
     pub fn of_job(mut self, job: &Job) -> Self {
-        self.job = Some(job.id().clone());
+        self.job = Some(job.id().to_string());
+        self
+    }
+
+    /// The same, about the job with this id.
+    #[must_use]
+    pub fn of_job_id(mut self, job: &str) -> Self {
+        self.job = Some(job.to_owned());
         self
     }
 }

@@ -61,11 +61,8 @@
 //! through a view: sanitised, masked, bounded.
 
 mod answer;
-mod arguments;
-mod call;
 mod completed;
 mod cut;
-mod definition;
 pub mod dialect;
 mod events;
 mod guidance;

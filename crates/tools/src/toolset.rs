@@ -408,7 +408,7 @@ impl Toolset {
             text: self.masker.mask_text(&text),
             is_error: error.is_some(),
             error,
-            job: job.map(|job| job.to_string()),
+            job,
             completed: completed.into_iter().map(|told| self.masked_completion(told)).collect(),
         }
     }

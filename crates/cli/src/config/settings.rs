@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use umbo_engine::{Listed, Shell};
 use umbo_gate::{EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
+use umbo_ops::ErrorCode;
 use umbo_tools::SettingValue;
 use umbo_view::Budget;
 
@@ -76,11 +77,12 @@ impl Confinement {
         match restrict_to_project(directory, &self.project) {
             Err(Error::OutsideProject(_)) => {
                 let outside = Error::OutsideProject(given.display().to_string());
-                Err(Failure::new(format!(
+                let message = format!(
                     "{outside} {} (restrict_to_project: {})",
                     self.project.display(),
                     self.origin
-                )))
+                );
+                Err(Failure::coded(ErrorCode::OutsideProject, None, message))
             }
             // What else is wrong with it is said when it is used.
             _ => Ok(()),

@@ -1,18 +1,5 @@
 //! The tasks of a project, for whoever lists or runs them: the folder they are found in, what each
 //! would do at worst, how it last ended, and the request that runs it.
-//!
-//! ```no_run
-//! use umbo_recipes::{Cache, Options};
-//! use umbo_ops::project::{Folder, Listing, Runs};
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let engine = umbo_engine::Engine::builder("/tmp/umbo-state").open()?;
-//! let options = Options::for_environment(std::env::vars_os());
-//! let folder = Folder::open(".".as_ref(), &options, &Cache::in_memory())?;
-//! let listing = Listing::new(&folder, &Runs::of(&engine)?, |task| task.name.contains("test"));
-//! # Ok(())
-//! # }
-//! ```
 
 mod calls;
 mod listing;
@@ -26,7 +13,7 @@ use umbo_engine::{Command, Login, Request, Shell};
 use umbo_recipes::select::Selection;
 use umbo_recipes::{Cache, Error, Options, Program, Project, Task};
 
-pub use listing::{Described, Listing};
+pub use listing::{RunnerAnswer, TaskAnswer};
 pub use risk::Risks;
 pub(crate) use runs::TASK;
 pub use runs::{Runs, job_name};
