@@ -9,6 +9,9 @@ use crate::{fuzz, setup, tidy};
 
 const NEXTEST: &str = "0.9.143";
 
+/// Examples that show how the libraries are used, and check that it is so.
+const EXAMPLES: [(&str, &str); 1] = [("umbo-tools", "custom_dialect")];
+
 /// All of it.
 pub(crate) fn full() -> Done {
     let start = Instant::now();
@@ -23,6 +26,9 @@ pub(crate) fn full() -> Done {
     step_of(&mut tests())?;
     step_of(&mut exact_tokens())?;
     step_of(&mut cargo(&["test", "--doc", "--workspace", "--all-features"]))?;
+    for (package, example) in EXAMPLES {
+        step_of(&mut cargo(&["run", "--quiet", "--package", package, "--example", example]))?;
+    }
     step_of(&mut docs())?;
     step("a minute of fuzzing for each target", || fuzz::run(&["all"]))?;
     say(format!("\n== all well after {:.0} s", start.elapsed().as_secs_f64()));

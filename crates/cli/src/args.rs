@@ -20,7 +20,7 @@ pub(crate) use self::http::{Http, Log};
 pub(crate) use self::install::{Install, Uninstall};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
 pub(crate) use self::wait::Wait;
-use crate::budget::{Room, parse_budget};
+use crate::budget::{BudgetArg, parse_budget};
 use crate::complete;
 use crate::install::Client;
 use crate::install::clients::ANY;
@@ -184,7 +184,7 @@ pub(crate) struct Start {
     pub(crate) leaks: OnLeak,
     /// With --json: how much output the answer may hold, as in `umbo output --budget`
     #[arg(long, value_name = "ROOM", value_parser = parse_budget)]
-    pub(crate) budget: Option<Room>,
+    pub(crate) budget: Option<BudgetArg>,
     /// Fail instead of waiting when as many jobs run as may
     #[arg(long)]
     pub(crate) no_queue: bool,
@@ -323,7 +323,7 @@ pub(crate) struct Output {
     pub(crate) until: Option<u64>,
     /// How much at most: 50k (bytes), 2000l (lines), 8000t (tokens), several with commas, or none
     #[arg(long, value_name = "ROOM", value_parser = parse_budget, conflicts_with = "raw")]
-    pub(crate) budget: Option<Room>,
+    pub(crate) budget: Option<BudgetArg>,
     /// Fold the noise of known tools, counted; or =false not to
     #[arg(
         long,
@@ -373,6 +373,8 @@ pub(crate) struct Input {
     /// Give its terminal this size
     #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse_size)]
     pub(crate) resize: Option<Size>,
+    #[arg(long, value_name = "MODE", help = MODE_HELP)]
+    pub(crate) mode: Option<Mode>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -406,6 +408,8 @@ pub(crate) struct Attach {
     /// The key that leaves the terminal to itself
     #[arg(long, value_name = "KEY", default_value = "ctrl-\\")]
     pub(crate) detach_key: String,
+    #[arg(long, value_name = "MODE", help = MODE_HELP)]
+    pub(crate) mode: Option<Mode>,
 }
 
 #[derive(Debug, ClapArgs)]

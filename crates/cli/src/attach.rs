@@ -2,14 +2,17 @@
 //! whether anybody sits there, and survives the one who does.
 
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use rustix::termios::tcgetwinsize;
 use umbo_engine::{Followed, Job, Size};
+use umbo_ops::Attachment;
 
 use crate::failure::Failure;
 use crate::output;
+use crate::secrets;
 use crate::terminal::{self, Raw};
 
 /// How often the size of the caller's terminal is compared; nothing else here is polled.
@@ -24,20 +27,21 @@ pub(crate) enum Left {
 }
 
 /// Joins the terminals until the job ends or the detach key is typed.
-pub(crate) fn sit_down(job: &Job, detach: &[u8]) -> Result<Left, Failure> {
+pub(crate) fn sit_down(attachment: &Arc<Attachment>, detach: &[u8]) -> Result<Left, Failure> {
+    let job = attachment.job();
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Failure::new("attach needs a terminal; use `umbo input` and `umbo screen`"));
     }
     let (picture, offset) = job.redraw()?;
-    let _seat = Seat::take()?;
+    let _terminal = RawTerminal::take()?;
     // Compared with what was sent, not with what it is later: a change between is one too.
     let mut size = window();
     fit(job, size);
     output::bytes(b"\x1b[2J\x1b[H")?;
     output::bytes(picture.as_bytes())?;
     let typing = {
-        let (job, detach) = (job.clone(), detach.to_vec());
-        thread::spawn(move || type_into(&job, &detach))
+        let (attachment, detach) = (Arc::clone(attachment), detach.to_vec());
+        thread::spawn(move || type_into(&attachment, &detach))
     };
     let mut follower = job.follow(offset)?;
     loop {
@@ -57,14 +61,23 @@ pub(crate) fn sit_down(job: &Job, detach: &[u8]) -> Result<Left, Failure> {
     }
 }
 
-/// Sends keys until the detach key comes, or the terminal is gone.
-fn type_into(job: &Job, detach: &[u8]) {
+/// Sends keys until the detach key comes, or the terminal is gone. Keys that the gate refuses are not
+/// sent: the person is told why, and the line stays where it is.
+fn type_into(attachment: &Attachment, detach: &[u8]) {
     let mut buffer = [0; 4096];
     loop {
         let typed = terminal::typed(&mut buffer);
         let leaves = !detach.is_empty() && typed.windows(detach.len()).any(|keys| keys == detach);
-        if typed.is_empty() || leaves || job.input(typed).is_err() {
+        if typed.is_empty() || leaves {
             return;
+        }
+        match attachment.send(typed) {
+            Ok(()) => {}
+            Err(error) if error.refusal.is_some() => {
+                let said = secrets::hidden(&error.message).replace('\n', "\r\n");
+                let _ = output::bytes(format!("\r\numbo: {said}\r\n").as_bytes());
+            }
+            Err(_) => return,
         }
     }
 }
@@ -82,17 +95,17 @@ fn fit(job: &Job, size: Option<Size>) {
 }
 
 /// The caller's terminal, which is left as it was found.
-struct Seat {
+struct RawTerminal {
     _raw: Raw,
 }
 
-impl Seat {
+impl RawTerminal {
     fn take() -> Result<Self, Failure> {
         Ok(Self { _raw: Raw::enter()? })
     }
 }
 
-impl Drop for Seat {
+impl Drop for RawTerminal {
     fn drop(&mut self) {
         // Whatever mode the program inside had chosen: main screen, visible cursor, no mouse.
         let _ = output::bytes(b"\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?2004l\x1b[0m\r\n");

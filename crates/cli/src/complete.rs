@@ -19,7 +19,7 @@ use umbo_gate::{Approval, Standing};
 
 use crate::args::{Args, Global};
 use crate::config::KEYS;
-use crate::context::{Caller, Context};
+use crate::context::{CallerWords, Context, WorksFor};
 use crate::gate;
 use crate::output;
 use crate::secrets;
@@ -67,9 +67,10 @@ pub(crate) fn running_jobs() -> ArgValueCandidates {
 /// The tasks of the project.
 pub(crate) fn tasks() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let Some(folder) = context().and_then(|context| context.folder(None).ok()) else {
-            return Vec::new();
-        };
+        let caller = context().and_then(|context| context.observer(&CallerWords::default()).ok());
+        let folder =
+            caller.and_then(|caller| caller.tasks_near(&caller.directory, Path::new("/")).ok());
+        let Some(folder) = folder else { return Vec::new() };
         let tasks = folder.project.runners.iter().flat_map(umbo_recipes::Runner::listed);
         tasks
             .filter(|task| is_plain(&task.name))
@@ -97,7 +98,7 @@ pub(crate) fn dialects() -> ArgValueCandidates {
 
 fn context() -> Option<Context> {
     let global = Global { json: false, state_dir: None };
-    Context::from_environment(global, Caller::Person, Warmth::Cold).ok()
+    Context::from_environment(global, WorksFor::Person, Warmth::Cold).ok()
 }
 
 fn listed(is_wanted: impl Fn(&Summary) -> bool) -> Vec<CompletionCandidate> {
@@ -118,7 +119,7 @@ fn listed(is_wanted: impl Fn(&Summary) -> bool) -> Vec<CompletionCandidate> {
 fn open_questions() -> Option<Vec<CompletionCandidate>> {
     let approvals = gate::premises(&context()?).ok()?.approvals().ok()?;
     let open = |approval: &Approval| matches!(approval.standing, Standing::Open);
-    let listed = approvals.list(gate::now()).ok()?.into_iter().filter_map(Result::ok);
+    let listed = approvals.list(umbo_ops::now()).ok()?.into_iter().filter_map(Result::ok);
     Some(
         listed
             .filter(open)

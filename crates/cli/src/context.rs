@@ -3,19 +3,24 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use umbo_engine::{Engine, Environment, Job, Listed, Scope, Warmth};
-use umbo_recipes::{Cache, Options};
-use umbo_tools::project::Folder;
+use umbo_engine::{Engine, Environment, Listed, Warmth};
+use umbo_gate::Mode;
+use umbo_ops::{Caller, CallerBuilder, Owner};
+use umbo_view::mask::Masker;
 
 use crate::args::Global;
+use crate::budget::BudgetArg;
 use crate::config::{Config, Settings, World};
 use crate::failure::Failure;
+use crate::gate;
 use crate::http;
 use crate::output::Format;
 use crate::secrets;
+use crate::time::TimeLimit;
 
 /// What every verb needs.
 #[derive(Clone)]
@@ -32,7 +37,7 @@ pub(crate) struct Context {
 
 /// For whom umbo works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Caller {
+pub(crate) enum WorksFor {
     Person,
     Agent,
 }
@@ -40,7 +45,7 @@ pub(crate) enum Caller {
 impl Context {
     pub(crate) fn from_environment(
         global: Global,
-        caller: Caller,
+        works_for: WorksFor,
         warmth: Warmth,
     ) -> Result<Self, Failure> {
         let named_state = match global.state_dir {
@@ -51,9 +56,9 @@ impl Context {
         let config = Self::read_configuration();
         let settings = config.settings();
         secrets::learn(&settings.environment.set);
-        let (max_running, listed) = match caller {
-            Caller::Person => (settings.max_running, Listed::default()),
-            Caller::Agent => (settings.tools.max_running, settings.listed()),
+        let (max_running, listed) = match works_for {
+            WorksFor::Person => (settings.max_running, Listed::default()),
+            WorksFor::Agent => (settings.tools.max_running, settings.listed()),
         };
         let engine = Engine::builder(state)
             .warmth(warmth)
@@ -124,14 +129,67 @@ impl Context {
         env::var_os("PATH").unwrap_or_default()
     }
 
-    /// The tasks of the folder the caller means, or of the nearest one above it that has any.
-    pub(crate) fn folder(&self, cwd: Option<&Path>) -> Result<Folder, Failure> {
-        let here = Self::directory()?;
-        let here = cwd.map_or_else(|| here.clone(), |cwd| here.join(cwd));
-        let options = Options::for_environment(env::vars_os());
-        let cache = Cache::in_directory(self.engine.state_directory().join("recipes"));
-        Folder::find(&here, Path::new("/"), &options, &cache).map_err(Failure::new)
+    /// The person who asks, with what their words say about how.
+    pub(crate) fn caller(&self, words: &CallerWords) -> Result<Caller, Failure> {
+        let mode = words.mode.or(self.settings.exec.mode);
+        let gate = gate::keeper(self, mode)?;
+        self.caller_builder(words)?.gate(gate).build().map_err(Failure::new)
     }
+
+    /// The person who asks, for verbs that run and type nothing: they work where there is no place
+    /// for rules.
+    pub(crate) fn observer(&self, words: &CallerWords) -> Result<Caller, Failure> {
+        self.caller_builder(words)?.build().map_err(Failure::new)
+    }
+
+    fn caller_builder(&self, words: &CallerWords) -> Result<CallerBuilder, Failure> {
+        let settings = &self.settings;
+        let masker = match words.masking {
+            Masking::Secrets => Arc::clone(secrets::shared()?),
+            Masking::Nothing => {
+                Arc::new(Masker::builder().without_formats().build().map_err(Failure::new)?)
+            }
+        };
+        let confinement = settings.confinement.as_ref().map(|within| within.project.clone());
+        Ok(Caller::builder(self.engine.clone())
+            .masker(masker)
+            .directory(Self::directory()?)
+            .environment(self.variables())
+            .owner(Owner::Everybody)
+            .budget(BudgetArg::or(words.budget, settings.output))
+            .minimize(settings.minimize)
+            .timeout(TimeLimit::or(words.timeout, settings.exec.timeout))
+            .confine(confinement)
+            .longest_wait(Duration::MAX)
+            .shell(settings.exec.shell.clone()))
+    }
+
+    /// What is masked in an answer that is printed: of one that a person reads as text, the text is
+    /// masked when it is printed.
+    pub(crate) fn masking(&self) -> Masking {
+        match self.format {
+            Format::Json => Masking::Secrets,
+            Format::Text => Masking::Nothing,
+        }
+    }
+}
+
+/// What the words of a verb say about their caller.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CallerWords {
+    pub(crate) mode: Option<Mode>,
+    pub(crate) budget: Option<BudgetArg>,
+    pub(crate) timeout: Option<TimeLimit>,
+    pub(crate) masking: Masking,
+}
+
+/// What is masked in an answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Masking {
+    #[default]
+    Secrets,
+    /// Nothing, for there is no text in it: to know all secrets takes longer than most commands.
+    Nothing,
 }
 
 impl Context {
@@ -142,21 +200,6 @@ impl Context {
                 .filter(|path| path.is_absolute())
                 .or_else(|| Some(set("HOME")?.join(".config")))
                 .map(|path| path.join("umbo"))
-        })
-    }
-
-    /// The job that a person or an `artifact://` handle names.
-    pub(crate) fn job(&self, name: &str) -> Result<Job, Failure> {
-        let Some(id) = name.strip_prefix("artifact://") else {
-            return Ok(self.engine.job(name)?);
-        };
-        self.engine.job(id).map_err(|error| match self.engine.jobs(Scope::All) {
-            Ok(jobs) if !jobs.is_empty() => {
-                let newest = jobs.iter().rev().take(20).map(|summary| summary.job.to_string());
-                let list = newest.collect::<Vec<_>>().join(" ");
-                Failure::new(format!("no artifact {id:?}; there are, newest first: {list}"))
-            }
-            _ => error.into(),
         })
     }
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use serde::Serialize;
+use umbo_ops::{Error, ErrorCode};
 
 use crate::output::Format;
 
@@ -33,7 +34,7 @@ pub(crate) fn usage(error: &clap::Error, format: Format) -> ExitCode {
         _ => None,
     };
     let message = text.trim().trim_start_matches("error: ").to_owned();
-    Failure::Problem(Box::new(Problem { code: "usage", message, field })).report(format)
+    Failure::coded(ErrorCode::Usage, field, message).report(format)
 }
 
 /// The name of an option or a value, as `--json` and `<COMMAND>...` have it.
@@ -46,41 +47,33 @@ fn name_of(word: &str) -> String {
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// Something to say.
-    Problem(Box<Problem>),
+    Problem(Box<Error>),
     /// The reader of our output went away, which is no error.
     BrokenPipe,
 }
 
-/// What went wrong.
-#[derive(Debug, Serialize)]
-pub(crate) struct Problem {
-    /// A word for programs.
-    code: &'static str,
-    /// A sentence for whoever called.
-    message: String,
-    /// The option or value that is wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    field: Option<String>,
-}
-
 #[derive(Serialize)]
 struct Answer<'a> {
-    error: &'a Problem,
+    error: &'a Error,
 }
 
 impl Failure {
     pub(crate) fn new(message: impl fmt::Display) -> Self {
-        Self::coded("failed", None, message)
+        Self::coded(ErrorCode::Failed, None, message)
     }
 
     /// A wrong option or value, named as on the command line.
     pub(crate) fn invalid(field: &str, problem: impl fmt::Display) -> Self {
         let name = Some(name_of(field));
-        Self::coded("invalid_argument", name, format_args!("{field}: {problem}"))
+        Self::coded(ErrorCode::InvalidArgument, name, format_args!("{field}: {problem}"))
     }
 
-    fn coded(code: &'static str, field: Option<String>, message: impl fmt::Display) -> Self {
-        Self::Problem(Box::new(Problem { code, message: message.to_string(), field }))
+    pub(crate) fn coded(
+        code: ErrorCode,
+        field: Option<String>,
+        message: impl fmt::Display,
+    ) -> Self {
+        Self::Problem(Box::new(Error { field, ..Error::new(code, message.to_string()) }))
     }
 
     /// Prints the error and returns the exit code.
@@ -108,13 +101,41 @@ impl fmt::Display for Failure {
 
 impl From<umbo_engine::Error> for Failure {
     fn from(error: umbo_engine::Error) -> Self {
-        Self::coded(error.code(), error.field().map(str::to_owned), error)
+        Self::coded(ErrorCode::from(&error), error.field().map(str::to_owned), error)
+    }
+}
+
+impl From<Error> for Failure {
+    /// The same error, with what a person at a command line can do about it.
+    fn from(mut error: Error) -> Self {
+        let named = error.field.as_deref().map(|field| format!("{field}: "));
+        if error.code == ErrorCode::InvalidArgument
+            && let Some(rest) = named.and_then(|field| error.message.strip_prefix(&field))
+        {
+            let field = error.field.as_deref().unwrap_or_default();
+            error.message = format!("{}: {rest}", option(field));
+        }
+        if error.code == ErrorCode::UnknownJob {
+            error.message.push_str("; `umbo jobs --all` lists them");
+        }
+        Self::Problem(Box::new(error))
+    }
+}
+
+/// What the command line calls a field of a request.
+fn option(field: &str) -> String {
+    match field {
+        "op" => "TASK".to_owned(),
+        "command" | "argv" => "COMMAND".to_owned(),
+        "text" => "TEXT".to_owned(),
+        "keys" => "--key".to_owned(),
+        other => format!("--{}", other.replace('_', "-")),
     }
 }
 
 impl From<umbo_gate::Error> for Failure {
     fn from(error: umbo_gate::Error) -> Self {
-        Self::coded("gate_failed", None, error)
+        Self::coded(ErrorCode::GateFailed, None, error)
     }
 }
 

@@ -1,27 +1,15 @@
-//! Where the gate meets the command line: which rules hold here, whether a command may pass, and
-//! whether a person is asking.
+//! Where the gate meets the command line: which rules hold here, and whether a person is asking.
 
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
-use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
-use serde_json::json;
-use umbo_command::Shell as Language;
-use umbo_engine::Request;
-use umbo_gate::{Mode, Premises, Recipe, Refusal, inside_job};
-use umbo_tools::{Gatekeeper, NotAdmitted, Passage, Records, show_time};
+use umbo_gate::{Mode, Premises, inside_job};
+use umbo_ops::{Gatekeeper, Records};
 
 use crate::context::Context;
-use crate::failure::{Failure, OWN_FAILURE};
+use crate::failure::Failure;
 use crate::output::{self, Format};
-
-/// The time, as the gate counts it.
-pub(crate) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
-}
 
 /// The gate's files of this user and this state directory.
 pub(crate) fn premises(context: &Context) -> Result<Premises, Failure> {
@@ -37,43 +25,7 @@ pub(crate) fn keeper(context: &Context, mode: Option<Mode>) -> Result<Gatekeeper
     let records = if mode.is_some() { Records::Everything } else { Records::Refusals };
     Ok(Gatekeeper::new(premises(context)?, mode.unwrap_or(Mode::Open))
         .records(records)
-        .run(Context::run()))
-}
-
-/// Asks the gatekeeper about a request. A refusal is said; the code is what to leave with.
-pub(crate) fn pass<'a>(
-    context: &Context,
-    keeper: &'a Gatekeeper,
-    request: &Request,
-    recipe: Option<Recipe<'_>>,
-) -> Result<Result<Passage<'a>, ExitCode>, Failure> {
-    let directory = context.engine.begins_in(request);
-    match keeper.admit(request, &directory, recipe, &[], None) {
-        Ok(passage) => Ok(Ok(passage)),
-        Err(NotAdmitted::Gate(error)) => Err(error.into()),
-        Err(NotAdmitted::Refused(refusal)) => refuse(context.format, &refusal).map(Err),
-    }
-}
-
-fn refuse(format: Format, refusal: &Refusal) -> Result<ExitCode, Failure> {
-    match format {
-        Format::Json => {
-            let mut answer = json!({"error": refusal.code()});
-            let details = serde_json::to_value(refusal).map_err(Failure::new)?;
-            for (name, value) in details.as_object().into_iter().flatten() {
-                answer[name] = value.clone();
-            }
-            if let Some(time) = refusal.expires_at() {
-                answer["expires_at"] = json!(show_time(time));
-            }
-            if let Some(line) = refusal.answer_with() {
-                answer["answer_with"] = json!(line);
-            }
-            output::json(&answer)?;
-        }
-        Format::Text => output::talk(format_args!("umbo: {refusal}")),
-    }
-    Ok(ExitCode::from(OWN_FAILURE))
+        .run_id(Context::run()))
 }
 
 /// Refuses to go on inside a job: an agent does not answer for the person.
@@ -110,13 +62,6 @@ pub(crate) fn person() -> String {
     let terminal = rustix::termios::ttyname(std::io::stdin(), Vec::new())
         .map_or_else(|_| "no terminal".to_owned(), |name| name.to_string_lossy().into_owned());
     format!("{user} (uid {uid}) at {terminal}")
-}
-
-/// The language named on the command line.
-pub(crate) fn named_language(name: &str) -> Result<Language, Failure> {
-    Language::named(name).ok_or_else(|| {
-        Failure::new(format!("--shell: {name:?} is not known; use sh, bash, zsh, fish, nu or pwsh"))
-    })
 }
 
 /// Prints a list of facts: a name and a value each.

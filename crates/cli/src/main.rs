@@ -25,7 +25,7 @@ use clap::Parser;
 use umbo_engine::Warmth;
 
 use crate::args::{Args, Command};
-use crate::context::{Caller, Context};
+use crate::context::{Context, WorksFor};
 use crate::failure::Failure;
 use crate::output::Format;
 
@@ -47,13 +47,13 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<ExitCode, Failure> {
-    let caller = match args.command {
-        Command::Mcp(_) | Command::Call(_) | Command::Tools(_) => Caller::Agent,
-        _ => Caller::Person,
+    let works_for = match args.command {
+        Command::Mcp(_) | Command::Call(_) | Command::Tools(_) => WorksFor::Agent,
+        _ => WorksFor::Person,
     };
     // Only who stays has a use for a supervisor that waits for the next job.
     let stays = matches!(&args.command, Command::Mcp(mcp) if mcp.print_config.is_none());
     let warmth = if stays { Warmth::Warm } else { Warmth::Cold };
-    let context = Context::from_environment(args.global, caller, warmth)?;
+    let context = Context::from_environment(args.global, works_for, warmth)?;
     commands::run(&context, args.command)
 }

@@ -5,8 +5,8 @@ use std::env;
 use std::io::{self, IsTerminal};
 
 use rustix::termios::tcgetwinsize;
+use umbo_ops::project::Folder;
 use umbo_recipes::{Task, Visibility};
-use umbo_tools::project::Folder;
 
 use crate::failure::Failure;
 use crate::output;

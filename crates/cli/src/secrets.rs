@@ -5,7 +5,7 @@ use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use umbo_view::mask::{Entry, Masker, merge_secrets, parse_secrets};
 
@@ -41,10 +41,10 @@ pub(crate) fn masker() -> Result<Masker, Failure> {
 }
 
 /// The same, made once for all that this process prints.
-pub(crate) fn shared() -> Result<&'static Masker, Failure> {
-    static SHARED: OnceLock<Result<Masker, String>> = OnceLock::new();
-    let made = SHARED.get_or_init(|| masker().map_err(|failure| failure.to_string()));
-    made.as_ref().map_err(Failure::new)
+pub(crate) fn shared() -> Result<&'static Arc<Masker>, Failure> {
+    static SHARED: OnceLock<Result<Arc<Masker>, String>> = OnceLock::new();
+    let make = || masker().map(Arc::new).map_err(|failure| failure.to_string());
+    SHARED.get_or_init(make).as_ref().map_err(Failure::new)
 }
 
 /// A text for a person, without secrets. What cannot be masked is said all the same: it may be the

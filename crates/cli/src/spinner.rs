@@ -4,10 +4,10 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use umbo_engine::{Followed, Job};
-use umbo_tools::JobLog;
+use umbo_ops::{JobLog, now};
 use umbo_view::mask::Masker;
 use umbo_view::{Progress, Reader, Tick};
 
@@ -83,9 +83,4 @@ fn show(frame: char, tick: &Tick) -> io::Result<()> {
     let mut stderr = io::stderr().lock();
     write!(stderr, "\r\x1b[K{cut}")?;
     stderr.flush()
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }

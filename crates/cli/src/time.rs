@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use jiff::{Span, SpanRelativeTo, Timestamp};
 
 #[cfg(test)]
-use umbo_tools::show_time;
+use umbo_ops::show_time;
 
 /// A thousand years: what a longer duration means.
 const LONGEST_DURATION: Duration = Duration::from_hours(1000 * 365 * 24);

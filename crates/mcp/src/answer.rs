@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolResult, ContentBlock, JsonObject, ProtocolVersion, Resource, Tool, ToolAnnotations,
+    CallToolResult, ContentBlock, JsonObject, MetaObject, ProtocolVersion, Resource, Tool,
+    ToolAnnotations,
 };
 use serde_json::{Value, json};
 use umbo_tools::resource::MIME_TYPE;
@@ -39,12 +40,6 @@ impl Catalogue {
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
     }
-
-    /// What is said to who asks for a tool that does not exist.
-    pub(crate) fn no_such_tool(&self, name: &str) -> String {
-        let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_ref()).collect();
-        format!("there is no tool {name:?}; there are: {}", names.join(" "))
-    }
 }
 
 fn listed(tool: &umbo_tools::Tool) -> Tool {
@@ -60,7 +55,23 @@ fn listed(tool: &umbo_tools::Tool) -> Tool {
     if let Some(schema) = &tool.output_schema {
         listed = listed.with_raw_output_schema(Arc::new(object(schema)));
     }
+    listed.meta = beside(tool);
     listed
+}
+
+/// What a contract says of a tool that the protocol has no field for.
+fn beside(tool: &umbo_tools::Tool) -> Option<MetaObject> {
+    let mut meta = JsonObject::new();
+    if let Some(id) = tool.id {
+        meta.insert("umbo/id".to_owned(), json!(id));
+    }
+    if let Some(binding) = &tool.binding {
+        meta.insert("umbo/binding".to_owned(), json!(binding));
+    }
+    if !tool.examples.is_empty() {
+        meta.insert("umbo/examples".to_owned(), json!(tool.examples));
+    }
+    (!meta.is_empty()).then_some(MetaObject(meta))
 }
 
 fn object(schema: &Value) -> JsonObject {
@@ -73,9 +84,14 @@ pub(crate) fn answer(
     revision: Option<&ProtocolVersion>,
     client: Client,
 ) -> CallToolResult {
+    let meta = meta(&result);
+    let structured = result.structured_content().cloned();
     let mut content = vec![ContentBlock::text(result.text)];
-    if !result.completed.is_empty() {
-        let told: Vec<&str> = result.completed.iter().map(|told| told.sentence.as_str()).collect();
+    let (messages, told): (Vec<_>, Vec<_>) =
+        result.completed.into_iter().partition(|told| told.is_message);
+    content.extend(messages.into_iter().map(|message| ContentBlock::text(message.sentence)));
+    if !told.is_empty() {
+        let told: Vec<&str> = told.iter().map(|told| told.sentence.as_str()).collect();
         content.push(ContentBlock::text(format!("[umbo: {}]", told.join("; "))));
     }
     // Revisions before do not have links.
@@ -89,14 +105,30 @@ pub(crate) fn answer(
     } else {
         CallToolResult::success(content)
     };
+    // What is there is held against the tool's schema by clients, in errors too.
     if client.reads == Reads::Text {
         // Older revisions know only objects here.
-        answer.structured_content = Some(match result.structured {
+        answer.structured_content = structured.map(|structured| match structured {
             object @ Value::Object(_) => object,
             other => json!({"result": other}),
         });
     }
+    answer.meta = meta;
     answer
+}
+
+/// What programs are told beside the answer: an error that the tool's schema has no place for, and
+/// jobs that ended, in the words of the dialect.
+fn meta(result: &ToolResult) -> Option<MetaObject> {
+    let mut meta = JsonObject::new();
+    if result.is_error && result.structured_content().is_none() {
+        meta.insert("umbo/error".to_owned(), result.structured.clone());
+    }
+    if !result.completed.is_empty() {
+        let events = result.completed.iter().map(|told| told.event.clone()).collect();
+        meta.insert("umbo/completed".to_owned(), events);
+    }
+    (!meta.is_empty()).then_some(MetaObject(meta))
 }
 
 /// Where to read an output of which a part was left out.

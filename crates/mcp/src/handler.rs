@@ -147,7 +147,7 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         if self.catalogue.tool(&request.name).is_none() {
-            let message = self.catalogue.no_such_tool(&request.name);
+            let message = self.slot.caller()?.tools.unknown_tool(&request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
         invocation::call(self.slot.caller()?, request, context).await

@@ -1,74 +1,113 @@
 //! What a tool answers: a structured value, the same as text, or an error that says what to do.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
-use umbo_engine::Error;
-use umbo_gate::{Refusal, show_time};
+use umbo_engine::Job;
+use umbo_ops::{ErrorCode, RefusalDetails};
 
-use crate::gatekeeper::NotAdmitted;
+use crate::completed::Completed;
 use crate::schema::Problem;
 
 /// The result of a call.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ToolResult {
     /// The answer as data: what `umbo call` prints.
     pub structured: Value,
+    /// Whether that is what the tool's output schema says. An error may have another shape.
+    pub fits_schema: bool,
     /// The answer as text for a model.
     pub text: String,
     /// Whether the tool failed.
     pub is_error: bool,
+    /// What kind of error it is, if it is one.
+    pub error: Option<ErrorCode>,
+    /// The job that it is about, if it is about one.
+    pub job: Option<String>,
     /// Jobs of this caller that ended since it was last told.
     pub completed: Vec<Completed>,
 }
 
-/// A job that ended unseen.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Completed {
-    /// The event, in the shape of the dialect.
-    pub event: Value,
-    /// The same as a sentence.
-    pub sentence: String,
-    /// Whether it ended with code 0.
-    pub is_success: bool,
-}
-
-/// What a tool's function returns when it did its work.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) structured: Value,
-    pub(crate) text: String,
-}
-
-impl Answer {
-    pub(crate) fn new(structured: Value, text: impl Into<String>) -> Self {
-        Self { structured, text: text.into() }
+impl ToolResult {
+    /// The data for a client that holds it against the tool's output schema. What is not there is
+    /// said by the text.
+    pub fn structured_content(&self) -> Option<&Value> {
+        Some(&self.structured).filter(|_| self.fits_schema)
     }
+}
+
+/// What a tool's function returns when it did its work: data, and the same for a reader.
+#[derive(Debug)]
+pub struct Answer<T = Value> {
+    pub(crate) structured: T,
+    pub(crate) text: String,
+    pub(crate) job: Option<String>,
+}
+
+impl<T> Answer<T> {
+    /// Data, and what a model reads.
+    pub fn new(structured: T, text: impl Into<String>) -> Self {
+        Self { structured, text: text.into(), job: None }
+    }
+
+    /// The same, about a job.
+    #[must_use]
+    pub fn of_job(mut self, job: &Job) -> Self {
+        self.job = Some(job.id().to_string());
+        self
+    }
+
+    /// The same, about the job with this id.
+    #[must_use]
+    pub fn of_job_id(mut self, job: &str) -> Self {
+        self.job = Some(job.to_owned());
+        self
+    }
+}
+
+impl<T: Serialize> Answer<T> {
+    /// Data that is read as JSON.
+    pub fn json(structured: T) -> Self {
+        let text = to_value(&structured).to_string();
+        Self::new(structured, text)
+    }
+
+    pub(crate) fn untyped(self) -> Answer {
+        Answer { structured: to_value(&self.structured), text: self.text, job: self.job }
+    }
+}
+
+fn to_value(data: &impl Serialize) -> Value {
+    serde_json::to_value(data).unwrap_or_default()
 }
 
 /// Why a tool did not do its work.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ToolError {
+#[non_exhaustive]
+pub struct ToolError {
     /// A word for programs.
-    pub(crate) code: &'static str,
+    pub code: ErrorCode,
     /// A sentence for whoever called.
-    pub(crate) message: String,
+    pub message: String,
     /// The argument that is wrong.
-    pub(crate) field: Option<String>,
-    /// What programs are told beside.
-    pub(crate) details: Map<String, Value>,
+    pub field: Option<String>,
+    /// What the gate says beside.
+    pub refusal: Option<Box<RefusalDetails>>,
     /// The shape a dialect gives to it, if it is not the common one.
     pub(crate) structured: Option<Value>,
 }
 
 impl ToolError {
-    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), field: None, details: Map::new(), structured: None }
+    /// An error of a kind.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), field: None, refusal: None, structured: None }
     }
 
     /// A wrong argument that no schema can see.
-    pub(crate) fn argument(field: &str, message: impl std::fmt::Display) -> Self {
+    pub fn argument(field: &str, message: impl std::fmt::Display) -> Self {
         Self {
             field: Some(field.to_owned()),
-            ..Self::new("invalid_argument", format!("{field}: {message}"))
+            ..Self::new(ErrorCode::InvalidArgument, format!("{field}: {message}"))
         }
     }
 
@@ -85,21 +124,30 @@ impl ToolError {
     }
 
     /// The same error in a shape of its dialect.
-    pub(crate) fn shaped(mut self, structured: Value) -> Self {
-        self.structured = Some(structured);
+    #[must_use]
+    pub fn shaped(mut self, structured: &impl Serialize) -> Self {
+        self.structured = Some(to_value(structured));
         self
     }
 
     /// The error as most dialects tell it to programs.
-    pub(crate) fn to_value(&self) -> Value {
+    pub fn to_value(&self) -> Value {
         let mut error = json!({"code": self.code, "message": self.message});
         if let Some(field) = &self.field {
             error["field"] = json!(field);
         }
-        for (name, value) in &self.details {
-            error[name] = value.clone();
+        for (name, value) in self.details() {
+            error[name] = value;
         }
         json!({"error": error})
+    }
+
+    /// What the gate says beside, by name.
+    pub fn details(&self) -> Map<String, Value> {
+        match serde_json::to_value(&self.refusal) {
+            Ok(Value::Object(details)) => details,
+            _ => Map::new(),
+        }
     }
 }
 
@@ -107,53 +155,27 @@ impl From<Problem> for ToolError {
     fn from(problem: Problem) -> Self {
         Self {
             field: Some(problem.field.clone()).filter(|field| !field.is_empty()),
-            ..Self::new("invalid_argument", problem.to_string())
+            ..Self::new(ErrorCode::InvalidArgument, problem.to_string())
         }
     }
 }
 
-impl From<Error> for ToolError {
-    fn from(error: Error) -> Self {
-        let field = error.field().map(str::to_owned);
-        // Who calls tools has no command line.
-        let message = match &error {
-            Error::UnknownJob(name) => format!("no job {name:?}"),
-            Error::Unresponsive { job, seconds } => format!(
-                "the supervisor of job {job} did not answer within {seconds} s; stopping the job \
-                 ends it from outside"
-            ),
-            other => other.to_string(),
-        };
-        Self { field, ..Self::new(error.code(), message) }
+impl From<umbo_ops::Error> for ToolError {
+    fn from(error: umbo_ops::Error) -> Self {
+        let umbo_ops::Error { code, message, field, refusal } = error;
+        Self { code, message, field, refusal, structured: None }
     }
 }
 
-impl From<NotAdmitted> for ToolError {
-    fn from(error: NotAdmitted) -> Self {
-        match error {
-            NotAdmitted::Refused(refusal) => refused(&refusal),
-            NotAdmitted::Gate(error) => Self::new("gate_failed", error.to_string()),
-        }
+impl From<umbo_engine::Error> for ToolError {
+    fn from(error: umbo_engine::Error) -> Self {
+        umbo_ops::Error::from(error).into()
     }
-}
-
-fn refused(refusal: &Refusal) -> ToolError {
-    let mut error = ToolError::new(refusal.code(), refusal.to_string());
-    if let Ok(Value::Object(details)) = serde_json::to_value(refusal) {
-        error.details = details;
-    }
-    if let Some(time) = refusal.expires_at() {
-        error.details.insert("expires_at".to_owned(), json!(show_time(time)));
-    }
-    if let Some(line) = refusal.answer_with() {
-        error.details.insert("answer_with".to_owned(), json!(line));
-    }
-    error
 }
 
 impl From<std::io::Error> for ToolError {
     fn from(error: std::io::Error) -> Self {
-        Self::new("internal", format!("cannot read the output: {error}"))
+        umbo_ops::Error::from(error).into()
     }
 }
 

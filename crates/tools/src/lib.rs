@@ -28,6 +28,7 @@
 //! # use std::time::Duration;
 //! # use serde_json::json;
 //! # use umbo_engine::Engine;
+//! # use umbo_tools::dialect::lash;
 //! # use umbo_tools::{Owner, Ticket, Toolset};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # umbo_engine::init();
@@ -49,7 +50,7 @@
 //! tools.call("start_command", json!({"cmd": "python3 -q"}), &ticket);
 //! let typed = json!({"process_id": "call-shell-1", "chars": "6 * 7\n"});
 //! tools.call("write_stdin", typed, &Ticket::default());
-//! if let Some(events) = tools.process_events("call-shell-1") {
+//! if let Some(events) = lash::process_events(&tools, "call-shell-1") {
 //!     events.wait_event_after("signal.stdin", 0, Duration::from_secs(1))?;
 //! }
 //! # Ok(())
@@ -60,43 +61,31 @@
 //! through a view: sanitised, masked, bounded.
 
 mod answer;
-mod arguments;
-mod call;
-mod clerk;
-mod dialect;
+mod completed;
+mod cut;
+pub mod dialect;
 mod events;
-mod gatekeeper;
 mod guidance;
-mod keyboard;
-mod news;
-mod own;
-mod process_events;
-pub mod project;
-pub mod report;
 pub mod resource;
 mod schema;
 mod settings;
-mod source;
-pub mod tasks;
-mod ticket;
+mod time;
 mod tool;
 mod toolset;
 mod turn;
-mod typed;
 
-pub use answer::{Completed, ToolResult};
-pub use clerk::settle;
-pub use dialect::names as dialects;
+pub use answer::{Answer, ToolError, ToolResult};
+pub use completed::Completed;
+pub use dialect::{Dialect, Host, names as dialects, settings as dialect_settings};
 pub use events::{JobEvent, JobEventKind, JobEvents};
-pub use gatekeeper::{Gatekeeper, Keystrokes, NotAdmitted, Passage, Records};
 pub use guidance::Guidance;
-pub use process_events::{ProcessEvent, ProcessEvents};
-pub use schema::{Problem, check};
-pub use settings::{OmpSettings, ShellSettings};
-pub use source::JobLog;
-pub use ticket::{Ticket, TicketBuilder};
+pub use schema::{Problem, check, input_schema, output_schema};
+pub use settings::{
+    Setting, SettingDefault, SettingError, SettingKind, SettingValue, Settings, Tightens,
+};
 pub use tool::{Annotations, Binding, Hints, Overlap, Tool};
-pub use toolset::{BuildError, Builder, Owner, Toolset};
-pub use umbo_gate::show_time;
-pub use umbo_gate::{Approver, Covers, Given, Lasts, Question, Reply};
-pub use umbo_view::Tick;
+pub use toolset::{BuildError, Builder, Toolset};
+pub use umbo_ops::{
+    Approver, Call, Caller, Covers, ErrorCode, Gatekeeper, Given, JobLog, Lasts, Owner, Question,
+    Records, Reply, Tick, Ticket, TicketBuilder, show_time,
+};

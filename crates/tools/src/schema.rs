@@ -3,8 +3,11 @@
 //! The first thing that is wrong is told as field, what was given, and what is accepted. Nothing
 //! runs before everything is right.
 
+mod derived;
+
 use std::fmt::Write as _;
 
+pub use derived::{input_schema, output_schema};
 use serde_json::{Map, Value};
 
 /// What is wrong with an argument.
@@ -50,7 +53,42 @@ pub(crate) fn given(schema: &Value, mut arguments: Value) -> Value {
             !value.is_null() || !is_known || is_required(name)
         });
     }
+    whole_numbers(schema, &mut arguments);
     arguments
+}
+
+/// Writes whole numbers as such: as JSON Schema has it, 3.0 is an integer too.
+fn whole_numbers(schema: &Value, value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for (name, item) in map {
+                let own = &schema["properties"][name.as_str()];
+                let below = if own.is_null() { &schema["additionalProperties"] } else { own };
+                whole_numbers(below, item);
+            }
+        }
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| whole_numbers(&schema["items"], item));
+        }
+        Value::Number(number) if schema["type"] == "integer" && number.is_f64() => {
+            let number = number.as_f64().unwrap_or_default();
+            if number.fract() == 0.0 {
+                *value = saturated(number);
+            }
+        }
+        // What no type of ours can hold is as much as it can.
+        Value::Number(number) if schema["type"] == "integer" && number.as_i64().is_none() => {
+            *value = Value::from(i64::MAX);
+        }
+        _ => {}
+    }
+}
+
+/// A whole number, or the nearest one that can be held.
+fn saturated(number: f64) -> Value {
+    let most = std::time::Duration::try_from_secs_f64(number.abs());
+    let most = most.ok().and_then(|whole| i64::try_from(whole.as_secs()).ok()).unwrap_or(i64::MAX);
+    Value::from(if number < 0.0 { -most } else { most })
 }
 
 fn check_at(schema: &Value, value: &Value, field: &str) -> Result<(), Problem> {
@@ -82,7 +120,7 @@ fn check_at(schema: &Value, value: &Value, field: &str) -> Result<(), Problem> {
         }
         Value::String(text) => {
             let least = schema.get("minLength").and_then(Value::as_u64).unwrap_or(0);
-            if (text.chars().count() as u64) < least {
+            if least > 0 && (text.chars().count() as u64) < least {
                 return Err(Problem::new(field, value, accepted(schema)));
             }
             Ok(())
@@ -253,7 +291,7 @@ pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     }
     names
         .iter()
-        .map(|candidate| (distance(&wanted, &squeeze(candidate)), *candidate))
+        .map(|candidate| (strsim::levenshtein(&wanted, &squeeze(candidate)), *candidate))
         .filter(|(distance, candidate)| *distance * 3 <= candidate.len().max(3))
         .min()
         .map(|(_, candidate)| candidate)
@@ -265,22 +303,6 @@ fn is_short_for(short: &str, long: &str) -> bool {
     short.len() > 1
         && short.chars().next() == long.chars().next()
         && short.chars().all(|letter| letters.any(|other| other == letter))
-}
-
-/// How many letters differ (Levenshtein).
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, letter) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (column, other) in right.iter().enumerate() {
-            let substituted = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = substituted.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
 }
 
 #[cfg(test)]
@@ -376,6 +398,23 @@ mod tests {
         assert_eq!(given(&schema(), all), kept, "only what is known, and only at the top");
         assert_eq!(given(&schema(), json!({"command": null})), json!({"command": null}));
         assert_eq!(given(&schema(), json!(null)), json!(null));
+    }
+
+    #[test]
+    fn a_whole_number_is_one_however_it_is_written() {
+        let schema = json!({"properties": {"n": {"type": "integer"}, "x": {"type": "number"}}});
+        for (written, whole) in [
+            (json!(3.0), json!(3)),
+            (json!(-2.0), json!(-2)),
+            (json!(1e300), json!(i64::MAX)),
+            (json!(u64::MAX), json!(i64::MAX)),
+            (json!(2.5), json!(2.5)),
+        ] {
+            assert_eq!(
+                given(&schema, json!({"n": written, "x": 3.0})),
+                json!({"n": whole, "x": 3.0})
+            );
+        }
     }
 
     #[test]

@@ -1,19 +1,27 @@
-//! A tool: a name, a contract, the model's words, and one function.
+//! A tool: a name, the words for a model, the types of its arguments and of its answer, and one
+//! function.
 
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use umbo_ops::Call;
 
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::Call;
-use crate::toolset::BuildError;
+use crate::schema::{input_schema, output_schema};
 
 /// A tool as a caller sees it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tool {
     /// Its name.
     pub name: &'static str,
+    /// What the host of its contract calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<&'static str>,
     /// What a model is told about it.
     pub description: String,
     /// The schema of its arguments.
@@ -33,7 +41,134 @@ pub struct Tool {
     #[serde(skip)]
     pub overlap: Overlap,
     #[serde(skip)]
-    pub(crate) run: Run,
+    run: Arc<Run>,
+}
+
+pub(crate) type Run = dyn Fn(&Call<'_>, Value) -> Result<Answer, ToolError> + Send + Sync;
+
+impl Tool {
+    /// A tool that takes an `A` and answers with a `B`. Both say by their derive what they look
+    /// like; the doc comments of an `A`'s fields are what a model is told of them.
+    pub fn new<A, B>(
+        name: &'static str,
+        words: &str,
+        run: impl Fn(&Call<'_>, A) -> Result<Answer<B>, ToolError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema,
+        B: Serialize + JsonSchema,
+    {
+        let run =
+            move |call: &Call<'_>, arguments: Value| Ok(run(call, read(arguments)?)?.untyped());
+        let output = output_schema::<B>();
+        Self::untyped(name, words, input_schema::<A>(), Some(output), Arc::new(run))
+    }
+
+    /// A tool whose schemas are given.
+    pub(crate) fn untyped(
+        name: &'static str,
+        words: &str,
+        input_schema: Value,
+        output_schema: Option<Value>,
+        run: Arc<Run>,
+    ) -> Self {
+        Self {
+            name,
+            id: None,
+            description: words.trim().to_owned(),
+            input_schema,
+            output_schema,
+            annotations: Annotations::RUNS,
+            examples: Vec::new(),
+            binding: None,
+            overlap: Overlap::Parallel,
+            run,
+        }
+    }
+
+    /// The same for a function that needs the state of its dialect.
+    pub fn with_state<S, A, B>(
+        state: &Arc<S>,
+        name: &'static str,
+        words: &str,
+        run: fn(&S, &Call<'_>, A) -> Result<Answer<B>, ToolError>,
+    ) -> Self
+    where
+        S: Send + Sync + 'static,
+        A: DeserializeOwned + JsonSchema + 'static,
+        B: Serialize + JsonSchema + 'static,
+    {
+        let state = Arc::clone(state);
+        Self::new(name, words, move |call: &Call<'_>, arguments: A| run(&state, call, arguments))
+    }
+
+    /// With hints for clients; [`Annotations::RUNS`] unless given.
+    #[must_use]
+    pub fn hints(mut self, annotations: Annotations) -> Self {
+        self.annotations = annotations;
+        self
+    }
+
+    /// Calls of one caller come one after the other.
+    #[must_use]
+    pub fn serial(mut self) -> Self {
+        self.overlap = Overlap::Serial;
+        self
+    }
+
+    /// With what the host of its contract calls it.
+    #[must_use]
+    pub fn id(mut self, id: &'static str) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// With calls as they are written in the language of its contract.
+    #[must_use]
+    pub fn examples<const N: usize>(mut self, examples: [&str; N]) -> Self {
+        self.examples = examples.map(str::to_owned).to_vec();
+        self
+    }
+
+    /// With its name in the language of its contract.
+    #[must_use]
+    pub fn binding<const P: usize, const A: usize>(
+        mut self,
+        path: [&str; P],
+        name: &str,
+        aliases: [&str; A],
+    ) -> Self {
+        self.binding = Some(Binding {
+            path: path.map(str::to_owned).to_vec(),
+            name: name.to_owned(),
+            aliases: aliases.map(str::to_owned).to_vec(),
+        });
+        self
+    }
+
+    /// Without a schema of its answer, for a contract that has none.
+    #[must_use]
+    pub fn without_output_schema(mut self) -> Self {
+        self.output_schema = None;
+        self
+    }
+
+    /// Runs it with arguments that fit its schema.
+    pub(crate) fn run(&self, call: &Call<'_>, arguments: Value) -> Result<Answer, ToolError> {
+        (self.run)(call, arguments)
+    }
+}
+
+/// Arguments that fit the schema of a type, as that type. What a schema cannot say, its derive may.
+fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
+    serde_json::from_value(arguments)
+        .map_err(|error| ToolError::new(umbo_ops::ErrorCode::InvalidArgument, error.to_string()))
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 /// The name of a tool in a language that has modules.
@@ -72,6 +207,30 @@ pub struct Annotations {
     pub idempotent_hint: bool,
     /// It may reach beyond this machine.
     pub open_world_hint: bool,
+}
+
+impl Annotations {
+    /// It runs whatever it is given.
+    pub const RUNS: Self = Self {
+        read_only_hint: false,
+        destructive_hint: true,
+        idempotent_hint: false,
+        open_world_hint: true,
+    };
+    /// It only looks, at what is on this machine.
+    pub const READS: Self = Self {
+        read_only_hint: true,
+        destructive_hint: false,
+        idempotent_hint: true,
+        open_world_hint: false,
+    };
+    /// It ends something on this machine; twice is the same as once.
+    pub const STOPS: Self = Self {
+        read_only_hint: false,
+        destructive_hint: true,
+        idempotent_hint: true,
+        open_world_hint: false,
+    };
 }
 
 /// The hints that say something, by their names in the protocol.
@@ -113,48 +272,4 @@ pub enum Overlap {
     Parallel,
     /// One after the other; two callers never wait for each other.
     Serial,
-}
-
-pub(crate) type Run = fn(&Call<'_>, &Arguments) -> Result<Answer, ToolError>;
-
-/// A tool as its dialect writes it down.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Definition {
-    pub(crate) name: &'static str,
-    /// The words for the model, from the `.md` file beside the tool.
-    pub(crate) words: &'static str,
-    /// Schemas and hints, from the `.json` file beside the tool.
-    pub(crate) contract: &'static str,
-    pub(crate) run: Run,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Contract {
-    annotations: Annotations,
-    input: Value,
-    output: Option<Value>,
-    #[serde(default)]
-    examples: Vec<String>,
-    binding: Option<Binding>,
-    #[serde(default)]
-    overlap: Overlap,
-}
-
-impl Definition {
-    pub(crate) fn load(&self) -> Result<Tool, BuildError> {
-        let contract: Contract = serde_json::from_str(self.contract)
-            .map_err(|source| BuildError::Contract { tool: self.name, source })?;
-        Ok(Tool {
-            name: self.name,
-            description: self.words.trim().to_owned(),
-            input_schema: contract.input,
-            output_schema: contract.output,
-            annotations: contract.annotations,
-            examples: contract.examples,
-            binding: contract.binding,
-            overlap: contract.overlap,
-            run: self.run,
-        })
-    }
 }

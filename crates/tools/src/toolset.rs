@@ -1,43 +1,29 @@
 //! The tools of one dialect, ready to be called for one caller.
 
-use std::env;
+use std::any::Any;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Deref;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tracing::{field, info, info_span};
-use umbo_engine::{Attached, Condition, Engine, Job, JobId, Request};
-use umbo_gate::{Mode, Premises};
-use umbo_recipes::{Cache, Options};
+use umbo_engine::{Engine, Status, Summary};
+use umbo_ops::{Call, Caller, ErrorCode, Gatekeeper, Owner, Ticket};
 use umbo_view::Budget;
 use umbo_view::mask::Masker;
 
-use crate::answer::{Answer, Completed, ToolError, ToolResult};
-use crate::arguments::Arguments;
-use crate::call::Call;
-use crate::dialect::{self, Dialect};
-use crate::gatekeeper::Gatekeeper;
+use crate::answer::{Answer, ToolError, ToolResult};
+use crate::completed::Completed;
+use crate::dialect::{self, Dialect, Host};
 use crate::guidance::Guidance;
-use crate::news::News;
-use crate::process_events::ProcessEvents;
-use crate::project::Folder;
 use crate::schema;
-use crate::settings::{OmpSettings, ShellSettings};
-use crate::tasks::TaskStore;
-use crate::ticket::Ticket;
+use crate::settings::{Setting, SettingError, SettingValue, Settings};
 use crate::tool::{Overlap, Tool};
 use crate::turn::Turns;
 
-/// How the names of owners begin that did not say who they are.
-pub(crate) const NAMELESS: &str = "caller-";
-
 /// Most clients give up on a call after 60 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(40);
-
-/// How long jobs may take to end with their toolset: as long as one that does not want to.
-const FAREWELL: Duration = Duration::from_secs(7);
 
 /// Why a toolset could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -49,14 +35,9 @@ pub enum BuildError {
         /// The name that was given.
         name: String,
     },
-    /// A tool's contract is damaged.
-    #[error("the contract of {tool} cannot be read: {source}")]
-    Contract {
-        /// The tool.
-        tool: &'static str,
-        /// What is wrong.
-        source: serde_json::Error,
-    },
+    /// A setting is unknown, or its value is wrong.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     /// No engine was given.
     #[error("a toolset needs an engine: call Builder::engine")]
     NoEngine,
@@ -81,24 +62,15 @@ pub struct Builder {
     minimize: bool,
     timeout: Option<Duration>,
     confinement: Option<PathBuf>,
-    shell: ShellSettings,
-    omp: OmpSettings,
+    own_dialect: Option<Box<dyn Dialect>>,
+    settings: Vec<(String, SettingValue)>,
+    project: Option<PathBuf>,
+    has_terminal: bool,
     longest_wait: Option<Duration>,
     only: Option<Vec<String>>,
     hidden: Vec<String>,
     others: Vec<String>,
     gate: Option<Gatekeeper>,
-}
-
-/// Who calls.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Owner {
-    /// This toolset and no other: its jobs are its own while it lives.
-    Fresh,
-    /// A caller that comes back under the same name, and is then told what ended meanwhile.
-    Named(String),
-    /// Nobody in particular: all jobs are everybody's.
-    Everybody,
 }
 
 impl Builder {
@@ -175,17 +147,41 @@ impl Builder {
         self
     }
 
-    /// What a configuration says about shell tools.
+    /// A contract that the program brings itself, instead of one that is known by its name.
     #[must_use]
-    pub fn shell_settings(mut self, settings: ShellSettings) -> Self {
-        self.shell = settings;
+    pub fn with_dialect(mut self, dialect: impl Dialect) -> Self {
+        self.own_dialect = Some(Box::new(dialect));
         self
     }
 
-    /// What the settings of the dialect `omp` say.
+    /// The value of a setting that a dialect has, by its key.
     #[must_use]
-    pub fn omp_settings(mut self, settings: OmpSettings) -> Self {
-        self.omp = settings;
+    pub fn setting(mut self, key: impl Into<String>, value: impl Into<SettingValue>) -> Self {
+        self.settings.push((key.into(), value.into()));
+        self
+    }
+
+    /// The same for several.
+    #[must_use]
+    pub fn settings<K: Into<String>>(
+        mut self,
+        values: impl IntoIterator<Item = (K, SettingValue)>,
+    ) -> Self {
+        self.settings.extend(values.into_iter().map(|(key, value)| (key.into(), value)));
+        self
+    }
+
+    /// The project that the caller works in; its directory unless given.
+    #[must_use]
+    pub fn project(mut self, project: Option<PathBuf>) -> Self {
+        self.project = project;
+        self
+    }
+
+    /// Whether a person sits at a terminal that commands can be given; nobody does unless said.
+    #[must_use]
+    pub fn has_terminal(mut self, has_terminal: bool) -> Self {
+        self.has_terminal = has_terminal;
         self
     }
 
@@ -228,98 +224,84 @@ impl Builder {
         self
     }
 
+    /// The dialect, told what there is to know about its caller.
+    fn open_dialect(&mut self, longest_wait: Duration) -> Result<Box<dyn Dialect>, BuildError> {
+        if let Some(own) = self.own_dialect.take() {
+            // It was made with what it needs; nobody here would read it.
+            return match self.settings.pop() {
+                Some((key, _)) => Err(SettingError::Unknown { key, nearest: None }.into()),
+                None => Ok(own),
+            };
+        }
+        let name = self.dialect.take().unwrap_or_else(|| "umbo".to_owned());
+        let registered = dialect::find(&name).ok_or(BuildError::UnknownDialect { name })?;
+        // Who configures all dialects says what it knows of each; only that of this one is read.
+        let declared: Vec<Setting> = dialect::settings().copied().collect();
+        let mut settings = Settings::of(registered.settings);
+        for (key, value) in std::mem::take(&mut self.settings) {
+            settings.set(&declared, &key, value)?;
+        }
+        Ok((registered.open)(&Host {
+            settings: &settings,
+            project: self.project.as_deref(),
+            longest_wait,
+            has_terminal: self.has_terminal,
+            beside: &self.others,
+        }))
+    }
+
     /// Builds the toolset.
-    pub fn build(self) -> Result<Toolset, BuildError> {
-        let name = self.dialect.unwrap_or_else(|| "umbo".to_owned());
-        let dialect = dialect::find(&name).ok_or(BuildError::UnknownDialect { name })?;
+    pub fn build(mut self) -> Result<Toolset, BuildError> {
         let longest_wait = self.longest_wait.unwrap_or(LONGEST_WAIT);
-        let omp = self.omp.within(longest_wait);
-        let mut tools = dialect.load()?;
-        (dialect.tailor)(&mut tools, &omp);
+        let dialect = self.open_dialect(longest_wait)?;
+        let mut tools = dialect.tools();
         tools.retain(|tool| {
             let is_named = |names: &Vec<String>| names.iter().any(|name| name == tool.name);
             self.only.as_ref().is_none_or(is_named) && !is_named(&self.hidden)
         });
         let engine = self.engine.ok_or(BuildError::NoEngine)?;
-        let masker = match self.masker {
-            Some(masker) => masker,
-            None => Masker::builder().build()?,
-        };
-        let owner = self.owner.unwrap_or(Owner::Fresh);
-        let comes_back = matches!(owner, Owner::Named(_));
-        let owner = match owner {
-            Owner::Fresh => Some(format!("{NAMELESS}{}", JobId::generate())),
-            Owner::Named(name) => Some(name),
-            Owner::Everybody => None,
-        };
-        let directory = self.directory.unwrap_or_else(|| PathBuf::from("."));
-        let gate = self.gate.unwrap_or_else(|| {
-            let state = engine.state_directory();
-            Gatekeeper::new(Premises::new(state.join("gate"), state), Mode::Guard)
-                .run(owner.clone())
-        });
-        let recipes = Cache::in_directory(engine.state_directory().join("recipes"));
-        let mut toolset = Toolset {
-            gate: gate.base(&directory),
-            recipes,
-            news: Arc::new(News::new(comes_back)),
-            dialect,
-            tools,
-            engine,
-            masker: Arc::new(masker),
-            directory,
-            environment: self.environment.into(),
-            owner,
-            budget: self.budget,
-            minimize: self.minimize,
-            timeout: self.timeout,
-            confinement: self.confinement,
-            shell: self.shell,
-            omp,
-            longest_wait,
-            others: self.others,
-            tasks: TaskStore::new(),
-            held: Mutex::default(),
-            turns: Turns::default(),
-            busy: Mutex::default(),
-        };
-        dialect::arrange(&mut toolset);
-        Ok(toolset)
+        let mut caller = Caller::builder(engine)
+            .directory(self.directory.unwrap_or_else(|| PathBuf::from(".")))
+            .environment(self.environment)
+            .owner(self.owner.unwrap_or(Owner::Fresh))
+            .budget(self.budget)
+            .minimize(self.minimize)
+            .timeout(self.timeout)
+            .confine(self.confinement)
+            .longest_wait(longest_wait)
+            .dialect(dialect.name())
+            .tools(tools.iter().map(|tool| tool.name.to_owned()).chain(self.others));
+        if let Some(masker) = self.masker {
+            caller = caller.masker(masker);
+        }
+        if let Some(gate) = self.gate {
+            caller = caller.gate(gate);
+        }
+        if dialect.prefers_bash() {
+            caller = caller.prefer_bash();
+        }
+        let caller = caller.build()?;
+        dialect.arrange(&mut tools, &caller);
+        Ok(Toolset { dialect, tools, caller, turns: Turns::default() })
     }
 }
 
 /// The tools of one dialect, for one caller. Calls may come from many threads at once.
 pub struct Toolset {
-    pub(crate) dialect: &'static Dialect,
+    dialect: Box<dyn Dialect>,
     tools: Vec<Tool>,
-    pub(crate) engine: Engine,
-    pub(crate) gate: Gatekeeper,
-    pub(crate) masker: Arc<Masker>,
-    pub(crate) directory: PathBuf,
-    pub(crate) environment: Arc<[(OsString, OsString)]>,
-    pub(crate) owner: Option<String>,
-    pub(crate) budget: Budget,
-    pub(crate) minimize: bool,
-    /// The time limit where a contract has none.
-    pub(crate) timeout: Option<Duration>,
-    /// The project that commands must stay in.
-    confinement: Option<PathBuf>,
-    pub(crate) shell: ShellSettings,
-    pub(crate) omp: OmpSettings,
-    /// How long a call may take where its contract leaves that open.
-    pub(crate) longest_wait: Duration,
-    /// Tools that the caller has from elsewhere.
-    others: Vec<String>,
-    /// What was found in the projects of this caller.
-    recipes: Cache,
-    tasks: TaskStore,
-    pub(crate) news: Arc<News>,
-    /// Jobs that end with this toolset.
-    held: Mutex<Vec<Attached>>,
+    /// Who calls them.
+    caller: Caller,
     /// Taken by tools whose calls must not overlap.
     turns: Turns,
-    /// How many commands are waited for, for dialects that bound it.
-    pub(crate) busy: Mutex<usize>,
+}
+
+impl Deref for Toolset {
+    type Target = Caller;
+
+    fn deref(&self) -> &Caller {
+        &self.caller
+    }
 }
 
 impl Toolset {
@@ -330,12 +312,23 @@ impl Toolset {
 
     /// Its dialect's name.
     pub fn dialect(&self) -> &'static str {
-        self.dialect.name
+        self.dialect.name()
+    }
+
+    /// Its dialect itself, if it is of this type: for what a contract has beside its tools.
+    pub fn dialect_as<D: Dialect>(&self) -> Option<&D> {
+        let dialect: &dyn Any = &*self.dialect;
+        dialect.downcast_ref()
+    }
+
+    /// Who calls.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
     }
 
     /// What a model is told about the tools together, guidance included.
     pub fn instructions(&self) -> String {
-        let mut sections = vec![self.dialect.instructions.trim().to_owned()];
+        let mut sections = vec![self.dialect.instructions().trim().to_owned()];
         let bound = self.tools.iter().filter_map(|tool| {
             tool.binding.as_ref().map(|binding| format!("`{binding}` is {}", tool.name))
         });
@@ -345,20 +338,9 @@ impl Toolset {
         sections.join("\n\n")
     }
 
-    /// The background tasks of the dialect `tasks`, for who observes them.
-    pub fn tasks(&self) -> &TaskStore {
-        &self.tasks
-    }
-
-    /// The events of a process that was started to stay, by the id that its start answered with.
-    pub fn process_events(&self, process_id: &str) -> Option<ProcessEvents> {
-        let ticket = Ticket::default();
-        Call::new(self, &ticket).named(process_id).map(ProcessEvents::new)
-    }
-
     /// What it adds to an agent's system prompt.
     pub fn guidance(&self) -> Vec<Guidance> {
-        (self.dialect.guidance)(self)
+        self.dialect.guidance(&self.tools)
     }
 
     /// The tools, in a fixed order.
@@ -366,38 +348,14 @@ impl Toolset {
         &self.tools
     }
 
-    /// The tools, for a dialect that fits them to where it is.
-    pub(crate) fn tools_mut(&mut self) -> &mut Vec<Tool> {
-        &mut self.tools
-    }
-
-    /// The tasks of a folder of this caller.
-    pub(crate) fn tasks_of(&self, root: &Path) -> Result<Folder, umbo_recipes::Error> {
-        Folder::open(root, &self.recipe_options(), &self.recipes)
-    }
-
-    /// The nearest tasks from a folder up to another.
-    pub(crate) fn tasks_near(
-        &self,
-        start: &Path,
-        top: &Path,
-    ) -> Result<Folder, umbo_recipes::Error> {
-        Folder::find(start, top, &self.recipe_options(), &self.recipes)
-    }
-
-    fn recipe_options(&self) -> Options {
-        Options::for_environment(self.environment.iter().cloned())
-    }
-
     /// A tool by its name.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// The names of all tools that the caller has, as far as is known here.
-    pub(crate) fn known_tools(&self) -> Vec<&str> {
-        let own = self.tools.iter().map(|tool| tool.name);
-        own.chain(self.others.iter().map(String::as_str)).collect()
+    /// What is said to who asks for a tool that does not exist.
+    pub fn unknown_tool(&self, name: &str) -> String {
+        self.dialect.unknown_tool(name, &self.tools).message
     }
 
     /// Calls a tool. Whatever goes wrong is in the result.
@@ -405,17 +363,17 @@ impl Toolset {
         let span = info_span!(
             "call",
             tool = name,
-            dialect = self.dialect.name,
+            dialect = self.dialect.name(),
             owner = self.owner.as_deref(),
             job = field::Empty,
         );
         let _entered = span.enter();
         let start = Instant::now();
         let result = self.answer(name, arguments, ticket);
-        if let Some(job) = result.structured["job"].as_str() {
+        if let Some(job) = &result.job {
             span.record("job", job);
         }
-        let code = result.structured["error"]["code"].as_str();
+        let code = result.error.map(ErrorCode::as_str);
         info!(milliseconds = start.elapsed().as_millis(), error = code, "answered");
         result
     }
@@ -425,108 +383,87 @@ impl Toolset {
         self.release_ended();
         let completed = match &result {
             // The call comes again when somebody has answered, and perhaps nobody reads this.
-            Err(error) if error.code == "approval_required" => Vec::new(),
-            _ => self.news.take(&Call::new(self, ticket)),
+            Err(error) if error.code == ErrorCode::ApprovalRequired => Vec::new(),
+            _ => self.completed(ticket),
         };
-        let (structured, text, is_error) = match result {
-            Ok(Answer { mut structured, text }) => {
-                if self.dialect.tells_in_structure && !completed.is_empty() {
-                    structured["completed"] =
-                        completed.iter().map(|told| told.event.clone()).collect();
+        let error = result.as_ref().err().map(|error| error.code);
+        let (structured, text, job) = match result {
+            Ok(Answer { mut structured, text, job }) => {
+                if !completed.is_empty() {
+                    self.dialect.attach(&mut structured, &completed);
                 }
-                (structured, text, false)
+                (structured, text, job)
             }
             Err(error) => {
-                let error = error.in_words_of(self.dialect.fields);
-                let shape = || (self.dialect.shape)(&error);
-                (error.structured.clone().unwrap_or_else(shape), error.message, true)
+                let error = error.in_words_of(self.dialect.fields());
+                let shape = || self.dialect.shape(&error);
+                (error.structured.clone().unwrap_or_else(shape), error.message, None)
             }
         };
+        let structured = self.masked(structured);
+        let schema = self.tool(name).and_then(|tool| tool.output_schema.as_ref());
         ToolResult {
-            structured: self.masked(structured),
+            fits_schema: schema.is_none_or(|schema| schema::check(schema, &structured).is_ok()),
+            structured,
             text: self.masker.mask_text(&text),
-            is_error,
-            completed: completed.into_iter().map(|told| self.masked_news(told)).collect(),
+            is_error: error.is_some(),
+            error,
+            job,
+            completed: completed.into_iter().map(|told| self.masked_completion(told)).collect(),
         }
+    }
+
+    /// What ended since somebody last asked or was told, in the order in which it ended. Never waits;
+    /// what is told here, no result tells.
+    pub fn drain_completed(&self) -> Vec<Completed> {
+        let told = self.completed(&Ticket::default());
+        told.into_iter().map(|told| self.masked_completion(told)).collect()
+    }
+
+    /// The jobs of the caller that ended unknown to it, in the order in which they ended.
+    pub(crate) fn take_ended(&self) -> Vec<Summary> {
+        let mut ended = self.completions.take(self);
+        ended.sort_by_key(ended_at);
+        ended
+    }
+
+    fn completed(&self, ticket: &Ticket) -> Vec<Completed> {
+        let call = Call::new(self, ticket);
+        let ended = self.take_ended();
+        ended.iter().filter_map(|summary| self.told(&call, summary)).collect()
+    }
+
+    /// What this dialect tells of a job that has ended.
+    pub(crate) fn told(&self, call: &Call<'_>, summary: &Summary) -> Option<Completed> {
+        self.dialect.completed(call, summary)
     }
 
     fn run(&self, name: &str, arguments: Value, ticket: &Ticket) -> Result<Answer, ToolError> {
         let Some(tool) = self.tool(name) else {
-            let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
-            let message = format!("Unknown tool: {name}; there are: {}", names.join(" "));
-            return Err(ToolError::new("unknown_tool", message));
+            return Err(self.dialect.unknown_tool(name, &self.tools));
         };
-        if !(self.dialect.is_enabled)(&self.shell) {
-            let message = format!(
-                "the tools of {} are disabled; set `enabled = true` in [tools.shell], \
-                 or UMBO_TOOLS_SHELL_ENABLED=true",
-                self.dialect.name
-            );
-            return Err(ToolError::new("shell_disabled", message));
-        }
+        self.dialect.check_enabled()?;
         let arguments = if arguments.is_null() { json!({}) } else { arguments };
         let arguments = schema::given(&tool.input_schema, arguments);
         if let Err(problem) = schema::check(&tool.input_schema, &arguments) {
-            return Err((self.dialect.refusal)(tool, &arguments, &problem));
+            return Err(self.dialect.refuse(tool, &problem));
         }
-        let arguments = Arguments::new(arguments, &self.masker);
-        let cancelled = || ToolError::new("cancelled", "tool call cancelled");
+        let arguments = restored(arguments, &self.masker);
+        let cancelled = || ToolError::new(ErrorCode::Cancelled, "tool call cancelled");
         let _turn = match tool.overlap {
             Overlap::Serial => Some(self.turns.take(ticket).ok_or_else(cancelled)?),
             Overlap::Parallel if ticket.is_cancelled() => return Err(cancelled()),
             Overlap::Parallel => None,
         };
-        (tool.run)(&Call::new(self, ticket), &arguments)
+        tool.run(&Call::new(self, ticket), arguments)
     }
 
-    /// Lets the jobs run on that would end with this toolset.
-    pub fn detach(self) {
-        let held = std::mem::take(&mut *self.held());
-        for attached in held {
-            attached.detach();
-        }
-    }
-
-    /// Stops the jobs that end with this toolset, and waits for that; not for ever.
-    pub fn close(&self) {
-        let held = std::mem::take(&mut *self.held());
-        let jobs: Vec<Job> = held.iter().map(|attached| attached.job().clone()).collect();
-        // Whoever loses its caller stops by itself, all of them at once.
-        drop(held);
-        let deadline = Instant::now() + FAREWELL;
-        for job in jobs {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let _ = job.wait(&[Condition::Exit], Some(left));
-        }
-    }
-
-    pub(crate) fn hold(&self, attached: Attached) {
-        self.held().push(attached);
-    }
-
-    /// Forgets held jobs that are over.
-    fn release_ended(&self) {
-        let runs = |attached: &mut Attached| {
-            !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
-        };
-        self.held().retain_mut(runs);
-    }
-
-    fn held(&self) -> MutexGuard<'_, Vec<Attached>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn masked_news(&self, told: Completed) -> Completed {
+    pub(crate) fn masked_completion(&self, told: Completed) -> Completed {
         Completed {
             event: self.masked(told.event),
             sentence: self.masker.mask_text(&told.sentence),
             ..told
         }
-    }
-
-    /// A text of the caller's, fit to leave.
-    pub fn mask(&self, text: &str) -> String {
-        self.masker.mask_text(text)
     }
 
     /// All strings of a value, masked: nothing leaves here that a view has not seen.
@@ -540,36 +477,32 @@ impl Toolset {
             other => other,
         }
     }
+}
 
-    /// Refuses a request to work outside of the project it has to stay in.
-    pub(crate) fn confined(&self, request: &Request) -> Result<(), ToolError> {
-        let Some(project) = &self.confinement else { return Ok(()) };
-        match umbo_gate::restrict_to_project(&request.cwd, project) {
-            Err(error @ umbo_gate::Error::OutsideProject(_)) => {
-                Err(ToolError::new("outside_project", error.to_string()))
-            }
-            // What else is wrong with it is said when it is used.
-            _ => Ok(()),
-        }
-    }
-
-    /// A program, looked for where the caller's commands would.
-    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
-        let (_, path) = self.environment.iter().find(|(variable, _)| variable == "PATH")?;
-        env::split_paths(path).map(|directory| directory.join(name)).find(|path| path.is_file())
+/// When a job ended; one that has not comes last.
+fn ended_at(job: &Summary) -> u64 {
+    match &job.status {
+        Status::Ended(outcome) => outcome.ended_at,
+        Status::Created | Status::Started { .. } => u64::MAX,
     }
 }
 
-impl Drop for Toolset {
-    fn drop(&mut self) {
-        self.news.leave(self);
+/// Arguments in which the secrets stand again that placeholders stand for.
+fn restored(value: Value, masker: &Masker) -> Value {
+    match value {
+        Value::String(text) if text.contains('#') => Value::String(masker.restore(&text)),
+        Value::Array(items) => items.into_iter().map(|item| restored(item, masker)).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(name, value)| (name, restored(value, masker))).collect()
+        }
+        other => other,
     }
 }
 
 impl std::fmt::Debug for Toolset {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Toolset")
-            .field("dialect", &self.dialect.name)
+            .field("dialect", &self.dialect.name())
             .field("owner", &self.owner)
             .finish_non_exhaustive()
     }

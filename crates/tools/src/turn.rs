@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::ticket::Ticket;
+use umbo_ops::Ticket;
 
 /// How often who waits looks up: whether its call was cancelled.
 const BEAT: Duration = Duration::from_millis(200);

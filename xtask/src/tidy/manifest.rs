@@ -12,7 +12,7 @@ const ARROWS: &[(&str, Below)] = &[
     ("umbo-files", Below::Only(&[])),
     ("umbo-gate", Below::Only(&["umbo-command"])),
     (
-        "umbo-tools",
+        "umbo-ops",
         Below::Only(&[
             "umbo-recipes",
             "umbo-files",
@@ -22,8 +22,19 @@ const ARROWS: &[(&str, Below)] = &[
             "umbo-engine",
         ]),
     ),
+    (
+        "umbo-tools",
+        Below::Only(&[
+            "umbo-ops",
+            "umbo-recipes",
+            "umbo-gate",
+            "umbo-view",
+            "umbo-command",
+            "umbo-engine",
+        ]),
+    ),
     ("umbo-server", Below::Only(&[])),
-    ("umbo-mcp", Below::Only(&["umbo-server", "umbo-tools"])),
+    ("umbo-mcp", Below::Only(&["umbo-ops", "umbo-server", "umbo-tools"])),
     ("umbo", Below::Any),
     ("xtask", Below::Any),
 ];

@@ -7,7 +7,7 @@ use serde::Serialize;
 use umbo_gate::{Approval, Given, Standing};
 
 use super::approve::visible;
-use umbo_tools::show_time;
+use umbo_ops::show_time;
 
 use crate::args::Approvals;
 use crate::context::Context;
@@ -34,7 +34,7 @@ struct Listed<'a> {
 }
 
 pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failure> {
-    let now = gate::now();
+    let now = umbo_ops::now();
     let mut approvals = Vec::new();
     for approval in gate::premises(context)?.approvals()?.list(now)? {
         match approval {

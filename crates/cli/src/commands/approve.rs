@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use umbo_gate::{Answer, Approval, Covers, Given, Lasts, Question, Reply, Standing};
-use umbo_tools::show_time;
+use umbo_ops::show_time;
 
 use crate::args::Approve;
 use crate::context::Context;
@@ -23,7 +23,7 @@ struct Approved<'a> {
 
 pub(crate) fn run(context: &Context, args: &Approve) -> Result<ExitCode, Failure> {
     gate::only_for_a_person("approve")?;
-    let now = gate::now();
+    let now = umbo_ops::now();
     let approvals = gate::premises(context)?.approvals()?;
     let Approval { question, standing } = approvals.find(&args.id, now)?;
     let covers = if args.prefix { Covers::Prefix } else { Covers::Command };
@@ -38,7 +38,7 @@ pub(crate) fn run(context: &Context, args: &Approve) -> Result<ExitCode, Failure
         let left = if standing == Standing::Open { "open" } else { "as it is" };
         return Err(Failure::new(format!("approval {} is left {left}", question.id)));
     }
-    let now = gate::now();
+    let now = umbo_ops::now();
     let reply = Reply::Approve { covers, lasts: lasts(&args.lasts, now)? };
     let audit = gate::premises(context)?.audit()?;
     let give = if args.overturn { umbo_gate::overturn } else { umbo_gate::answer };

@@ -1,24 +1,38 @@
 //! `umbo attach`: a person at a job's terminal.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use umbo_engine::Status;
+use umbo_ops::{Attachment, ErrorCode, ScreenRequest, Ticket};
 
 use super::{exit_code, remark};
 use crate::args::Attach;
 use crate::attach::{self, Left};
-use crate::context::Context;
+use crate::context::{CallerWords, Context, Masking};
 use crate::failure::Failure;
 use crate::output;
 
 pub(crate) fn run(context: &Context, args: &Attach) -> Result<ExitCode, Failure> {
-    let job = context.job(&args.job)?;
+    let words =
+        CallerWords { mode: args.mode, masking: Masking::Nothing, ..CallerWords::default() };
+    let caller = Arc::new(context.caller(&words)?);
+    let request = ScreenRequest { job: args.job.clone() };
+    let attachment =
+        umbo_ops::attach(caller, Ticket::default(), &request).map_err(|mut error| {
+            if error.code == ErrorCode::JobEnded {
+                let hint = format!("; `umbo output {}` prints what it wrote", args.job);
+                error.message.push_str(&hint);
+            }
+            error
+        })?;
+    let attachment = Arc::new(attachment);
     let detach = umbo_engine::key(&args.detach_key)?;
-    if let Status::Ended(_) = job.status()? {
-        let hint = format!("`umbo output {}` prints what it wrote", job.id());
-        return Err(Failure::new(format!("job {} has ended; {hint}", job.id())));
-    }
-    let left = attach::sit_down(&job, &detach)?;
+    let left = attach::sit_down(&attachment, &detach)?;
+    told(&attachment, left)
+}
+
+fn told(attachment: &Attachment, left: Left) -> Result<ExitCode, Failure> {
+    let job = attachment.job();
     if let (Left::Ended, Some(outcome)) = (left, job.outcome()?) {
         let remark = remark(&outcome).unwrap_or_else(|| outcome.end.name().to_owned());
         output::talk(format_args!("umbo: {remark} (job {})", job.id()));

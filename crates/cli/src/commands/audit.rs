@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::json;
 use umbo_gate::{Event, Record, Report};
 
-use umbo_tools::show_time;
+use umbo_ops::show_time;
 use umbo_view::mask::Masker;
 
 use super::approve::visible;
@@ -29,7 +29,7 @@ pub(crate) fn run(context: &Context, args: &Audit) -> Result<ExitCode, Failure> 
 fn settled(context: &Context) -> Result<umbo_gate::Audit, Failure> {
     let audit = gate::premises(context)?.audit()?;
     // Where nothing can be written, what is there can still be read.
-    let _ = umbo_tools::settle(&audit, &context.engine);
+    let _ = umbo_ops::record_missed_ends(&audit, &context.engine);
     Ok(audit)
 }
 

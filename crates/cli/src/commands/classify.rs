@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use umbo_command::{Effect, Word, read};
+use umbo_command::{Effect, Word};
+use umbo_ops::{ClassifyRequest, classify};
 
 use super::order;
 use crate::args::Classify;
@@ -12,7 +13,8 @@ use crate::gate;
 
 pub(crate) fn run(context: &Context, args: &Classify) -> Result<ExitCode, Failure> {
     order::check(&["classify"], &args.command)?;
-    let reading = read(&args.command.join(" "), gate::named_language(&args.shell)?);
+    let command = args.command.join(" ");
+    let reading = classify(&ClassifyRequest { command, shell: Some(args.shell.clone()) })?;
     gate::answer(context.format, &reading, || {
         let yes = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
         let mut facts = vec![

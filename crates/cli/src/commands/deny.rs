@@ -16,7 +16,7 @@ const NO_REASON: &str = "The person said no and gave no reason.";
 
 pub(crate) fn run(context: &Context, args: Deny) -> Result<ExitCode, Failure> {
     gate::only_for_a_person("deny")?;
-    let now = gate::now();
+    let now = umbo_ops::now();
     let approvals = gate::premises(context)?.approvals()?;
     let id = approvals.find(&args.id, now)?.question.id;
     let reason = args.reason.unwrap_or_else(|| NO_REASON.to_owned());

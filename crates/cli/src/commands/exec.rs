@@ -1,23 +1,19 @@
 //! `umbo exec`: a job somebody waits for.
 
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
-use umbo_engine::{Followed, Job, Ladder, Outcome, Request, Stdin};
-use umbo_tools::report::Ended;
-use umbo_tools::{JobLog, Passage};
-use umbo_view::{Budget, Part, Reader, Stream, View, ViewOptions};
+use umbo_engine::{Followed, Job, Ladder};
+use umbo_ops::{Call, Caller, JobAnswer, OutputWanted, Ticket};
 
 use super::{exit_code, remark, start};
 use crate::args::Start;
-use crate::budget::Room;
-use crate::context::Context;
+use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
-use crate::gate;
 use crate::output::{self, Format};
-use crate::secrets;
 use crate::spinner::Spinner;
 
 /// How a person's ctrl-c climbs.
@@ -30,59 +26,87 @@ const LEAVING: Duration = Duration::from_secs(3);
 const INTERRUPTED: i32 = 130;
 
 pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
-    let mode = args.mode.or(context.settings.exec.mode);
-    let budget = Room::or(args.budget, context.settings.output);
-    let request = start::request(context, args, Stdin::None)?;
-    let keeper = gate::keeper(context, mode)?;
-    match gate::pass(context, &keeper, &request, None)? {
-        Ok(passage) => execute(context, &request, budget, &passage),
-        Err(code) => Ok(code),
+    let caller = context.caller(&CallerWords {
+        mode: args.mode,
+        budget: args.budget,
+        timeout: args.limits.timeout,
+        masking: context.masking(),
+    })?;
+    let mut request = start::request(context, args, false)?;
+    request.options.output = wanted_output(context);
+    foreground(
+        context,
+        &caller,
+        |_| {},
+        |call| umbo_ops::exec(call, &request),
+        |answer: &JobAnswer| answer,
+    )
+}
+
+/// What of the output an answer has: as text it was passed on as it came.
+pub(super) fn wanted_output(context: &Context) -> OutputWanted {
+    match context.format {
+        Format::Json => OutputWanted::Apart,
+        Format::Text => OutputWanted::Nothing,
     }
 }
 
-/// Runs a request the gate has passed, shows what it writes, and returns its exit code.
-pub(super) fn execute(
+/// Runs an operation that waits for a job: shows what the job writes, stops it at ctrl-c, prints how
+/// it ended, and returns its exit code.
+pub(super) fn foreground<Answer: Serialize>(
     context: &Context,
-    request: &Request,
-    budget: Budget,
-    passage: &Passage<'_>,
+    caller: &Caller,
+    started: impl Fn(&Job) + Send + Sync + 'static,
+    operation: impl FnOnce(&Call<'_>) -> Result<Answer, umbo_ops::Error>,
+    job_of: impl Fn(&Answer) -> &JobAnswer,
 ) -> Result<ExitCode, Failure> {
-    let mut attached = context.engine.spawn(request)?;
-    let job = attached.job().clone();
-    passage.started(&job);
-    stop_on_ctrl_c(&job);
-    start::tell_of_queue(&job);
-    if context.format == Format::Text {
-        match pass_on(&job) {
-            // Nobody reads any more: the job goes the way of a command in a pipeline.
-            Err(Failure::BrokenPipe) => return Ok(exit_code(&job.stop(Ladder::default())?)),
-            other => other?,
-        }
-    }
+    let format = context.format;
     // With --json nothing is shown until the end; a person gets a sign of life.
-    let spinner = match context.format {
-        Format::Json => Some(Spinner::start(&job)),
-        Format::Text => None,
-    };
-    let outcome = attached
-        .wait(None)?
-        .ok_or_else(|| Failure::new(format!("job {job} has no outcome", job = job.id())))?;
-    drop(spinner);
-    passage.ended(&job, &outcome);
-    match context.format {
-        Format::Json => {
-            let terminal = request.terminal.is_some();
-            let minimize = context.settings.minimize;
-            let options = ViewOptions { budget, minimize, ..ViewOptions::default() };
-            output::json(&Executed::new(&job, terminal, &outcome, &options)?)?;
-        }
+    let spinner: Arc<Mutex<Option<Spinner>>> = Arc::default();
+    let failure: Arc<Mutex<Option<Failure>>> = Arc::default();
+    let (spinning, failing) = (Arc::clone(&spinner), Arc::clone(&failure));
+    let ticket = Ticket::builder()
+        .on_start(move |job| {
+            stop_on_ctrl_c(job);
+            start::tell_of_queue(job);
+            started(job);
+            match format {
+                Format::Json => *lock(&spinning) = Some(Spinner::start(job)),
+                Format::Text => match pass_on(job) {
+                    // Nobody reads any more: the job goes the way of a command in a pipeline.
+                    Err(Failure::BrokenPipe) => {
+                        let _ = job.stop(Ladder::default());
+                    }
+                    Err(other) => *lock(&failing) = Some(other),
+                    Ok(()) => {}
+                },
+            }
+        })
+        .build();
+    let answer = operation(&Call::new(caller, &ticket));
+    drop(lock(&spinner).take());
+    if let Some(failure) = lock(&failure).take() {
+        return Err(failure);
+    }
+    let answer = answer?;
+    let job = job_of(&answer);
+    let outcome = job
+        .outcome
+        .as_ref()
+        .ok_or_else(|| Failure::new(format!("job {} has no outcome", job.job)))?;
+    match format {
+        Format::Json => output::json(&answer)?,
         Format::Text => {
-            if let Some(remark) = remark(&outcome) {
-                output::talk(format_args!("umbo: {remark} (job {})", job.id()));
+            if let Some(remark) = remark(outcome) {
+                output::talk(format_args!("umbo: {remark} (job {})", job.job));
             }
         }
     }
-    Ok(exit_code(&outcome))
+    Ok(exit_code(outcome))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Prints a job's output as it comes, each stream to its own.
@@ -138,60 +162,4 @@ fn stop_on_ctrl_c(job: &Job) {
 fn leave(job: &Job) -> ! {
     output::talk(format_args!("umbo: left job {0}; `umbo stop --kill {0}` ends it", job.id()));
     std::process::exit(INTERRUPTED)
-}
-
-#[derive(Serialize)]
-struct Executed<'a> {
-    #[serde(flatten)]
-    ended: Ended<'a>,
-    stdout: String,
-    stderr: String,
-    output: String,
-    truncated: bool,
-    /// Where all of it can be read, if this is not all.
-    artifact: Option<String>,
-    full_output_path: String,
-    tokens: u64,
-    original_token_count: u64,
-}
-
-impl<'a> Executed<'a> {
-    fn new(
-        job: &Job,
-        terminal: bool,
-        outcome: &'a Outcome,
-        options: &ViewOptions,
-    ) -> Result<Self, Failure> {
-        let masker = secrets::masker()?;
-        let reader = || Ok::<_, Failure>(Reader::new(JobLog::open(job)?).mask(&masker));
-        let all = reader()?.view(options)?;
-        let (stdout, stderr) = if terminal {
-            (text(&all), String::new())
-        } else {
-            let only = |stream| Ok::<_, Failure>(text(&reader()?.stream(stream).view(options)?));
-            (only(Stream::Stdout)?, only(Stream::Stderr)?)
-        };
-        let mut ended = Ended::new(outcome);
-        ended.lost_bytes = all.counts.lost_bytes;
-        ended.omitted_bytes = all.counts.omitted_bytes + all.counts.lost_bytes;
-        let output = text(&all);
-        Ok(Self {
-            ended,
-            stdout,
-            stderr,
-            tokens: if output.is_empty() { 0 } else { all.tokens },
-            output,
-            truncated: all.truncated,
-            artifact: all.truncated.then(|| format!("artifact://{}", job.id())),
-            full_output_path: job.output_path().display().to_string(),
-            original_token_count: all.original_tokens,
-        })
-    }
-}
-
-/// A view's text; the marker of an empty one is for people.
-fn text(view: &View) -> String {
-    let is_empty =
-        view.parts.iter().all(|part| matches!(part, Part::Text { text, .. } if text.is_empty()));
-    if is_empty { String::new() } else { view.to_text() }
 }

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use serde::Serialize;
+use umbo_ops::{Call, InputRequest, Ticket};
 
 use crate::args::Input;
-use crate::context::Context;
+use crate::context::{CallerWords, Context, Masking};
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::secrets;
@@ -14,29 +14,21 @@ pub(crate) fn run(context: &Context, args: &Input) -> Result<ExitCode, Failure> 
     if args.text.is_none() && args.keys.is_empty() && !args.eof && args.resize.is_none() {
         return Err(Failure::new("input: nothing to send; give TEXT, --key, --eof or --resize"));
     }
-    let job = context.job(&args.job)?;
-    let mut bytes = secrets::restored(args.text.clone().unwrap_or_default())?.into_bytes();
-    for name in &args.keys {
-        bytes.extend(umbo_engine::key(name)?);
-    }
-    if let Some(size) = args.resize {
-        job.resize(size)?;
-    }
-    if !bytes.is_empty() {
-        job.input(&bytes)?;
-    }
-    if args.eof {
-        job.end_input()?;
-    }
+    let words =
+        CallerWords { mode: args.mode, masking: Masking::Nothing, ..CallerWords::default() };
+    let caller = context.caller(&words)?;
+    let ticket = Ticket::default();
+    let request = InputRequest {
+        job: args.job.clone(),
+        text: args.text.clone().map(secrets::restored).transpose()?,
+        keys: Some(args.keys.clone()),
+        eof: args.eof,
+        resize: args.resize,
+        ..InputRequest::default()
+    };
+    let answer = umbo_ops::input(&Call::new(&caller, &ticket), &request)?;
     if context.format == Format::Json {
-        output::json(&Sent { job: job.id().as_str(), bytes: bytes.len(), eof: args.eof })?;
+        output::json(&answer)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-#[derive(Serialize)]
-struct Sent<'a> {
-    job: &'a str,
-    bytes: usize,
-    eof: bool,
 }

@@ -1,14 +1,14 @@
 //! `umbo jobs`: what runs, and what ended.
 
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use umbo_engine::{Scope, Status, Summary};
-use umbo_tools::report::Listed;
+use umbo_engine::{Status, Summary};
+use umbo_ops::{Call, EndedJobs, JobsRequest, Ticket, WhoseJobs, now};
 
 use super::ended;
 use crate::args::Jobs;
-use crate::context::Context;
+use crate::context::{CallerWords, Context, Masking};
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::secrets;
@@ -18,17 +18,25 @@ use crate::time::{ordinal, show_duration};
 const LONGEST_NAME: usize = 24;
 
 pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
-    let scope = if args.all { Scope::All } else { Scope::Recent };
-    let mut summaries = context.engine.jobs(scope)?;
+    let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
+    let caller = context.observer(&words)?;
+    let ticket = Ticket::default();
+    let request = JobsRequest {
+        scope: Some(WhoseJobs::All),
+        ended: Some(if args.all { EndedJobs::All } else { EndedJobs::Recent }),
+        limit: None,
+    };
+    let mut answer = umbo_ops::jobs(&Call::new(&caller, &ticket), &request)?;
     // Before anything is cut: half a secret would not be known as one.
     let masker = secrets::shared()?;
-    for summary in &mut summaries {
+    let summaries = &mut answer.summaries;
+    for summary in summaries.iter_mut() {
         summary.command = masker.mask_text(&summary.command);
         summary.name = summary.name.as_deref().map(|name| masker.mask_text(name));
     }
     match context.format {
         Format::Json => {
-            output::json(&summaries.iter().map(Listed::new).collect::<Vec<_>>())?;
+            output::json(&answer.jobs)?;
         }
         Format::Text if summaries.is_empty() => {
             let hint = if args.all { "" } else { "; `umbo jobs --all` shows older ones" };
@@ -72,8 +80,7 @@ fn waiting(summary: &Summary) -> String {
 }
 
 fn since(micros: u64) -> Duration {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    now.saturating_sub(Duration::from_micros(micros))
+    Duration::from_micros(now().saturating_sub(micros))
 }
 
 fn size(bytes: u64) -> String {

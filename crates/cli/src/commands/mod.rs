@@ -129,20 +129,17 @@ fn remark(outcome: &Outcome) -> Option<String> {
             parts.push(format!("ended by signal {signal}{core}"));
         }
         End::TimedOut { after_ms, .. } => {
-            let limit = outcome.limit.map_or("time", umbo_tools::report::limit_name);
+            let limit = outcome.limit.map_or("time", umbo_ops::limit_name);
             parts.push(format!("stopped by its {limit} limit after {after_ms} ms"));
         }
         End::Stopped { stage, .. } => match outcome.limit {
             Some(limit) => {
-                parts.push(format!(
-                    "stopped by its {} limit",
-                    umbo_tools::report::limit_name(limit)
-                ));
+                parts.push(format!("stopped by its {} limit", umbo_ops::limit_name(limit)));
             }
-            None => parts.push(format!("stopped ({})", umbo_tools::report::stage_name(*stage))),
+            None => parts.push(format!("stopped ({})", umbo_ops::stage_name(*stage))),
         },
         End::Lost { reason } => {
-            parts.push(format!("lost: {}", umbo_tools::report::lost_reason(*reason)));
+            parts.push(format!("lost: {}", umbo_ops::lost_reason(*reason)));
         }
         End::FailedToStart { why } => parts.push(format!("failed to start: {why}")),
     }
@@ -153,19 +150,14 @@ fn remark(outcome: &Outcome) -> Option<String> {
             Limit::Processes => ": a process could not be started",
             Limit::Wall | Limit::Idle | Limit::Output => "",
         };
-        parts.push(format!("its {} limit struck{what}", umbo_tools::report::limit_name(limit)));
+        parts.push(format!("its {} limit struck{what}", umbo_ops::limit_name(limit)));
     }
     if !outcome.leaked.is_empty() {
         let mut list: Vec<_> = outcome
             .leaked
             .iter()
             .map(|leak| {
-                format!(
-                    "{} {} ({})",
-                    leak.pid,
-                    leak.command,
-                    umbo_tools::report::fate_name(leak.fate)
-                )
+                format!("{} {} ({})", leak.pid, leak.command, umbo_ops::fate_name(leak.fate))
             })
             .collect();
         if outcome.more_leaked > 0 {

@@ -2,31 +2,23 @@
 
 use std::process::ExitCode;
 
-use serde::Serialize;
+use umbo_ops::{Call, PruneRequest, Seconds, Ticket};
 
 use crate::args::Prune;
-use crate::context::Context;
+use crate::context::{CallerWords, Context, Masking};
 use crate::failure::Failure;
-use crate::gate;
 use crate::output::{self, Format};
 
 pub(crate) fn run(context: &Context, args: &Prune) -> Result<ExitCode, Failure> {
-    // The audit holds the hash of what a job wrote, which goes with the job.
-    if let Ok(audit) = gate::premises(context).and_then(|premises| Ok(premises.audit()?)) {
-        let _ = umbo_tools::settle(&audit, &context.engine);
-    }
-    let removed = context.engine.prune(Some(args.older_than))?;
+    let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
+    // Jobs are deleted also where there is no place for rules.
+    let caller = context.caller(&words).or_else(|_| context.observer(&words))?;
+    let ticket = Ticket::default();
+    let request = PruneRequest { older_than: Some(Seconds(args.older_than)) };
+    let answer = umbo_ops::prune(&Call::new(&caller, &ticket), &request)?;
     match context.format {
-        Format::Json => {
-            let removed = removed.iter().map(umbo_engine::JobId::as_str).collect();
-            output::json(&Pruned { removed })?;
-        }
-        Format::Text => output::line(format_args!("{} jobs deleted", removed.len()))?,
+        Format::Json => output::json(&answer)?,
+        Format::Text => output::line(format_args!("{} jobs deleted", answer.removed.len()))?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-#[derive(Serialize)]
-struct Pruned<'a> {
-    removed: Vec<&'a str>,
 }

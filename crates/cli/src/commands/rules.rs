@@ -96,7 +96,7 @@ fn explain(context: &Context, args: &Explain) -> Result<ExitCode, Failure> {
     let directory = Context::directory()?;
     let policy = gate::premises(context)?.policy(&directory)?;
     let command = args.command.join(" ");
-    let reading = umbo_command::read(&command, gate::named_language(&args.shell)?);
+    let reading = umbo_command::read(&command, umbo_ops::language(&args.shell)?);
     let subject = Subject::new(&command, &reading, &directory, policy.roots());
     // Rules are for agents first: theirs is the mode that nobody has to name.
     let mode = args.mode.unwrap_or(context.settings.tools.mode);

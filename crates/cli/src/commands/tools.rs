@@ -58,7 +58,7 @@ pub(super) fn toolset_of(
     let settings = &context.settings;
     let confinement = settings.confinement.as_ref().map(|within| within.project.clone());
     Toolset::builder()
-        .gate(gate::keeper(context, mode)?.run(run))
+        .gate(gate::keeper(context, mode)?.run_id(run))
         .engine(context.engine.clone())
         .masker(secrets::masker()?)
         .dialect(dialect.unwrap_or(&settings.tools.dialect))
@@ -69,8 +69,8 @@ pub(super) fn toolset_of(
         .minimize(settings.minimize)
         .timeout(settings.tools.timeout)
         .confine(confinement)
-        .shell_settings(settings.tools.shell.clone())
-        .omp_settings(settings.tools.omp.clone())
+        .project(context.config.project.clone())
+        .settings(settings.tools.dialects.clone())
         .build()
         .map_err(Failure::new)
 }

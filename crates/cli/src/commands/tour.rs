@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use regex::bytes::Regex;
 use umbo_engine::{Condition, Job, Ladder, Met, Request};
-use umbo_tools::report;
+use umbo_ops::containment_name;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -78,7 +78,7 @@ fn exec(context: &Context) -> Result<(), Failure> {
 fn contained(proof: Option<umbo_engine::Containment>) -> String {
     match proof {
         Some(proof) => {
-            format!("nothing left running (proven by {})", report::containment_name(proof))
+            format!("nothing left running (proven by {})", containment_name(proof))
         }
         None => "something may be left running".into(),
     }

@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context, args: &Trust) -> Result<ExitCode, Failure> 
             return Err(Failure::new("nothing was trusted"));
         }
         // The snapshot from before the question: what was changed while it was read is not trusted.
-        let now = gate::now();
+        let now = umbo_ops::now();
         store.pin(&project, &snapshot, now)?;
         let files: Vec<(String, Digest)> =
             snapshot.digests().map(|(name, digest)| (name.to_owned(), digest)).collect();

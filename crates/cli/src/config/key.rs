@@ -1,7 +1,14 @@
 //! Every setting there is, as data: its name, what it takes, its default, what tightens it, and what
-//! it means. The variable of a setting follows from its name.
+//! it means. Those of a dialect are declared in its folder; they are listed here by where they stand.
+//! The variable of a setting follows from its name.
+
+use std::sync::LazyLock;
+
+use umbo_tools::{Setting, SettingDefault};
 
 use super::value::Kind;
+
+pub(crate) use umbo_tools::Tightens;
 
 /// One setting.
 #[derive(Debug)]
@@ -23,21 +30,6 @@ pub(crate) enum Preset {
     Text(&'static str),
     /// What holds for another setting.
     As(&'static str),
-}
-
-/// What a project that nobody trusts may say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tightens {
-    /// Nothing at all: no value is stricter than another.
-    Nothing,
-    /// A lower number.
-    Lower,
-    /// This one of the two.
-    Only(bool),
-    /// A choice that leaves less.
-    Stricter,
-    /// More of them, beside those that are there.
-    More,
 }
 
 impl Key {
@@ -64,220 +56,138 @@ const fn key(
 }
 
 /// All of them, in the order in which they are shown.
-pub(crate) static KEYS: [Key; 32] = [
-    key(
-        "max_running",
-        Kind::Count,
-        Preset::Text("10"),
-        Tightens::Lower,
-        "how many jobs run at once, and how many inside of each; the others wait in line",
-    ),
-    key(
-        "exec.mode",
-        Kind::Mode,
-        Preset::Text("open"),
-        Tightens::Stricter,
-        "the gate's mode for `exec`, `start`, `run` and `call`",
-    ),
-    key(
-        "exec.shell",
-        Kind::Shell,
-        Preset::Text("sh"),
-        Tightens::Nothing,
-        "what reads the lines of `exec` and `start`",
-    ),
-    key(
-        "exec.timeout_secs",
-        Kind::Count,
-        Preset::Nothing,
-        Tightens::Lower,
-        "the time limit of `exec`, `start` and `run`; `--timeout none` lifts it",
-    ),
-    key(
-        "tools.mode",
-        Kind::Mode,
-        Preset::Text("guard"),
-        Tightens::Stricter,
-        "the gate's mode for agents, who come in by `mcp`",
-    ),
-    key(
-        "tools.dialect",
-        Kind::Dialect,
-        Preset::Text("umbo"),
-        Tightens::Nothing,
-        "whose tools `mcp`, `call` and `tools` have",
-    ),
-    key(
-        "tools.shell.enabled",
-        Kind::Flag,
-        Preset::Text("false"),
-        Tightens::Only(false),
-        "whether the dialect `meerkat` is on",
-    ),
-    key(
-        "tools.shell.default_timeout_secs",
-        Kind::Count,
-        Preset::Text("30"),
-        Tightens::Lower,
-        "the time limit in `meerkat`; if set, in `umbo` too",
-    ),
-    key(
-        "tools.shell.restrict_to_project",
-        Kind::Flag,
-        Preset::Text("true"),
-        Tightens::Only(true),
-        "whether `meerkat` works inside of the project only; if set to true, every command of every door does",
-    ),
-    key(
-        "tools.shell.shell",
-        Kind::Program,
-        Preset::Text("nu"),
-        Tightens::Nothing,
-        "what reads the lines of `meerkat`; where there is no `nu`, `sh` does",
-    ),
-    key(
-        "tools.shell.shell_path",
-        Kind::Path,
-        Preset::Nothing,
-        Tightens::Nothing,
-        "the same as the path of a program, which then counts",
-    ),
-    key(
-        "tools.shell.max_completed_jobs",
-        Kind::Count,
-        Preset::Text("100"),
-        Tightens::Lower,
-        "how many ended jobs agents see in lists",
-    ),
-    key(
-        "tools.shell.completed_job_ttl_secs",
-        Kind::Count,
-        Preset::Text("300"),
-        Tightens::Lower,
-        "for how long they see them there",
-    ),
-    key(
-        "tools.shell.max_concurrent_processes",
-        Kind::Count,
-        Preset::As("max_running"),
-        Tightens::Lower,
-        "how many jobs run at once when an agent starts another",
-    ),
-    key(
-        "tools.omp.async.enabled",
-        Kind::Flag,
-        Preset::Text("true"),
-        Tightens::Only(false),
-        "whether `bash` of `omp` takes `async`",
-    ),
-    key(
-        "tools.omp.async.max_jobs",
-        Kind::Count,
-        Preset::Text("100"),
-        Tightens::Lower,
-        "how many background jobs an agent has in `omp`, at most 100",
-    ),
-    key(
-        "tools.omp.async.poll_wait_duration",
-        Kind::PollWait,
-        Preset::Text("30s"),
-        Tightens::Nothing,
-        "how long `job` waits there: `5s`, `10s`, `30s`, `1m` or `5m`, and never more than 40 s",
-    ),
-    key(
-        "tools.omp.bash.auto_background.enabled",
-        Kind::Flag,
-        Preset::Text("true"),
-        Tightens::Nothing,
-        "whether a command that takes long goes on as a job there",
-    ),
-    key(
-        "tools.omp.bash.auto_background.threshold_ms",
-        Kind::Count,
-        Preset::Text("60000"),
-        Tightens::Nothing,
-        "how long is long, and never more than 40 s",
-    ),
-    key(
-        "tools.omp.bash_interceptor.enabled",
-        Kind::Flag,
-        Preset::Text("true"),
-        Tightens::Only(true),
-        "whether commands are blocked there that another tool of the agent does better",
-    ),
-    key(
-        "tools.omp.recipe.enabled",
-        Kind::Flag,
-        Preset::Text("true"),
-        Tightens::Only(false),
-        "whether there is `recipe` in `omp`",
-    ),
-    key(
-        "output.tokens",
-        Kind::Count,
-        Preset::Text("8000"),
-        Tightens::Lower,
-        "how many tokens of output an answer has",
-    ),
-    key("output.bytes", Kind::Size, Preset::Text("50k"), Tightens::Lower, "how many bytes"),
-    key("output.lines", Kind::Count, Preset::Text("2000"), Tightens::Lower, "how many lines"),
-    key(
-        "output.minimize",
-        Kind::Flag,
-        Preset::Text("false"),
-        Tightens::Nothing,
-        "whether the noise of known tools is folded",
-    ),
-    key(
-        "environment.inherit",
-        Kind::Inherit,
-        Preset::Text("all"),
-        Tightens::Stricter,
-        "which variables commands get: `all`, `core` (PATH, HOME, LANG, …) or `none`",
-    ),
-    key(
-        "environment.exclude",
-        Kind::Patterns,
-        Preset::Text(""),
-        Tightens::More,
-        "less these: names with `*` and `?`",
-    ),
-    key(
-        "environment.include",
-        Kind::Patterns,
-        Preset::Text(""),
-        Tightens::Nothing,
-        "but these in any case",
-    ),
-    key(
-        "environment.set",
-        Kind::Variables,
-        Preset::Text(""),
-        Tightens::Nothing,
-        "and these with values of their own: a table",
-    ),
-    key(
-        "retention.jobs",
-        Kind::Count,
-        Preset::Text("2000"),
-        Tightens::Nothing,
-        "how many ended jobs stay on disk",
-    ),
-    key(
-        "retention.bytes",
-        Kind::Size,
-        Preset::Text("4G"),
-        Tightens::Nothing,
-        "how much room they take",
-    ),
-    key(
-        "retention.age",
-        Kind::Span,
-        Preset::Nothing,
-        Tightens::Nothing,
-        "how long they stay, as `30d`",
-    ),
-];
+pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let dialects = umbo_tools::dialect_settings().map(Key::from);
+    before_dialects().into_iter().chain(dialects).chain(after_dialects()).collect()
+});
+
+impl From<&Setting> for Key {
+    fn from(setting: &Setting) -> Self {
+        let preset = match setting.default {
+            SettingDefault::Nothing => Preset::Nothing,
+            SettingDefault::Text(text) => Preset::Text(text),
+            SettingDefault::As(other, _) => Preset::As(other),
+        };
+        key(setting.key, Kind::from(setting.kind), preset, setting.tightens, setting.doc)
+    }
+}
+
+fn before_dialects() -> [Key; 6] {
+    [
+        key(
+            "max_running",
+            Kind::Count,
+            Preset::Text("10"),
+            Tightens::Lower,
+            "how many jobs run at once, and how many inside of each; the others wait in line",
+        ),
+        key(
+            "exec.mode",
+            Kind::Mode,
+            Preset::Text("open"),
+            Tightens::Stricter,
+            "the gate's mode for `exec`, `start`, `run` and `call`",
+        ),
+        key(
+            "exec.shell",
+            Kind::Shell,
+            Preset::Text("sh"),
+            Tightens::Nothing,
+            "what reads the lines of `exec` and `start`",
+        ),
+        key(
+            "exec.timeout_secs",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "the time limit of `exec`, `start` and `run`; `--timeout none` lifts it",
+        ),
+        key(
+            "tools.mode",
+            Kind::Mode,
+            Preset::Text("guard"),
+            Tightens::Stricter,
+            "the gate's mode for agents, who come in by `mcp`",
+        ),
+        key(
+            "tools.dialect",
+            Kind::Dialect,
+            Preset::Text("umbo"),
+            Tightens::Nothing,
+            "whose tools `mcp`, `call` and `tools` have",
+        ),
+    ]
+}
+
+fn after_dialects() -> [Key; 11] {
+    [
+        key(
+            "output.tokens",
+            Kind::Count,
+            Preset::Text("8000"),
+            Tightens::Lower,
+            "how many tokens of output an answer has",
+        ),
+        key("output.bytes", Kind::Size, Preset::Text("50k"), Tightens::Lower, "how many bytes"),
+        key("output.lines", Kind::Count, Preset::Text("2000"), Tightens::Lower, "how many lines"),
+        key(
+            "output.minimize",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Nothing,
+            "whether the noise of known tools is folded",
+        ),
+        key(
+            "environment.inherit",
+            Kind::Inherit,
+            Preset::Text("all"),
+            Tightens::Stricter,
+            "which variables commands get: `all`, `core` (PATH, HOME, LANG, …) or `none`",
+        ),
+        key(
+            "environment.exclude",
+            Kind::Patterns,
+            Preset::Text(""),
+            Tightens::More,
+            "less these: names with `*` and `?`",
+        ),
+        key(
+            "environment.include",
+            Kind::Patterns,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "but these in any case",
+        ),
+        key(
+            "environment.set",
+            Kind::Variables,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "and these with values of their own: a table",
+        ),
+        key(
+            "retention.jobs",
+            Kind::Count,
+            Preset::Text("2000"),
+            Tightens::Nothing,
+            "how many ended jobs stay on disk",
+        ),
+        key(
+            "retention.bytes",
+            Kind::Size,
+            Preset::Text("4G"),
+            Tightens::Nothing,
+            "how much room they take",
+        ),
+        key(
+            "retention.age",
+            Kind::Span,
+            Preset::Nothing,
+            Tightens::Nothing,
+            "how long they stay, as `30d`",
+        ),
+    ]
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use umbo_engine::{Listed, Shell};
 use umbo_gate::{EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
-use umbo_tools::{OmpSettings, ShellSettings};
+use umbo_ops::ErrorCode;
+use umbo_tools::SettingValue;
 use umbo_view::Budget;
 
-use super::layers::Layers;
+use super::key::Preset;
+use super::layers::{Layers, Setting};
 use super::value::Value;
 use crate::failure::Failure;
 use crate::time::parse_duration;
@@ -57,8 +59,8 @@ pub(crate) struct Tools {
     pub(crate) listed: (usize, Duration),
     /// The time limit where a contract has none of its own.
     pub(crate) timeout: Option<Duration>,
-    pub(crate) shell: ShellSettings,
-    pub(crate) omp: OmpSettings,
+    /// What was said about dialects, by their settings.
+    pub(crate) dialects: Vec<(&'static str, SettingValue)>,
 }
 
 /// A project that commands must stay in.
@@ -75,11 +77,12 @@ impl Confinement {
         match restrict_to_project(directory, &self.project) {
             Err(Error::OutsideProject(_)) => {
                 let outside = Error::OutsideProject(given.display().to_string());
-                Err(Failure::new(format!(
+                let message = format!(
                     "{outside} {} (restrict_to_project: {})",
                     self.project.display(),
                     self.origin
-                )))
+                );
+                Err(Failure::coded(ErrorCode::OutsideProject, None, message))
             }
             // What else is wrong with it is said when it is used.
             _ => Ok(()),
@@ -121,19 +124,7 @@ impl Settings {
                     seconds("tools.shell.completed_job_ttl_secs").unwrap_or(Duration::MAX),
                 ),
                 timeout: seconds(timeout).filter(|_| said(timeout)),
-                shell: ShellSettings {
-                    enabled: flag(layers, "tools.shell.enabled"),
-                    default_timeout_secs: number(layers, timeout).unwrap_or(u64::MAX),
-                    restrict_to_project: flag(layers, restrict),
-                    shell: text(layers, "tools.shell.shell").unwrap_or_default().to_owned(),
-                    shell_path: text(layers, "tools.shell.shell_path").map(PathBuf::from),
-                    project_root: project.map(Path::to_owned),
-                    max_completed_jobs: count(layers, "tools.shell.max_completed_jobs"),
-                    completed_job_ttl_secs: number(layers, "tools.shell.completed_job_ttl_secs")
-                        .unwrap_or(u64::MAX),
-                    max_concurrent_processes: count(layers, "tools.shell.max_concurrent_processes"),
-                },
-                omp: omp(layers),
+                dialects: dialects(layers),
             },
             output: Budget {
                 tokens: number(layers, "output.tokens").unwrap_or(u64::MAX),
@@ -154,21 +145,19 @@ impl Settings {
     }
 }
 
-fn omp(layers: &Layers) -> OmpSettings {
-    let preset = OmpSettings::default();
-    let threshold = number(layers, "tools.omp.bash.auto_background.threshold_ms");
-    let poll_wait = text(layers, "tools.omp.async.poll_wait_duration");
-    OmpSettings {
-        async_enabled: flag(layers, "tools.omp.async.enabled"),
-        auto_background: flag(layers, "tools.omp.bash.auto_background.enabled"),
-        auto_background_threshold: threshold
-            .map_or(preset.auto_background_threshold, Duration::from_millis),
-        poll_wait: poll_wait.and_then(|span| parse_duration(span).ok()).unwrap_or(preset.poll_wait),
-        max_jobs: count(layers, "tools.omp.async.max_jobs"),
-        interceptor: flag(layers, "tools.omp.bash_interceptor.enabled"),
-        recipe: flag(layers, "tools.omp.recipe.enabled"),
-        has_ui: preset.has_ui,
-    }
+/// The settings of dialects that somebody set, here or in the place of one that was not.
+fn dialects(layers: &Layers) -> Vec<(&'static str, SettingValue)> {
+    let said = |setting: &&Setting| {
+        setting.origin.is_said() || matches!(setting.key.preset, Preset::As(_))
+    };
+    let declared = umbo_tools::dialect_settings();
+    declared
+        .filter_map(|declared| layers.setting(declared.key))
+        .filter(said)
+        .filter_map(|setting| {
+            Some((setting.key.name, layers.value(setting.key.name)?.to_setting()?))
+        })
+        .collect()
 }
 
 fn environment(layers: &Layers) -> EnvironmentPolicy {
@@ -221,7 +210,7 @@ fn mode(layers: &Layers, name: &str) -> Option<Mode> {
 mod tests {
     use umbo_gate::{Layer, Trust};
 
-    use super::super::key::{KEYS, Preset};
+    use super::super::key::KEYS;
     use super::super::statement::Statement;
     use super::super::value::Kind;
     use super::*;
@@ -239,10 +228,9 @@ mod tests {
         let settings = settings("");
         assert_eq!(settings.output, Budget::default());
         assert_eq!(settings.environment, EnvironmentPolicy::default());
-        let expected =
-            ShellSettings { project_root: Some("/project".into()), ..ShellSettings::default() };
-        assert_eq!(settings.tools.shell, expected);
-        assert_eq!(settings.tools.omp, OmpSettings::default());
+        // A dialect's own defaults hold, but for a setting that another one stands in for.
+        let most = ("tools.shell.max_concurrent_processes", SettingValue::Number(10));
+        assert_eq!(settings.tools.dialects, [most]);
         let listed = Listed::default();
         assert_eq!(settings.tools.listed, (listed.jobs, listed.age));
         assert_eq!((settings.max_running, settings.tools.max_running), (10, 10));
@@ -254,19 +242,20 @@ mod tests {
     #[test]
     fn every_setting_sets_something() {
         let default = settings("");
-        for key in &KEYS {
+        for key in KEYS.iter() {
             let other = match key.kind {
                 Kind::Flag => format!("{}", key.preset != Preset::Text("true")),
-                Kind::Count => "7".into(),
+                Kind::Count | Kind::Number => "7".into(),
                 Kind::Size => "\"3M\"".into(),
                 Kind::Span => "\"2d\"".into(),
-                Kind::PollWait => "\"5s\"".into(),
+                Kind::Choice(words) => format!("{:?}", words[0]),
+                Kind::Text => "\"x\"".into(),
                 Kind::Mode => "\"auto\"".into(),
                 Kind::Inherit => "\"core\"".into(),
                 Kind::Dialect => "\"lash\"".into(),
                 Kind::Shell | Kind::Program => "\"zsh\"".into(),
                 Kind::Path => "\"/bin/dash\"".into(),
-                Kind::Patterns => "[\"X_*\"]".into(),
+                Kind::Patterns | Kind::Texts => "[\"X_*\"]".into(),
                 Kind::Variables => "{ X = \"1\" }".into(),
             };
             assert_ne!(settings(&format!("{} = {other}", key.name)), default, "{}", key.name);

@@ -45,7 +45,7 @@ impl Statement {
     /// The variables of the caller.
     pub(crate) fn of_variables(variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
         let mut statement = Self::default();
-        for key in &KEYS {
+        for key in KEYS.iter() {
             let Some(name) = key.variable() else { continue };
             let Some(text) = variable(&name) else { continue };
             if let Some(value) = text.to_str().and_then(|text| key.kind.read_text(text)) {

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use toml_edit::{Array, Item};
 use umbo_engine::Shell;
 use umbo_gate::Mode;
+use umbo_tools::{SettingKind, SettingValue};
 
 use crate::time::{parse_bytes, parse_duration};
 
@@ -16,12 +17,14 @@ pub(crate) enum Kind {
     Flag,
     /// A number from 1 up.
     Count,
+    /// A number from 0 up.
+    Number,
     /// Bytes.
     Size,
     /// A span of time.
     Span,
-    /// One of a few spans of time.
-    PollWait,
+    /// One of a few words.
+    Choice(&'static [&'static str]),
     /// A mode of the gate.
     Mode,
     /// Where an environment begins.
@@ -34,6 +37,10 @@ pub(crate) enum Kind {
     Program,
     /// An absolute path.
     Path,
+    /// Some text.
+    Text,
+    /// Texts.
+    Texts,
     /// Patterns of variables' names.
     Patterns,
     /// Variables with their values.
@@ -65,8 +72,22 @@ impl fmt::Debug for Value {
 
 /// Where an environment begins, the strictest last.
 const INHERIT: [&str; 3] = ["all", "core", "none"];
-/// How long a poll may wait.
-const POLL_WAIT: [&str; 5] = ["5s", "10s", "30s", "1m", "5m"];
+
+impl From<SettingKind> for Kind {
+    fn from(kind: SettingKind) -> Self {
+        match kind {
+            SettingKind::Flag => Self::Flag,
+            SettingKind::Count => Self::Count,
+            SettingKind::Number => Self::Number,
+            SettingKind::Choice(words) => Self::Choice(words),
+            SettingKind::Program => Self::Program,
+            SettingKind::Path => Self::Path,
+            SettingKind::List => Self::Texts,
+            // What is not known here is read as it stands; the dialect says what is wrong with it.
+            _ => Self::Text,
+        }
+    }
+}
 
 impl Kind {
     /// What it takes, for who gave something else.
@@ -74,6 +95,7 @@ impl Kind {
         match self {
             Self::Flag => "true or false".into(),
             Self::Count => "a whole number from 1 up".into(),
+            Self::Number => "a whole number from 0 up".into(),
             Self::Size => "bytes from 1 up, or a size as \"64k\", \"10M\" or \"4G\"".into(),
             Self::Span => "a time as \"12h\" or \"30d\"".into(),
             Self::Shell => {
@@ -83,7 +105,9 @@ impl Kind {
             Self::Path => "an absolute path".into(),
             Self::Patterns => "a list of names with * and ?, as [\"AWS_*\"]".into(),
             Self::Variables => "a table of texts, as { CI = \"1\" }".into(),
-            Self::Mode | Self::Inherit | Self::Dialect | Self::PollWait => {
+            Self::Text => "a text".into(),
+            Self::Texts => "a list of texts, as [\"read\", \"search\"]".into(),
+            Self::Mode | Self::Inherit | Self::Dialect | Self::Choice(_) => {
                 let words: Vec<String> =
                     self.choices().iter().map(|word| format!("{word:?}")).collect();
                 words.join(", ")
@@ -97,7 +121,7 @@ impl Kind {
             Self::Flag => vec!["true", "false"],
             Self::Mode => Mode::ALL.map(Mode::as_str).to_vec(),
             Self::Inherit => INHERIT.to_vec(),
-            Self::PollWait => POLL_WAIT.to_vec(),
+            Self::Choice(words) => words.to_vec(),
             Self::Dialect => umbo_tools::dialects(),
             Self::Shell | Self::Program => vec!["sh", "bash", "zsh", "fish", "nu"],
             _ => Vec::new(),
@@ -108,15 +132,16 @@ impl Kind {
     pub(crate) fn read_toml(self, item: &Item) -> Option<Value> {
         match self {
             Self::Flag => item.as_bool().map(Value::Flag),
-            Self::Count | Self::Size | Self::Span if item.is_integer() => {
+            Self::Count | Self::Number | Self::Size | Self::Span if item.is_integer() => {
                 let number = u64::try_from(item.as_integer()?).ok()?;
                 self.read_text(&number.to_string())
             }
-            Self::Count => None,
-            Self::Patterns => {
+            Self::Count | Self::Number => None,
+            Self::Patterns | Self::Texts => {
                 let texts: Option<Vec<String>> =
                     item.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect();
-                texts.filter(|texts| texts.iter().all(|text| is_name(text))).map(Value::List)
+                let fits = |text: &String| self == Self::Texts || is_name(text);
+                texts.filter(|texts| texts.iter().all(fits)).map(Value::List)
             }
             Self::Variables => {
                 let pairs: Option<Vec<(String, String)>> = item
@@ -143,20 +168,26 @@ impl Kind {
                 _ => None,
             },
             Self::Count => number(text.parse().ok()),
+            Self::Number => text.parse().ok().map(Value::Number),
             Self::Size => number(parse_bytes(text).ok()),
             Self::Span => word(parse_duration(text).is_ok()),
             Self::Mode => Some(Value::Text(Mode::from_str(text).ok()?.to_string())),
             Self::Inherit => word(INHERIT.contains(&text)),
-            Self::PollWait => word(POLL_WAIT.contains(&text)),
+            Self::Choice(words) => word(words.contains(&text)),
+            Self::Text => word(true),
             Self::Dialect => word(umbo_tools::dialects().contains(&text)),
             Self::Shell => word(Shell::parse(text).is_ok()),
             // Whether there is one is found out when it is wanted.
             Self::Program => word(is_program(text)),
             Self::Path => word(Path::new(text).is_absolute()),
             // A list as a file has it is one here too.
-            Self::Patterns if text.trim_start().starts_with('[') => {
+            Self::Patterns | Self::Texts if text.trim_start().starts_with('[') => {
                 let list: toml_edit::Value = text.trim().parse().ok()?;
                 self.read_toml(&Item::Value(list))
+            }
+            Self::Texts => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                Some(Value::List(items.map(str::to_owned).collect()))
             }
             Self::Patterns => {
                 let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
@@ -201,6 +232,17 @@ impl Kind {
 }
 
 impl Value {
+    /// The value as a dialect takes it; a table of variables is none.
+    pub(crate) fn to_setting(&self) -> Option<SettingValue> {
+        match self {
+            Self::Flag(flag) => Some((*flag).into()),
+            Self::Number(number) => Some((*number).into()),
+            Self::Text(text) => Some(text.as_str().into()),
+            Self::List(list) => Some(list.clone().into()),
+            Self::Variables(_) => None,
+        }
+    }
+
     /// The value for programs.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match self {
@@ -253,7 +295,7 @@ mod tests {
             (Kind::Count, "\"10\""),
             (Kind::Size, "\"lots\""),
             (Kind::Span, "true"),
-            (Kind::PollWait, "\"7s\""),
+            (Kind::Choice(&["5s", "1m"]), "\"7s\""),
             (Kind::Mode, "\"gard\""),
             (Kind::Shell, "\"cmd.exe\""),
             (Kind::Program, "\"\""),

@@ -112,7 +112,7 @@ pub(crate) fn back_up(
     let file = site.path.file_name().unwrap_or_default().to_string_lossy();
     let kind = format!("-{client}-{}-{file}", digest(site, ""));
     let directory = context.engine.state_directory().join("backups");
-    let path = directory.join(format!("{}{kind}", show_time(crate::gate::now())));
+    let path = directory.join(format!("{}{kind}", show_time(umbo_ops::now())));
     private(&path, text.as_bytes()).map_err(|error| {
         Failure::new(format!("cannot keep a copy as {}: {error}", path.display()))
     })?;

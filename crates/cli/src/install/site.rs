@@ -241,7 +241,7 @@ fn cannot(verb: &str, path: &Path, error: &io::Error) -> Failure {
 }
 
 fn draft_name() -> OsString {
-    OsString::from(format!(".umbo-{}-{}.tmp", std::process::id(), crate::gate::now()))
+    OsString::from(format!(".umbo-{}-{}.tmp", std::process::id(), umbo_ops::now()))
 }
 
 /// The path without links; what is not there yet is as it is written.

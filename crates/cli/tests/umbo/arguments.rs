@@ -7,7 +7,7 @@ use proptest::collection::{hash_map, vec};
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
-use umbo_tools::{ShellSettings, Ticket, Tool, Toolset, check};
+use umbo_tools::{Ticket, Tool, Toolset, check};
 
 use crate::harness::Umbo;
 
@@ -68,9 +68,9 @@ fn whatever_is_given_is_checked_whole_before_anything_runs() {
     let umbo = Umbo::new();
     let mut toolsets = Vec::new();
     for dialect in umbo_tools::dialects() {
-        let settings = ShellSettings { enabled: true, ..ShellSettings::default() };
         let builder = Toolset::builder().engine(umbo.engine()).directory(umbo.path());
-        toolsets.push(builder.dialect(dialect).shell_settings(settings).build().unwrap());
+        toolsets
+            .push(builder.dialect(dialect).setting("tools.shell.enabled", true).build().unwrap());
     }
     let refused = Cell::new(0);
     let mut runner =

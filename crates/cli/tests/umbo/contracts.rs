@@ -24,7 +24,7 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use umbo_engine::{Condition, Engine, Job, Met};
-use umbo_tools::{OmpSettings, Overlap, Owner, ShellSettings, Ticket, Tool, Toolset};
+use umbo_tools::{Overlap, Owner, SettingValue, Ticket, Tool, Toolset};
 
 use crate::harness::{PATIENCE, Umbo};
 
@@ -67,30 +67,18 @@ struct Case {
     steps: Vec<Step>,
 }
 
-/// What a case wants to be otherwise.
+/// What a case wants to be otherwise: beside these, settings of dialects by their keys.
 #[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 struct Set {
-    enabled: Option<bool>,
-    shell: Option<String>,
-    shell_path: Option<String>,
-    default_timeout_secs: Option<u64>,
-    restrict_to_project: Option<bool>,
-    max_completed_jobs: Option<usize>,
-    completed_job_ttl_secs: Option<u64>,
-    max_concurrent_processes: Option<usize>,
-    async_enabled: Option<bool>,
-    auto_background: Option<bool>,
-    poll_wait_ms: Option<u64>,
-    max_jobs: Option<usize>,
-    interceptor: Option<bool>,
-    recipe: Option<bool>,
-    has_ui: Option<bool>,
+    has_terminal: bool,
     longest_wait_ms: Option<u64>,
     minimize: bool,
     env: BTreeMap<String, String>,
     without: Vec<String>,
     beside: Vec<String>,
+    #[serde(flatten)]
+    settings: BTreeMap<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -248,24 +236,33 @@ fn whole(umbo: &Umbo, dialect: &str) -> Toolset {
 fn state(stated: &Stated, tool: &Tool) {
     let said = |schema: &Value| {
         let mut schema = schema.clone();
-        undescribe(&mut schema);
+        plain(&mut schema);
         schema
     };
-    assert_eq!(said(&tool.input_schema), stated.input, "{}", tool.name);
-    assert_eq!(tool.output_schema.as_ref().map(said), stated.output, "{}", tool.name);
+    assert_eq!(said(&tool.input_schema), said(&stated.input), "{}", tool.name);
+    let stated_output = stated.output.as_ref().map(said);
+    assert_eq!(tool.output_schema.as_ref().map(said), stated_output, "{}", tool.name);
     assert_eq!(tool.overlap, stated.overlap, "{}", tool.name);
     let binding = tool.binding.as_ref().map(|binding| serde_json::to_value(binding).unwrap());
     assert_eq!(binding, stated.binding, "{}", tool.name);
     assert_eq!(tool.examples, stated.examples, "{}", tool.name);
 }
 
-fn undescribe(schema: &mut Value) {
+/// A schema by what it means: without descriptions, with lists of names in one order, and without
+/// saying that nothing is required.
+fn plain(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
             map.retain(|name, value| name != "description" || !value.is_string());
-            map.values_mut().for_each(undescribe);
+            map.retain(|name, value| name != "required" || *value != json!([]));
+            map.values_mut().for_each(plain);
+            for name in ["required", "enum"] {
+                if let Some(Value::Array(names)) = map.get_mut(name) {
+                    names.sort_by_key(ToString::to_string);
+                }
+            }
         }
-        Value::Array(items) => items.iter_mut().for_each(undescribe),
+        Value::Array(items) => items.iter_mut().for_each(plain),
         _ => {}
     }
 }
@@ -311,7 +308,6 @@ fn search_path(umbo: &Umbo, case: &Case) -> OsString {
 }
 
 fn toolset(umbo: &Umbo, dialect: &str, place: &Place, set: &Set) -> Toolset {
-    let (shell, omp) = (ShellSettings::default(), OmpSettings::default());
     let mut builder = Toolset::builder()
         .engine(umbo.engine())
         .dialect(dialect)
@@ -324,32 +320,11 @@ fn toolset(umbo: &Umbo, dialect: &str, place: &Place, set: &Set) -> Toolset {
                 .filter(|(name, _)| name.to_str().is_none_or(|name| !set.env.contains_key(name)))
                 .chain(set.env.iter().map(|(name, value)| (name.into(), value.into()))),
         )
-        .shell_settings(ShellSettings {
-            enabled: set.enabled.unwrap_or(true),
-            // Lines that every shell reads the same; the fallback has a case of its own.
-            shell: set.shell.clone().unwrap_or_else(|| "sh".into()),
-            shell_path: set.shell_path.as_ref().map(Into::into),
-            default_timeout_secs: set.default_timeout_secs.unwrap_or(shell.default_timeout_secs),
-            restrict_to_project: set.restrict_to_project.unwrap_or(shell.restrict_to_project),
-            project_root: None,
-            max_completed_jobs: set.max_completed_jobs.unwrap_or(shell.max_completed_jobs),
-            completed_job_ttl_secs: set
-                .completed_job_ttl_secs
-                .unwrap_or(shell.completed_job_ttl_secs),
-            max_concurrent_processes: set
-                .max_concurrent_processes
-                .unwrap_or(shell.max_concurrent_processes),
-        })
-        .omp_settings(OmpSettings {
-            async_enabled: set.async_enabled.unwrap_or(omp.async_enabled),
-            auto_background: set.auto_background.unwrap_or(omp.auto_background),
-            auto_background_threshold: omp.auto_background_threshold,
-            poll_wait: set.poll_wait_ms.map_or(omp.poll_wait, Duration::from_millis),
-            max_jobs: set.max_jobs.unwrap_or(omp.max_jobs),
-            interceptor: set.interceptor.unwrap_or(omp.interceptor),
-            recipe: set.recipe.unwrap_or(omp.recipe),
-            has_ui: set.has_ui.unwrap_or(omp.has_ui),
-        })
+        // Lines that every shell reads the same; the fallback has a case of its own.
+        .setting("tools.shell.enabled", true)
+        .setting("tools.shell.shell", "sh")
+        .settings(set.settings.iter().map(|(key, value)| (key.clone(), setting(value))))
+        .has_terminal(set.has_terminal)
         .minimize(set.minimize)
         .beside(set.beside.clone());
     if let Some(wait) = set.longest_wait_ms {
@@ -359,6 +334,18 @@ fn toolset(umbo: &Umbo, dialect: &str, place: &Place, set: &Set) -> Toolset {
         builder = builder.without(tool);
     }
     builder.build().unwrap()
+}
+
+fn setting(value: &Value) -> SettingValue {
+    match value {
+        Value::Bool(flag) => (*flag).into(),
+        Value::Number(number) => number.as_u64().unwrap().into(),
+        Value::String(text) => text.as_str().into(),
+        Value::Array(list) => {
+            list.iter().map(|text| text.as_str().unwrap().to_owned()).collect::<Vec<_>>().into()
+        }
+        other => panic!("{other} is no value of a setting"),
+    }
 }
 
 fn run(dialect: &str, name: &str, case: &Case) {

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use umbo_engine::{Engine, Warmth};
-use umbo_tools::tasks::{Risk, classify};
-use umbo_tools::{Builder, Overlap, Owner, ShellSettings, Ticket, ToolResult, Toolset};
+use umbo_tools::dialect::lash::process_events;
+use umbo_tools::dialect::tasks::{Risk, TaskStore, Tasks, classify};
+use umbo_tools::{Builder, Overlap, Owner, Ticket, ToolResult, Toolset};
 
 use crate::harness::{PATIENCE, UMBO, Umbo};
 
@@ -20,11 +21,8 @@ fn builder(umbo: &Umbo, dialect: &str) -> Builder {
         .dialect(dialect)
         .directory(umbo.path())
         .environment(std::env::vars_os())
-        .shell_settings(ShellSettings {
-            enabled: true,
-            shell: "sh".into(),
-            ..ShellSettings::default()
-        })
+        .setting("tools.shell.enabled", true)
+        .setting("tools.shell.shell", "sh")
 }
 
 fn toolset(umbo: &Umbo, dialect: &str) -> Toolset {
@@ -99,7 +97,7 @@ fn a_forwarder_hears_every_signal_of_its_process_after_the_last() {
         let with = json!({"process_id": id, "chars": chars, "close_stdin": close});
         call(&tools, "write_stdin", with).structured["sequence"].as_u64().unwrap()
     };
-    let events = tools.process_events(&id).unwrap();
+    let events = process_events(&tools, &id).unwrap();
     let (hear, heard) = mpsc::channel();
     let forwarder = thread::spawn(move || {
         let mut after = 0;
@@ -120,10 +118,10 @@ fn a_forwarder_hears_every_signal_of_its_process_after_the_last() {
     assert_eq!(next(), (second, json!({"bytes": 0, "close_stdin": true})));
     // The process has ended: there is nothing more to forward.
     forwarder.join().unwrap();
-    let events = tools.process_events(&id).unwrap();
+    let events = process_events(&tools, &id).unwrap();
     let exited = events.wait_event_after("exited", second, PATIENCE).unwrap().unwrap();
     assert_eq!(exited.payload, json!({"state": "exited", "exit_code": 0}));
-    assert!(tools.process_events("shell:none").is_none());
+    assert!(process_events(&tools, "shell:none").is_none());
     call(&tools, "cancel_process", json!({"process_id": other}));
 }
 
@@ -454,11 +452,15 @@ fn the_classifier_of_tasks_is_there_for_their_gate() {
     assert!(classify("mkdir x").is_common_fs);
 }
 
+fn store(tools: &Toolset) -> &TaskStore {
+    tools.dialect_as::<Tasks>().unwrap().store()
+}
+
 /// What the store of a toolset tells its observers.
 fn changes(tools: &Toolset) -> mpsc::Receiver<(&'static str, String)> {
     let (sender, changes) = mpsc::channel();
     let sender = std::sync::Mutex::new(sender);
-    tools.tasks().observe(move |change| {
+    store(tools).observe(move |change| {
         let _ = sender.lock().unwrap().send((change.op, change.task.output.clone()));
     });
     changes
@@ -478,15 +480,15 @@ fn a_task_is_in_the_store_from_its_start_to_its_end() {
     let id = start_task(&tools, "echo hi");
     assert_eq!(next(), ("started", String::new()));
     assert_eq!(next(), ("completed", "hi\n".to_owned()));
-    assert_eq!(tools.tasks().snapshot().len(), 1);
-    assert!(tools.tasks().has_pending());
-    assert_eq!(tools.tasks().drain_completed()[0].id, id);
+    assert_eq!(store(&tools).snapshot().len(), 1);
+    assert!(store(&tools).has_pending());
+    assert_eq!(store(&tools).drain_completed()[0].id, id);
     assert_eq!(next().0, "removed");
     let id = start_task(&tools, &umbo.nap());
     assert_eq!(next().0, "started");
-    assert!(tools.tasks().stop(&id).is_some());
+    assert!(store(&tools).stop(&id).is_some());
     assert_eq!(next().0, "killed");
-    assert_eq!(tools.tasks().get(&id).unwrap().exit_code, -1);
+    assert_eq!(store(&tools).get(&id).unwrap().exit_code, -1);
 }
 
 #[test]
@@ -501,12 +503,12 @@ fn a_task_that_was_drained_is_not_told_by_a_result() {
         drop(open_for_writing(&gate));
         assert_eq!((next(), next()), ("started", "failed"));
         if drains {
-            assert_eq!(tools.tasks().drain_completed()[0].id, id);
+            assert_eq!(store(&tools).drain_completed()[0].id, id);
             assert_eq!(next(), "removed");
         }
         let told = call(&tools, "task_list", json!({})).completed;
         assert_eq!(told.len(), usize::from(!drains), "{told:?}");
-        assert_eq!(tools.tasks().has_pending(), !drains, "it is drained by the loop alone");
+        assert_eq!(store(&tools).has_pending(), !drains, "it is drained by the loop alone");
     }
 }
 
@@ -627,7 +629,7 @@ fn the_settings_of_omp_are_in_the_configuration() {
     let told =
         words(&[("BASH_AUTO_BACKGROUND_THRESHOLD_MS", "1500"), ("ASYNC_POLL_WAIT_DURATION", "5m")]);
     assert!(told.contains("longer than about 1.5 seconds"), "{told}");
-    assert!(told.contains("waits up to 40 seconds"), "no longer than a call may: {told}");
+    assert!(told.contains("waits up to 300 seconds"), "as long as a person chose: {told}");
     let told = words(&neither);
     assert!(!told.contains("async") && !told.contains("`job`"), "{told}");
     let call = ["call", "--dialect", "omp", "job", "{}"];

@@ -6,6 +6,7 @@ mod embedded;
 mod http;
 mod log;
 mod resources;
+mod schemas;
 mod tasks;
 mod web;
 mod wire;

@@ -1,96 +1,147 @@
-//! Dialects: thin tables from documented contracts to the same operations.
+//! Dialects: documented contracts over the same operations.
+//!
+//! A dialect is a folder: its tools with the types of their arguments and answers, the words for the
+//! model, its settings as data, its state, and how it tells of jobs that ended. [`Dialect`] says what
+//! that comes to; a program may bring one of its own ([`Builder::with_dialect`]). Those of this
+//! crate are listed in [`REGISTERED`], one line each, and nothing else knows them by name.
+//!
+//! [`Builder::with_dialect`]: crate::Builder::with_dialect
 
 mod claude_code;
 mod codex;
-mod lash;
-mod meerkat;
+pub mod lash;
+pub mod meerkat;
 mod omp;
 mod recipe;
-mod tasks;
+pub mod tasks;
 mod umbo;
+
+use std::any::Any;
+use std::path::Path;
+use std::time::Duration;
 
 use serde_json::Value;
 use umbo_engine::Summary;
+use umbo_ops::{Call, Caller};
 
 use crate::answer::ToolError;
-use crate::call::Call;
+use crate::completed::Completed;
 use crate::guidance::Guidance;
 use crate::schema::Problem;
-use crate::settings::{OmpSettings, ShellSettings};
-use crate::tool::{Definition, Tool};
-use crate::toolset::{BuildError, Toolset};
+use crate::settings::{Setting, Settings};
+use crate::tool::Tool;
 
-/// One contract.
-#[derive(Debug)]
-pub(crate) struct Dialect {
-    pub(crate) name: &'static str,
+/// One contract: which tools there are, and how they speak.
+///
+/// Only its name and its tools have to be said; the rest has an answer that suits most. What a
+/// dialect has to remember between calls it keeps itself.
+pub trait Dialect: Any + Send + Sync {
+    /// Its name, which its jobs are labelled with, too.
+    fn name(&self) -> &'static str;
+
+    /// Its tools, in the order in which they are listed.
+    fn tools(&self) -> Vec<Tool>;
+
+    /// Fits the tools to the place where their caller is.
+    fn arrange(&self, _tools: &mut Vec<Tool>, _caller: &Caller) {}
+
     /// What a model is told about the tools together.
-    pub(crate) instructions: &'static str,
-    pub(crate) tools: &'static [Definition],
-    /// Whether its lines are written for bash, where there is one.
-    pub(crate) prefers_bash: bool,
-    /// Whether its answers have room for the news of other jobs.
-    pub(crate) tells_in_structure: bool,
-    /// What it says to arguments that do not fit.
-    pub(crate) refusal: fn(&Tool, &Value, &Problem) -> ToolError,
-    /// What it calls fields that the engine calls otherwise.
-    pub(crate) fields: &'static [(&'static str, &'static str)],
-    /// How it tells an error that no tool of it has a shape for.
-    pub(crate) shape: fn(&ToolError) -> Value,
-    /// What it adds to a system prompt.
-    pub(crate) guidance: fn(&Toolset) -> Vec<Guidance>,
-    /// Takes from its tools what its settings leave out.
-    pub(crate) tailor: fn(&mut Vec<Tool>, &OmpSettings),
-    /// Whether its tools may be called at all.
-    pub(crate) is_enabled: fn(&ShellSettings) -> bool,
-    /// What it tells when a job has ended unseen; `None` if it is none of its own.
-    pub(crate) event: fn(&Call<'_>, &Summary) -> Option<Value>,
-    /// The same in words.
-    pub(crate) sentence: fn(&Summary, &Value) -> String,
-}
-
-const DIALECTS: [&Dialect; 8] = [
-    &umbo::DIALECT,
-    &claude_code::DIALECT,
-    &codex::DIALECT,
-    &lash::DIALECT,
-    &meerkat::DIALECT,
-    &tasks::DIALECT,
-    &omp::DIALECT,
-    &recipe::DIALECT,
-];
-
-impl Dialect {
-    pub(crate) fn load(&self) -> Result<Vec<Tool>, BuildError> {
-        self.tools.iter().map(Definition::load).collect()
+    fn instructions(&self) -> &str {
+        ""
     }
+
+    /// What it adds to a system prompt, if these tools can be called.
+    fn guidance(&self, _tools: &[Tool]) -> Vec<Guidance> {
+        Vec::new()
+    }
+
+    /// Whether its lines are written for bash, where there is one.
+    fn prefers_bash(&self) -> bool {
+        false
+    }
+
+    /// Refuses every call while the dialect is switched off.
+    fn check_enabled(&self) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    /// What it says to arguments that do not fit a tool's schema.
+    fn refuse(&self, _tool: &Tool, problem: &Problem) -> ToolError {
+        problem.clone().into()
+    }
+
+    /// What it says to a name that no tool has.
+    fn unknown_tool(&self, name: &str, tools: &[Tool]) -> ToolError {
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+        let message = format!("Unknown tool: {name}; there are: {}", names.join(" "));
+        ToolError::new(umbo_ops::ErrorCode::UnknownTool, message)
+    }
+
+    /// What it calls fields that the operations call otherwise: first their name, then its own.
+    fn fields(&self) -> &[(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// An error as its programs are told of it, where a tool gave it no shape of its own.
+    fn shape(&self, error: &ToolError) -> Value {
+        error.to_value()
+    }
+
+    /// What is told when a job has ended unseen; `None` if it is none of its own.
+    fn completed(&self, _call: &Call<'_>, job: &Summary) -> Option<Completed> {
+        Some(Completed::usual(job))
+    }
+
+    /// Puts what ended unseen into a result, if the contract has a place for it.
+    fn attach(&self, _structured: &mut Value, _completed: &[Completed]) {}
 }
+
+/// What the program around a dialect says of itself and of its caller.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Host<'a> {
+    /// The values of settings.
+    pub settings: &'a Settings,
+    /// The project, if it is not the caller's directory.
+    pub project: Option<&'a Path>,
+    /// How long a call may take where its contract leaves that open.
+    pub longest_wait: Duration,
+    /// Whether a person sits at a terminal that commands can be given.
+    pub has_terminal: bool,
+    /// Names of tools that the caller has from elsewhere.
+    pub beside: &'a [String],
+}
+
+/// A dialect that can be asked for by its name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Registered {
+    pub(crate) name: &'static str,
+    pub(crate) settings: &'static [Setting],
+    pub(crate) open: fn(&Host<'_>) -> Box<dyn Dialect>,
+}
+
+/// Every dialect there is.
+const REGISTERED: [Registered; 8] = [
+    umbo::REGISTERED,
+    claude_code::REGISTERED,
+    codex::REGISTERED,
+    lash::REGISTERED,
+    meerkat::REGISTERED,
+    tasks::REGISTERED,
+    omp::REGISTERED,
+    recipe::REGISTERED,
+];
 
 /// The names of all dialects.
 pub fn names() -> Vec<&'static str> {
-    DIALECTS.iter().map(|dialect| dialect.name).collect()
+    REGISTERED.iter().map(|dialect| dialect.name).collect()
 }
 
-pub(crate) fn find(name: &str) -> Option<&'static Dialect> {
-    DIALECTS.into_iter().find(|dialect| dialect.name == name)
+/// The settings of all dialects.
+pub fn settings() -> impl Iterator<Item = &'static Setting> {
+    REGISTERED.iter().flat_map(|dialect| dialect.settings)
 }
 
-/// Fits the tools of a dialect to the place where its caller is.
-pub(crate) fn arrange(toolset: &mut Toolset) {
-    if toolset.dialect.name == omp::DIALECT.name {
-        omp::recipe::arrange(toolset);
-    }
-}
-
-/// What most dialects say to arguments that do not fit.
-pub(crate) fn refuse(_tool: &Tool, _arguments: &Value, problem: &Problem) -> ToolError {
-    problem.clone().into()
-}
-
-/// What most dialects leave out.
-pub(crate) fn as_it_is(_tools: &mut Vec<Tool>, _settings: &OmpSettings) {}
-
-/// What most dialects add to a system prompt.
-pub(crate) fn no_guidance(_tools: &Toolset) -> Vec<Guidance> {
-    Vec::new()
+pub(crate) fn find(name: &str) -> Option<Registered> {
+    REGISTERED.into_iter().find(|dialect| dialect.name == name)
 }

@@ -13,12 +13,12 @@ use umbo_view::{Budget, Reader};
 
 pub use address::{Address, Part};
 
-use crate::answer::{ToolError, compact};
-use crate::call::{Call, Whose, text};
-use crate::news::first_line;
-use crate::source::JobLog;
-use crate::ticket::Ticket;
+use crate::answer::compact;
 use crate::toolset::Toolset;
+use umbo_ops::JobLog;
+use umbo_ops::Ticket;
+use umbo_ops::first_line;
+use umbo_ops::{Call, Whose, text};
 
 /// What all outputs are.
 pub const MIME_TYPE: &str = "text/plain";
@@ -238,7 +238,7 @@ impl Toolset {
         let ticket = Ticket::default();
         let call = Call::new(self, &ticket);
         call.job(&address.job).map_err(|error| match error.code {
-            "unknown_job" => {
+            umbo_ops::ErrorCode::UnknownJob => {
                 ResourceError::Unknown { uri: address.to_string(), why: error.message }
             }
             _ => unreadable(error),
@@ -246,6 +246,6 @@ impl Toolset {
     }
 }
 
-fn unreadable(error: ToolError) -> ResourceError {
+fn unreadable(error: umbo_ops::Error) -> ResourceError {
     ResourceError::Unreadable(error.message)
 }

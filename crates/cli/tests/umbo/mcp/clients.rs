@@ -19,7 +19,7 @@ fn tools() -> PathBuf {
         .map_or_else(|| workspace.join("target/test-tools"), PathBuf::from)
 }
 
-fn installed(path: &str) -> PathBuf {
+pub(super) fn installed(path: &str) -> PathBuf {
     let path = tools().join(path);
     assert!(path.exists(), "{} is not there; run `cargo xtask setup`", path.display());
     path
@@ -48,7 +48,7 @@ fn node(umbo: &Umbo) -> Command {
 }
 
 #[track_caller]
-fn finished(output: &Output) -> String {
+pub(super) fn finished(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}\n{said}\n{error}", output.status);

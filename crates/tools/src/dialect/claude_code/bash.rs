@@ -2,39 +2,67 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use umbo_engine::{End, Job, OnDisconnect, Outcome, Stdin};
+use umbo_ops::{Call, ErrorCode, Ran, fresh_name, text};
 use umbo_view::Stream;
 
 use super::exit_code;
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::{Call, Ran, fresh_name, millis, text};
+use crate::time::millis;
 
-const TIMEOUT_MS: f64 = 120_000.0;
-const LONGEST_MS: f64 = 600_000.0;
+const DEFAULT_TIMEOUT_MS: f64 = 120_000.0;
+const LONGEST_TIMEOUT_MS: f64 = 600_000.0;
 
-pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let line = arguments.text("command").unwrap_or_default();
-    let mut request = call.request(line, None);
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// The command to execute
+    #[schemars(length(min = 1))]
+    command: String,
+    /// Optional timeout in milliseconds (max 600000)
+    #[schemars(range(min = 0))]
+    timeout: Option<f64>,
+    /// What this command does, in 5-10 words
+    #[serde(rename = "description")]
+    _description: Option<String>,
+    /// Run this command in the background; read it later with BashOutput
+    run_in_background: Option<bool>,
+}
+
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Output {
+    stdout: String,
+    stderr: String,
+    interrupted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    background_task_id: Option<String>,
+}
+
+pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Output>, ToolError> {
+    let mut request = call.request(&arguments.command, None);
     let id = fresh_name("bash_", 6);
     request.name = Some(id.clone());
-    if arguments.flag("run_in_background") {
+    if arguments.run_in_background == Some(true) {
         request.stdin = Stdin::None;
-        call.start(&request)?;
+        let job = call.start(&request)?;
         let text = format!("Command running in background with ID: {id}");
-        let value =
-            json!({"stdout": "", "stderr": "", "interrupted": false, "backgroundTaskId": id});
-        return Ok(Answer::new(value, text));
+        let output = Output { background_task_id: Some(id), ..Output::default() };
+        return Ok(Answer::new(output, text).of_job(&job));
     }
-    let timeout = millis(arguments.number("timeout").unwrap_or(TIMEOUT_MS).min(LONGEST_MS));
+    let timeout = arguments.timeout.unwrap_or(DEFAULT_TIMEOUT_MS).min(LONGEST_TIMEOUT_MS);
+    let timeout = millis(timeout);
     request.limits.wall = Some(timeout);
     request.on_disconnect = OnDisconnect::Stop;
-    let wait = call.tools.longest_wait;
+    let wait = call.caller.longest_wait;
     match call.run(&request, wait)? {
         Ran::Ended(job, outcome) => ended(call, &job, &outcome, timeout),
         Ran::Running(_) if call.ticket.is_cancelled() => {
-            Err(ToolError::new("cancelled", "Command was aborted"))
+            Err(ToolError::new(ErrorCode::Cancelled, "Command was aborted"))
         }
         Ran::Running(job) => {
             // What is told here is not new to BashOutput.
@@ -45,10 +73,9 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
                 spoken(wait)
             );
             let text = format!("{heading}\n{}", joined(&stdout, &stderr));
-            let value = json!({
-                "stdout": stdout, "stderr": stderr, "interrupted": false, "backgroundTaskId": id,
-            });
-            Ok(Answer::new(value, text.trim_end()))
+            let background_task_id = Some(id);
+            let output = Output { stdout, stderr, background_task_id, ..Output::default() };
+            Ok(Answer::new(output, text.trim_end()).of_job(&job))
         }
     }
 }
@@ -58,28 +85,28 @@ fn ended(
     job: &Job,
     outcome: &Outcome,
     timeout: Duration,
-) -> Result<Answer, ToolError> {
+) -> Result<Answer<Output>, ToolError> {
     let budget = call.budget(None);
     let stdout = call.text(job, Some(Stream::Stdout), budget)?;
     let stderr = call.text(job, Some(Stream::Stderr), budget)?;
+    let said = joined(&stdout, &stderr);
     let interrupted = !matches!(outcome.end, End::Exited { .. } | End::Signaled { .. });
-    let mut value = json!({"stdout": stdout, "stderr": stderr, "interrupted": interrupted});
-    let output = joined(&stdout, &stderr);
+    let mut output = Output { stdout, stderr, interrupted, ..Output::default() };
     let heading = match &outcome.end {
         End::TimedOut { .. } => format!("Command timed out after {}", spoken(timeout)),
         End::FailedToStart { why } => format!("Command could not be started: {why}"),
         End::Stopped { .. } | End::Lost { .. } => "Command was aborted".to_owned(),
         End::Exited { .. } | End::Signaled { .. } => {
             let code = exit_code(outcome).unwrap_or(-1);
-            value["exitCode"] = json!(code);
+            output.exit_code = Some(code);
             if code == 0 {
-                return Ok(Answer::new(value, output));
+                return Ok(Answer::new(output, said).of_job(job));
             }
             format!("Exit code {code}")
         }
     };
-    let text = format!("{heading}\n{output}");
-    Err(ToolError::new("command_failed", text.trim_end()).shaped(value))
+    let text = format!("{heading}\n{said}");
+    Err(ToolError::new(ErrorCode::CommandFailed, text.trim_end()).shaped(&output))
 }
 
 /// Both streams as one text.

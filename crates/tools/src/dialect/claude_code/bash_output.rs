@@ -1,25 +1,44 @@
 //! `BashOutput`: what is new in a background shell.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use umbo_engine::Status;
+use umbo_ops::{Call, text};
 use umbo_view::{Regex, View};
 
-use super::{exit_code, shell, status};
+use super::{State, exit_code, shell};
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::{Call, text};
 
-pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let filter = match arguments.text("filter") {
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// The ID of the background shell
+    bash_id: String,
+    /// Optional regular expression to filter the output lines
+    filter: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Output {
+    shell_id: String,
+    command: String,
+    status: State,
+    exit_code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Output>, ToolError> {
+    let filter = match &arguments.filter {
         Some(pattern) => Some(Regex::new(pattern).map_err(|error| {
             ToolError::argument("filter", format!("{pattern:?} is no pattern: {error}"))
         })?),
         None => None,
     };
-    let id = arguments.text("bash_id").unwrap_or_default();
-    let job = shell(call, id)?;
+    let job = shell(call, &arguments.bash_id)?;
     // Asked first: what is written after the answer is then still to come.
-    let state = job.status()?;
+    let status = job.status()?;
     let (stdout, stderr) = call.unread_streams(&job, call.budget(None))?;
     let filtered = |view: &View| -> String {
         let Some(filter) = &filter else { return text(view) };
@@ -28,14 +47,15 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         lines.filter(|line| filter.is_match(line.trim_end_matches('\n'))).collect()
     };
     let (stdout, stderr) = (filtered(&stdout), filtered(&stderr));
-    let code = match &state {
+    let code = match &status {
         Status::Ended(outcome) => {
             call.told(&job);
             exit_code(outcome)
         }
         Status::Created | Status::Started { .. } => None,
     };
-    let mut sections = vec![format!("<status>{}</status>", status(&state))];
+    let state = State::of(&status);
+    let mut sections = vec![format!("<status>{}</status>", state.as_str())];
     if let Some(code) = code {
         sections.push(format!("<exit_code>{code}</exit_code>"));
     }
@@ -45,13 +65,7 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         }
     }
     let command = job.summary().map(|summary| summary.command).unwrap_or_default();
-    let value = json!({
-        "shellId": id,
-        "command": command,
-        "status": status(&state),
-        "exitCode": code,
-        "stdout": stdout,
-        "stderr": stderr,
-    });
-    Ok(Answer::new(value, sections.join("\n\n")))
+    let shell_id = arguments.bash_id;
+    let output = Output { shell_id, command, status: state, exit_code: code, stdout, stderr };
+    Ok(Answer::new(output, sections.join("\n\n")).of_job(&job))
 }

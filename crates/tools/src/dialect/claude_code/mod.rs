@@ -4,64 +4,83 @@ mod bash;
 mod bash_output;
 mod kill_shell;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use umbo_engine::{End, Job, Outcome, Status};
+use umbo_ops::{Call, ErrorCode};
 
-use super::{Dialect, as_it_is, no_guidance, refuse};
+use super::{Dialect, Registered};
 use crate::answer::ToolError;
-use crate::call::Call;
-use crate::tool::Definition;
+use crate::tool::{Annotations, Tool};
 
-pub(super) const DIALECT: Dialect = Dialect {
-    name: "claude-code",
-    instructions: include_str!("instructions.md"),
-    tools: &[
-        Definition {
-            name: "Bash",
-            words: include_str!("bash.md"),
-            contract: include_str!("bash.json"),
-            run: bash::run,
-        },
-        Definition {
-            name: "BashOutput",
-            words: include_str!("bash_output.md"),
-            contract: include_str!("bash_output.json"),
-            run: bash_output::run,
-        },
-        Definition {
-            name: "KillShell",
-            words: include_str!("kill_shell.md"),
-            contract: include_str!("kill_shell.json"),
-            run: kill_shell::run,
-        },
-    ],
-    prefers_bash: true,
-    tells_in_structure: false,
-    refusal: refuse,
-    fields: &[],
-    shape: ToolError::to_value,
-    guidance: no_guidance,
-    tailor: as_it_is,
-    is_enabled: |_| true,
-    event: crate::news::event,
-    sentence: crate::news::sentence,
-};
+pub(super) const REGISTERED: Registered =
+    Registered { name: "claude-code", settings: &[], open: |_| Box::new(ClaudeCode) };
+
+/// The dialect.
+#[derive(Debug)]
+struct ClaudeCode;
+
+impl Dialect for ClaudeCode {
+    fn name(&self) -> &'static str {
+        REGISTERED.name
+    }
+
+    fn instructions(&self) -> &str {
+        include_str!("instructions.md")
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        vec![
+            Tool::new("Bash", include_str!("bash.md"), bash::run),
+            Tool::new("BashOutput", include_str!("bash_output.md"), bash_output::run)
+                .hints(Annotations::READS),
+            Tool::new("KillShell", include_str!("kill_shell.md"), kill_shell::run)
+                .hints(Annotations::STOPS),
+        ]
+    }
+
+    fn prefers_bash(&self) -> bool {
+        true
+    }
+}
+
+/// Where a shell is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Running,
+    Completed,
+    Failed,
+    Killed,
+}
+
+impl State {
+    fn of(status: &Status) -> Self {
+        match status {
+            Status::Created | Status::Started { .. } => Self::Running,
+            Status::Ended(outcome) => match &outcome.end {
+                End::Stopped { .. } => Self::Killed,
+                _ if outcome.success() => Self::Completed,
+                _ => Self::Failed,
+            },
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Killed => "killed",
+        }
+    }
+}
 
 /// The background shell that an id means.
 fn shell(call: &Call<'_>, id: &str) -> Result<Job, ToolError> {
-    call.named(id)
-        .ok_or_else(|| ToolError::new("unknown_shell", format!("No shell found with ID: {id}")))
-}
-
-/// The word for where a shell is in its life.
-fn status(status: &Status) -> &'static str {
-    match status {
-        Status::Created | Status::Started { .. } => "running",
-        Status::Ended(outcome) => match &outcome.end {
-            End::Stopped { .. } => "killed",
-            _ if outcome.success() => "completed",
-            _ => "failed",
-        },
-    }
+    call.named(id).ok_or_else(|| {
+        ToolError::new(ErrorCode::UnknownShell, format!("No shell found with ID: {id}"))
+    })
 }
 
 /// The code a shell would have given.

@@ -5,62 +5,81 @@ mod write_stdin;
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use umbo_engine::{Job, JobId, Status};
+use umbo_ops::{Call, text};
 
-use super::{Dialect, as_it_is, no_guidance, refuse};
-use crate::answer::{Answer, ToolError, compact};
-use crate::call::{Call, text};
-use crate::tool::Definition;
+use super::{Dialect, Registered};
+use crate::answer::{Answer, ToolError};
+use crate::time::millis;
+use crate::tool::Tool;
 
-pub(super) const DIALECT: Dialect = Dialect {
-    name: "codex",
-    instructions: include_str!("instructions.md"),
-    tools: &[
-        Definition {
-            name: "exec_command",
-            words: include_str!("exec_command.md"),
-            contract: include_str!("exec_command.json"),
-            run: exec_command::run,
-        },
-        Definition {
-            name: "write_stdin",
-            words: include_str!("write_stdin.md"),
-            contract: include_str!("write_stdin.json"),
-            run: write_stdin::run,
-        },
-    ],
-    prefers_bash: true,
-    tells_in_structure: false,
-    refusal: refuse,
-    fields: &[("command", "cmd"), ("cwd", "workdir")],
-    shape: ToolError::to_value,
-    guidance: no_guidance,
-    tailor: as_it_is,
-    is_enabled: |_| true,
-    event: crate::news::event,
-    sentence: crate::news::sentence,
-};
+pub(super) const REGISTERED: Registered =
+    Registered { name: "codex", settings: &[], open: |_| Box::new(Codex) };
 
 /// How many tokens an answer has unless it is told.
-const TOKENS: u64 = 10_000;
+const DEFAULT_TOKENS: u64 = 10_000;
+
+/// The dialect.
+#[derive(Debug)]
+struct Codex;
+
+impl Dialect for Codex {
+    fn name(&self) -> &'static str {
+        REGISTERED.name
+    }
+
+    fn instructions(&self) -> &str {
+        include_str!("instructions.md")
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        vec![
+            Tool::new("exec_command", include_str!("exec_command.md"), exec_command::run),
+            Tool::new("write_stdin", include_str!("write_stdin.md"), write_stdin::run),
+        ]
+    }
+
+    fn prefers_bash(&self) -> bool {
+        true
+    }
+
+    fn fields(&self) -> &[(&'static str, &'static str)] {
+        &[("command", "cmd"), ("cwd", "workdir")]
+    }
+}
+
+/// What both tools answer with: what is new in a session, and whether it goes on.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Output {
+    chunk_id: String,
+    wall_time_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<i64>,
+    #[schemars(with = "i64")]
+    original_token_count: u64,
+    output: String,
+}
 
 /// The name of a session's job.
-fn name(session: u64) -> String {
+fn name(session: i64) -> String {
     format!("codex-{session}")
 }
 
-/// What is new in a session, and whether it goes on.
 fn answer(
     call: &Call<'_>,
     job: &Job,
-    session: u64,
+    session: i64,
     started: Instant,
     tokens: Option<u64>,
-) -> Result<Answer, ToolError> {
+) -> Result<Answer<Output>, ToolError> {
     // Asked first: what is written after the answer is then still to come.
     let status = job.status()?;
-    let view = call.unread(job, call.budget(Some(tokens.unwrap_or(TOKENS))))?;
+    let view = call.unread(job, call.budget(Some(tokens.unwrap_or(DEFAULT_TOKENS))))?;
     let output = text(&view);
     let seconds = started.elapsed().as_secs_f64();
     let code = match &status {
@@ -70,25 +89,25 @@ fn answer(
         }
         Status::Created | Status::Started { .. } => None,
     };
-    let chunk = format!("{:06x}", random() & 0xff_ffff);
+    let chunk_id = format!("{:06x}", random() & 0xff_ffff);
     let ending = match code {
         Some(code) => format!("Process exited with code {code}"),
         None => format!("Process running with session ID {session}"),
     };
     let text = format!(
-        "Chunk ID: {chunk}\nWall time: {seconds:.4} seconds\n{ending}\n\
+        "Chunk ID: {chunk_id}\nWall time: {seconds:.4} seconds\n{ending}\n\
          Original token count: {}\nOutput:\n{output}",
         view.original_tokens
     );
-    let value = json!({
-        "chunk_id": chunk,
-        "wall_time_seconds": seconds,
-        "exit_code": code,
-        "session_id": if code.is_none() { Some(session) } else { None },
-        "original_token_count": view.original_tokens,
-        "output": output,
-    });
-    Ok(Answer::new(compact(value), text))
+    let output = Output {
+        chunk_id,
+        wall_time_seconds: seconds,
+        exit_code: code,
+        session_id: code.is_none().then_some(session),
+        original_token_count: view.original_tokens,
+        output,
+    };
+    Ok(Answer::new(output, text).of_job(job))
 }
 
 /// A number that nobody can foresee, from the random end of an id.
@@ -101,5 +120,5 @@ fn random() -> u64 {
 /// A span of time within bounds, in milliseconds.
 fn clamped(given: Option<f64>, default: u64, bounds: (u64, u64)) -> Duration {
     let bounds = (Duration::from_millis(bounds.0), Duration::from_millis(bounds.1));
-    given.map_or(Duration::from_millis(default), crate::call::millis).clamp(bounds.0, bounds.1)
+    given.map_or(Duration::from_millis(default), millis).clamp(bounds.0, bounds.1)
 }

@@ -3,152 +3,305 @@
 mod cancel_process;
 mod exec_command;
 mod list_process_handles;
+mod process_events;
 mod start_command;
 mod write_stdin;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use umbo_engine::{Command, End, Job, Login, Outcome, Request, Shell, Status, Summary};
+use umbo_ops::{Call, ErrorCode, text};
 
-use super::{Dialect, as_it_is, refuse};
+use super::{Dialect, Registered};
 use crate::answer::ToolError;
-use crate::arguments::Arguments;
-use crate::call::{Call, text};
+use crate::completed::Completed;
 use crate::guidance::Guidance;
-use crate::tool::Definition;
-use crate::toolset::Toolset;
+use crate::tool::{Annotations, Tool};
 
-pub(super) const DIALECT: Dialect = Dialect {
-    name: "lash",
-    instructions: "",
-    tools: &[
-        Definition {
-            name: "exec_command",
-            words: include_str!("exec_command.md"),
-            contract: include_str!("exec_command.json"),
-            run: exec_command::run,
-        },
-        Definition {
-            name: "start_command",
-            words: include_str!("start_command.md"),
-            contract: include_str!("start_command.json"),
-            run: start_command::run,
-        },
-        Definition {
-            name: "write_stdin",
-            words: include_str!("write_stdin.md"),
-            contract: include_str!("write_stdin.json"),
-            run: write_stdin::run,
-        },
-        Definition {
-            name: "list_process_handles",
-            words: include_str!("list_process_handles.md"),
-            contract: include_str!("list_process_handles.json"),
-            run: list_process_handles::run,
-        },
-        Definition {
-            name: "cancel_process",
-            words: include_str!("cancel_process.md"),
-            contract: include_str!("cancel_process.json"),
-            run: cancel_process::run,
-        },
-    ],
-    prefers_bash: true,
-    tells_in_structure: false,
-    refusal: refuse,
-    fields: &[("command", "cmd"), ("cwd", "workdir")],
-    shape: ToolError::to_value,
-    guidance,
-    tailor: as_it_is,
-    is_enabled: |_| true,
-    event,
-    sentence: |_, event| event.to_string(),
-};
+pub use process_events::{ProcessEvent, ProcessEvents, process_events};
+
+pub(super) const REGISTERED: Registered =
+    Registered { name: "lash", settings: &[], open: |_| Box::new(Lash) };
 
 /// The label of a process whose nonzero exit code is a result.
 const ALLOW_NONZERO: &str = "allow_nonzero_exit";
 /// The label that says how many tokens of a process's output are told.
 const MOST_TOKENS: &str = "max_output_tokens";
 /// Processes that ended are listed for so many seconds, and so many of them.
-const SHOWN: (u64, usize) = (300, 100);
+const LISTED: (u64, usize) = (300, 100);
 /// What a call that nobody waits for any more answers.
 const CANCELLED: &str = "tool call cancelled";
 
-/// What goes into the system prompt; a tool is mentioned only if it can be called.
-fn guidance(tools: &Toolset) -> Vec<Guidance> {
-    let mut execution = include_str!("execution.md").trim().to_owned();
-    if tools.tool("write_stdin").is_some() {
-        execution.push(' ');
-        execution.push_str(include_str!("execution_write.md").trim());
+/// The dialect.
+#[derive(Debug)]
+struct Lash;
+
+impl Dialect for Lash {
+    fn name(&self) -> &'static str {
+        REGISTERED.name
     }
-    execution.push(' ');
-    execution.push_str(include_str!("execution_wait.md").trim());
-    vec![
-        Guidance::new("Command Execution", execution),
-        Guidance::new("Git Safety", include_str!("git.md").trim()),
-    ]
+
+    fn tools(&self) -> Vec<Tool> {
+        vec![
+            Tool::new("exec_command", include_str!("exec_command.md"), exec_command::run)
+                .id("tool:exec_command")
+                .binding(["shell"], "exec", ["shell", "bash"])
+                .examples([
+                    r#"await shell.exec({ cmd: "cargo test -p lash-protocol-rlm", timeout_ms: 600000 })?"#,
+                    r#"await shell.exec({ cmd: "test -f Cargo.lock", allow_nonzero_exit: true })?"#,
+                ])
+                .serial(),
+            Tool::new("start_command", include_str!("start_command.md"), start_command::run)
+                .id("tool:start_command")
+                .binding(["shell"], "start", ["long_running_command", "pty"])
+                .examples([r#"await shell.start({ cmd: "python -m http.server 8000" })?"#])
+                .serial(),
+            Tool::new("write_stdin", include_str!("write_stdin.md"), write_stdin::run)
+                .id("tool:write_stdin")
+                .binding(["shell"], "write", ["send_stdin", "poll_command"])
+                .examples([
+                    r#"await shell.write({ process_id: "call-shell-1", chars: "status\n" })?"#,
+                    r#"await shell.write({ process_id: "call-shell-1", chars: "", close_stdin: true })?"#,
+                ])
+                .serial(),
+            Tool::new(
+                "list_process_handles",
+                include_str!("list_process_handles.md"),
+                list_process_handles::run,
+            )
+            .binding(["processes"], "list", [])
+            .hints(Annotations::READS),
+            Tool::new("cancel_process", include_str!("cancel_process.md"), cancel_process::run)
+                .binding(["processes"], "cancel", [])
+                .hints(Annotations::STOPS),
+        ]
+    }
+
+    /// What goes into the system prompt; a tool is mentioned only if it can be called.
+    fn guidance(&self, tools: &[Tool]) -> Vec<Guidance> {
+        let mut execution = include_str!("execution.md").trim().to_owned();
+        if tools.iter().any(|tool| tool.name == "write_stdin") {
+            execution.push(' ');
+            execution.push_str(include_str!("execution_write.md").trim());
+        }
+        execution.push(' ');
+        execution.push_str(include_str!("execution_wait.md").trim());
+        vec![
+            Guidance::new("Command Execution", execution),
+            Guidance::new("Git Safety", include_str!("git.md").trim()),
+        ]
+    }
+
+    fn prefers_bash(&self) -> bool {
+        true
+    }
+
+    fn fields(&self) -> &[(&'static str, &'static str)] {
+        &[("command", "cmd"), ("cwd", "workdir")]
+    }
+
+    fn unknown_tool(&self, name: &str, _tools: &[Tool]) -> ToolError {
+        ToolError::new(ErrorCode::UnknownTool, format!("Unknown tool: {name}"))
+    }
+
+    /// Its handle, with its result or the error it ended with.
+    fn completed(&self, call: &Call<'_>, summary: &Summary) -> Option<Completed> {
+        let event = ended_process(call, summary)?;
+        let sentence = serde_json::to_string(&event).unwrap_or_default();
+        Some(Completed::new(summary, &event, sentence))
+    }
 }
 
-/// The request that the fields common to both starts make.
-fn request(call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError> {
-    let given = |name: &str| arguments.text(name).filter(|text| !text.is_empty());
-    let mut request = call.request(given("cmd").unwrap_or_default(), given("workdir"));
-    if let Command::Shell { shell, login, .. } = &mut request.command {
-        match (given("shell"), call.variable("SHELL")) {
-            (Some(name), _) => *shell = call.shell_named(name)?,
-            (None, Some(path)) if std::path::Path::new(&path).is_file() => {
-                *shell = Shell::Path(path.into());
-            }
-            (None, _) => {}
-        }
-        if arguments.flag("login") {
-            *login = Login::Yes;
+/// A handle to a process that stays.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Handle<S> {
+    __handle__: HandleKind,
+    id: String,
+    process_id: String,
+    status: S,
+    done: bool,
+    running: bool,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum HandleKind {
+    Process,
+}
+
+/// Where a process is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Running,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+impl State {
+    fn of(status: &Status, allows_nonzero: bool) -> Self {
+        match status {
+            Status::Created | Status::Started { .. } => Self::Running,
+            Status::Ended(outcome) => match &outcome.end {
+                End::Stopped { .. } => Self::Cancelled,
+                End::Exited { .. } | End::Signaled { .. } if allows_nonzero => Self::Completed,
+                _ if outcome.success() => Self::Completed,
+                _ => Self::Failed,
+            },
         }
     }
-    Ok(request)
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl Handle<State> {
+    fn of(id: &str, status: &Status, allows_nonzero: bool) -> Self {
+        let state = State::of(status, allows_nonzero);
+        Self::new(id, state, state == State::Running)
+    }
+}
+
+impl<S> Handle<S> {
+    fn new(id: &str, status: S, running: bool) -> Self {
+        Self {
+            __handle__: HandleKind::Process,
+            id: id.to_owned(),
+            process_id: id.to_owned(),
+            status,
+            done: !running,
+            running,
+        }
+    }
+}
+
+/// What a command that ended has to tell.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Finished {
+    output: String,
+    status: FinishedState,
+    done: bool,
+    running: bool,
+    #[schemars(range(min = 0))]
+    wall_time_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timed_out: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    original_token_count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    full_output_path: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum FinishedState {
+    Completed,
+    TimedOut,
+}
+
+/// What a process that ended is told with.
+#[derive(Debug, Serialize)]
+struct EndedProcess {
+    #[serde(flatten)]
+    handle: Handle<State>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Finished>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// What both starts are given.
+struct Start<'a> {
+    cmd: &'a str,
+    workdir: Option<&'a str>,
+    shell: Option<&'a str>,
+    login: bool,
+}
+
+impl Start<'_> {
+    fn request(&self, call: &Call<'_>) -> Result<Request, ToolError> {
+        let given = |text: &Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
+        let mut request = call.request(self.cmd, given(&self.workdir).as_deref());
+        if let Command::Shell { shell, login, .. } = &mut request.command {
+            match (given(&self.shell), call.variable("SHELL")) {
+                (Some(name), _) => *shell = call.shell_named(&name)?,
+                (None, Some(path)) if std::path::Path::new(&path).is_file() => {
+                    *shell = Shell::Path(path.into());
+                }
+                (None, _) => {}
+            }
+            if self.login {
+                *login = Login::Yes;
+            }
+        }
+        Ok(request)
+    }
 }
 
 /// What a command that ended has to tell, and the sentence it fails with if it may not end so.
-fn result(
+fn finished(
     call: &Call<'_>,
     job: &Job,
     outcome: &Outcome,
     most_tokens: Option<u64>,
     timeout_ms: u64,
-) -> Result<(Value, Option<String>), ToolError> {
+) -> Result<(Finished, Option<String>), ToolError> {
     let view = call.view(job, 0, None, call.budget(most_tokens))?;
-    let mut value = json!({
-        "output": text(&view),
-        "status": "completed",
-        "done": true,
-        "running": false,
-        "wall_time_seconds": outcome.duration().as_secs_f64(),
-    });
-    if view.truncated {
-        value["original_token_count"] = json!(view.original_tokens);
-        value["full_output_path"] = json!(job.output_path().display().to_string());
-    }
+    let output = text(&view);
+    // What was taken out of it, be it noise or too much, is still in the file.
+    let is_raw = output.len() as u64 == outcome.total_bytes;
+    let full_output_path = (!is_raw).then(|| job.output_path().display().to_string());
+    let mut finished = Finished {
+        output,
+        status: FinishedState::Completed,
+        done: true,
+        running: false,
+        wall_time_seconds: outcome.duration().as_secs_f64(),
+        exit_code: None,
+        timed_out: None,
+        error: None,
+        original_token_count: view.truncated.then_some(view.original_tokens),
+        full_output_path,
+    };
     let failure = match &outcome.end {
         End::TimedOut { .. } => {
-            value["status"] = json!("timed_out");
-            value["timed_out"] = json!(true);
             let failure = format!("Command timed out after {timeout_ms} ms");
+            finished.status = FinishedState::TimedOut;
+            finished.timed_out = Some(true);
             // Said even where it is no failure: the result has no other word for it.
-            value["error"] = json!(failure);
+            finished.error = Some(failure.clone());
             Some(failure)
         }
-        End::Stopped { .. } => return Err(ToolError::new("cancelled", CANCELLED)),
-        End::FailedToStart { why } => return Err(ToolError::new("failed_to_start", why)),
-        End::Lost { .. } => return Err(ToolError::new("lost", "what became of it is not known")),
+        End::Stopped { .. } => return Err(ToolError::new(ErrorCode::Cancelled, CANCELLED)),
+        End::FailedToStart { why } => {
+            return Err(ToolError::new(ErrorCode::FailedToStart, why));
+        }
+        End::Lost { .. } => {
+            return Err(ToolError::new(ErrorCode::Lost, "what became of it is not known"));
+        }
         End::Exited { .. } | End::Signaled { .. } => {
             let signal = outcome.signal().map(|signal| 128 + signal);
             let code = outcome.exit_code().or(signal).unwrap_or(-1);
-            value["exit_code"] = json!(code);
+            finished.exit_code = Some(code);
             (code != 0).then(|| format!("Command exited with code {code}"))
         }
     };
-    Ok((value, failure))
+    Ok((finished, failure))
 }
 
 /// Whether a process may end with a nonzero code.
@@ -156,63 +309,38 @@ fn allows_nonzero(labels: &BTreeMap<String, String>) -> bool {
     labels.contains_key(ALLOW_NONZERO)
 }
 
-/// The handle of a process.
-fn handle(id: &str, status: &Status, allows_nonzero: bool) -> Value {
-    let is_running = !matches!(status, Status::Ended(_));
-    let word = match status {
-        Status::Created | Status::Started { .. } => "running",
-        Status::Ended(outcome) => match &outcome.end {
-            End::Stopped { .. } => "cancelled",
-            End::Exited { .. } | End::Signaled { .. } if allows_nonzero => "completed",
-            _ if outcome.success() => "completed",
-            _ => "failed",
-        },
-    };
-    json!({
-        "__handle__": "process",
-        "id": id,
-        "process_id": id,
-        "status": word,
-        "done": !is_running,
-        "running": is_running,
-    })
-}
-
 /// The process that an id means.
-fn process(call: &Call<'_>, arguments: &Arguments) -> Result<(String, Job), ToolError> {
-    let id = arguments.text("process_id").unwrap_or_default();
+fn process(call: &Call<'_>, id: &str) -> Result<Job, ToolError> {
     if let Some(job) = call.named(id) {
-        return Ok((id.to_owned(), job));
+        return Ok(job);
     }
     let known: Vec<String> = processes(call)?.into_iter().filter_map(|known| known.name).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(" ") };
     let message = format!("unknown process `{id}`; there are: {known}");
     let field = Some("process_id".to_owned());
-    Err(ToolError { field, ..ToolError::new("unknown_process", message) })
+    Err(ToolError { field, ..ToolError::new(ErrorCode::UnknownProcess, message) })
 }
 
 /// What was started and stays, and what of it ended a short while ago, oldest first.
 fn processes(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
     // What `exec_command` runs has no name.
-    call.own(SHOWN.0, SHOWN.1, |summary| summary.name.is_some())
+    Ok(call.own(LISTED.0, LISTED.1, |summary| summary.name.is_some())?)
 }
 
-/// What is told when a process has ended: its handle, with its result or the error it ended with.
-fn event(call: &Call<'_>, summary: &Summary) -> Option<Value> {
+fn ended_process(call: &Call<'_>, summary: &Summary) -> Option<EndedProcess> {
     let id = summary.name.as_deref()?;
     let Status::Ended(outcome) = &summary.status else { return None };
-    let job = call.tools.engine.job(summary.job.as_str()).ok()?;
+    let job = call.caller.engine.job(summary.job.as_str()).ok()?;
     let allows_nonzero = allows_nonzero(&summary.labels);
     let tokens = summary.labels.get(MOST_TOKENS).and_then(|digits| digits.parse().ok());
-    let mut event = handle(id, &summary.status, allows_nonzero);
-    match result(call, &job, outcome, tokens, 0) {
+    let handle = Handle::of(id, &summary.status, allows_nonzero);
+    Some(match finished(call, &job, outcome, tokens, 0) {
         Ok((mut result, failure)) => {
             if let Some(failure) = failure.filter(|_| !allows_nonzero) {
-                result["error"] = json!(failure);
+                result.error = Some(failure);
             }
-            event["result"] = result;
+            EndedProcess { handle, result: Some(result), error: None }
         }
-        Err(error) => event["error"] = json!(error.message),
-    }
-    Some(event)
+        Err(error) => EndedProcess { handle, result: None, error: Some(error.message) },
+    })
 }

@@ -1,28 +1,54 @@
 //! `write_stdin`: typing into a process.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use umbo_engine::{Error, Job, Status};
+use umbo_ops::{Call, ErrorCode, Keystrokes};
 
 use super::process;
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::Call;
-use crate::gatekeeper::Keystrokes;
 
-pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let (id, job) = process(call, arguments)?;
-    let chars = arguments.text("chars").unwrap_or_default();
-    let close = arguments.flag("close_stdin");
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// Process id returned by `shell.start`.
+    process_id: String,
+    /// What to type; may be empty to only close stdin.
+    #[serde(default)]
+    chars: String,
+    /// Send end of file afterwards.
+    #[serde(default)]
+    close_stdin: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Written {
+    process_id: String,
+    status: Delivery,
+    sequence: u64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Delivery {
+    Signalled,
+}
+
+pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Written>, ToolError> {
+    let Arguments { process_id: id, chars, close_stdin } = arguments;
+    let job = process(call, &id)?;
     let typed = call.admit_input(&job, chars.as_bytes())?;
     if let Status::Ended(_) = job.status()? {
         return Err(ended(&id));
     }
-    let sequence = deliver(&job, typed, chars, close).map_err(|error| match error {
+    let sequence = deliver(&job, typed, &chars, close_stdin).map_err(|error| match error {
         Error::Ended(_) => ended(&id),
         error => error.into(),
     })?;
-    let value = json!({"process_id": id, "status": "signalled", "sequence": sequence});
-    Ok(Answer::new(value, format!("{id}: signalled")))
+    let text = format!("{id}: signalled");
+    let written = Written { process_id: id, status: Delivery::Signalled, sequence };
+    Ok(Answer::new(written, text).of_job(&job))
 }
 
 /// Types, and says under which number that is written down.
@@ -44,5 +70,5 @@ fn deliver(job: &Job, typed: Keystrokes<'_>, chars: &str, close: bool) -> Result
 
 /// The caller knows the process, not the job behind it.
 fn ended(id: &str) -> ToolError {
-    ToolError::new("job_ended", format!("process `{id}` has ended"))
+    ToolError::new(ErrorCode::JobEnded, format!("process `{id}` has ended"))
 }

@@ -6,6 +6,8 @@ use std::path::Path;
 use umbo_command::Shell;
 use umbo_gate::{Layer, Mode, Policy, Roots, Subject, Trust, decide};
 
+use umbo_ops::ErrorCode;
+
 use crate::answer::ToolError;
 
 const RULES: &str = include_str!("blocked.toml");
@@ -20,7 +22,7 @@ pub(super) fn pattern(
     let roots = Roots::new(directory).home(home);
     let policy = Policy::new(roots)
         .and_then(|policy| policy.call(Path::new("blocked.toml"), RULES, Trust::Trusted))
-        .map_err(|error| ToolError::new("gate_failed", error.to_string()))?;
+        .map_err(|error| ToolError::new(ErrorCode::GateFailed, error.to_string()))?;
     // The patterns are written for sh: what looks like one there is an obvious mistake in any shell.
     let found = [shell, Shell::Posix].into_iter().find_map(|shell| {
         let reading = umbo_command::read(line, shell);

@@ -1,17 +1,45 @@
 //! `shell_job_cancel`: the end of a background job.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use umbo_engine::{End, Ladder, Status};
+use umbo_ops::{Call, ErrorCode};
 
-use super::{io_error, job};
+use super::{JobId, State, io_error};
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::Call;
 
-pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let id = arguments.text("job_id").unwrap_or_default();
-    let (job, summary) = job(call, id)?;
-    let not_running = || ToolError::new("job_not_running", "Job is not running");
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Arguments {
+    /// The job ID to cancel
+    job_id: JobId,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    job_id: JobId,
+    status: Cancelled,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Cancelled {
+    Cancelled,
+}
+
+pub(super) fn run(
+    state: &State,
+    call: &Call<'_>,
+    arguments: Arguments,
+) -> Result<Answer<Output>, ToolError> {
+    cancel(state, call, &arguments.job_id)?;
+    Ok(Answer::json(Output { job_id: arguments.job_id, status: Cancelled::Cancelled }))
+}
+
+/// Ends a job that runs.
+pub(super) fn cancel(state: &State, call: &Call<'_>, id: &JobId) -> Result<(), ToolError> {
+    let (job, summary) = state.job(call, id)?;
+    let not_running = || ToolError::new(ErrorCode::JobNotRunning, "Job is not running");
     if matches!(summary.status, Status::Ended(_)) {
         return Err(not_running());
     }
@@ -21,7 +49,5 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
     if !matches!(outcome.end, End::Stopped { .. }) {
         return Err(not_running());
     }
-    let value = json!({"job_id": id, "status": "cancelled"});
-    let text = value.to_string();
-    Ok(Answer::new(value, text))
+    Ok(())
 }

@@ -1,68 +1,108 @@
 //! `bash`: a command, for at most a minute in the foreground.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Number;
 use umbo_command::Shell as Language;
 use umbo_engine::{Job, OnDisconnect, Outcome, Request, Size, Status, Stdin, Summary};
+use umbo_ops::{Call, Ran, fresh_name, label_wait, text};
 use umbo_view::View;
 
+use super::result::{
+    Async, AsyncState, BashDetails, Direction, Meta, Output, ShownRange, TruncatedBy, Truncation,
+    answer,
+};
 use super::urls::{Writing, expand};
-use super::{BYTES, MARK, TIMEOUT, answer, cd, ending, error, jobs, label, view};
+use super::{MARK, MOST_BYTES, State, TIMEOUT, artifact, cd, ending, error, jobs, label, view};
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::{Call, Ran, fresh_name, text};
-use crate::own::wait_for;
 
-const DEFAULT: f64 = 300.0;
-const BOUNDS: (f64, f64) = (1.0, 3600.0);
+const DEFAULT_TIMEOUT_SECS: f64 = 300.0;
+const TIMEOUT_BOUNDS_SECS: (f64, f64) = (1.0, 3600.0);
 /// The least and the most that `async.maxJobs` can be.
-const MAX_JOBS: (usize, usize) = (1, 100);
+const MAX_JOBS_BOUNDS: (usize, usize) = (1, 100);
 /// A timeout that is waited for to its end, for there is no time to be spent in the background.
-const SHORT: Duration = Duration::from_secs(2);
+const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
 /// What the climb to SIGKILL and its proof may take beyond a timeout.
-const CLIMB: Duration = Duration::from_secs(20);
+const KILL_TIMEOUT: Duration = Duration::from_secs(20);
 /// How many tokens of output a background job is announced with.
-const PREVIEW: u64 = 1_000;
+const PREVIEW_TOKENS: u64 = 1_000;
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// Shell command text
+    command: String,
+    /// Extra environment variables
+    env: Option<BTreeMap<String, String>>,
+    /// Seconds, 300 unless given, within 1 to 3600
+    timeout: Option<f64>,
+    /// Working directory
+    cwd: Option<String>,
+    /// Keep only the first lines
+    #[schemars(range(min = 1))]
+    head: Option<u64>,
+    /// Keep only the last lines
+    #[schemars(range(min = 1))]
+    tail: Option<u64>,
+    /// Ask for a terminal; only where a person sits at one
+    pty: Option<bool>,
+    /// Run as a background job
+    r#async: Option<bool>,
+}
+
+impl Arguments {
+    /// A command and where it runs; the rest is as if it was not given.
+    pub(super) fn of_command(command: String, cwd: Option<String>) -> Self {
+        Self { command, cwd, ..Self::default() }
+    }
+}
 
 /// What an answer says beside the output.
 struct Told {
-    details: Value,
+    details: BashDetails,
     notice: Option<String>,
 }
 
-pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let mut request = request(call, arguments)?;
-    let requested = arguments.number("timeout").unwrap_or(DEFAULT);
-    let seconds = requested.clamp(BOUNDS.0, BOUNDS.1);
+pub(super) fn run(
+    state: &State,
+    call: &Call<'_>,
+    arguments: Arguments,
+) -> Result<Answer<Output<BashDetails>>, ToolError> {
+    let mut request = request(state, call, &arguments)?;
+    let requested = arguments.timeout.unwrap_or(DEFAULT_TIMEOUT_SECS);
+    let seconds = requested.clamp(TIMEOUT_BOUNDS_SECS.0, TIMEOUT_BOUNDS_SECS.1);
     let timeout = Duration::from_secs_f64(seconds);
     request.limits.wall = Some(timeout);
     request.labels.insert(TIMEOUT.to_owned(), seconds.to_string());
-    let mut told = Told { details: json!({"timeoutSeconds": number(seconds)}), notice: None };
+    let details = BashDetails { timeout_seconds: number(seconds), ..BashDetails::default() };
+    let mut told = Told { details, notice: None };
     if (seconds - requested).abs() > f64::EPSILON {
-        told.details["requestedTimeoutSeconds"] = number(requested);
+        told.details.requested_timeout_seconds = number(requested);
         told.notice = Some(format!(
             "Timeout clamped to {seconds}s (requested {requested}s; allowed 1-3600s)"
         ));
     }
     let id = fresh_name(MARK, 6);
     request.name = Some(id.clone());
-    if arguments.flag("async") {
-        has_room(call)?;
-        wait_for(&mut request, Duration::ZERO);
+    if arguments.r#async == Some(true) {
+        has_room(state, call)?;
+        label_wait(&mut request, Duration::ZERO);
         let job = call.start(&request)?;
         return background(call, &job, &id, told);
     }
     request.on_disconnect = OnDisconnect::Stop;
-    let wait = patience(call, &request, timeout);
-    wait_for(&mut request, wait);
+    let wait = foreground_wait(state, &request, timeout);
+    label_wait(&mut request, wait);
     match call.run(&request, wait)? {
-        Ran::Ended(job, outcome) => ended(call, arguments, &job, &outcome, told),
+        Ran::Ended(job, outcome) => ended(call, &arguments, &job, &outcome, told),
         Ran::Running(job) => match job.status() {
             Ok(Status::Ended(outcome)) => {
                 call.told(&job);
-                ended(call, arguments, &job, &outcome, told)
+                ended(call, &arguments, &job, &outcome, told)
             }
             _ if call.ticket.is_cancelled() => Err(error("Command aborted")),
             Ok(_) => background(call, &job, &id, told),
@@ -72,13 +112,13 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
 }
 
 /// A number as a person writes it: 300, not 300.0.
-fn number(number: f64) -> Value {
-    number.to_string().parse().unwrap_or_default()
+fn number(number: f64) -> Option<Number> {
+    number.to_string().parse().ok()
 }
 
 /// Refuses a background job beyond the most that may run.
-fn has_room(call: &Call<'_>) -> Result<(), ToolError> {
-    let most = call.tools.omp.max_jobs.clamp(MAX_JOBS.0, MAX_JOBS.1);
+fn has_room(state: &State, call: &Call<'_>) -> Result<(), ToolError> {
+    let most = state.settings.max_jobs.clamp(MAX_JOBS_BOUNDS.0, MAX_JOBS_BOUNDS.1);
     let runs = |job: &Summary| !matches!(job.status, Status::Ended(_));
     if jobs(call)?.iter().filter(|job| runs(job)).count() < most {
         return Ok(());
@@ -88,29 +128,29 @@ fn has_room(call: &Call<'_>) -> Result<(), ToolError> {
 }
 
 /// How long a command stays in the foreground.
-fn patience(call: &Call<'_>, request: &Request, timeout: Duration) -> Duration {
-    let settings = &call.tools.omp;
-    let to_its_end = timeout + CLIMB;
-    if !settings.auto_background || request.terminal.is_some() || timeout <= SHORT {
+fn foreground_wait(state: &State, request: &Request, timeout: Duration) -> Duration {
+    let settings = &state.settings;
+    let to_its_end = timeout + KILL_TIMEOUT;
+    if !settings.auto_background || request.terminal.is_some() || timeout <= SHORT_TIMEOUT {
         return to_its_end;
     }
     settings.auto_background_threshold.min(timeout.saturating_sub(Duration::from_secs(1)))
 }
 
-fn request(call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError> {
-    let original = arguments.text("command").unwrap_or_default();
-    let variables = arguments.pairs("env");
-    if let Some((name, _)) = variables.iter().find(|(name, _)| !is_name(name)) {
+fn request(state: &State, call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError> {
+    let original = arguments.command.as_str();
+    let variables = arguments.env.iter().flatten();
+    if let Some((name, _)) = variables.clone().find(|(name, _)| !is_name(name)) {
         return Err(error(format!("Invalid bash env name: {name}")));
     }
-    let (mut command, mut directory) = (original, arguments.text("cwd").map(str::to_owned));
+    let (mut command, mut directory) = (original, arguments.cwd.clone());
     if directory.is_none()
         && let Some((path, rest)) = cd::split(original)
     {
         directory = Some(path);
         command = rest;
     }
-    if call.tools.omp.interceptor {
+    if state.settings.interceptor {
         intercepted(call, original, command)?;
     }
     let command = expand(call, command, Writing::Quoted)?;
@@ -121,12 +161,12 @@ fn request(call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError>
     let mut request = call.request(&command, None);
     request.cwd = existing(call, directory.as_deref())?;
     for (name, value) in variables {
-        request.env.set.push((name.into(), expand(call, &value, Writing::Quoted)?.into()));
+        request.env.set.push((name.into(), expand(call, value, Writing::Quoted)?.into()));
     }
     request.stdin = Stdin::None;
-    let may_ask = call.tools.omp.has_ui && call.variable("PI_NO_PTY").is_none_or(|no| no != "1");
+    let may_ask = state.has_terminal && call.variable("PI_NO_PTY").is_none_or(|no| no != "1");
     // A background job has nobody at its terminal.
-    if arguments.flag("pty") && !arguments.flag("async") && may_ask {
+    if arguments.pty == Some(true) && arguments.r#async != Some(true) && may_ask {
         request.terminal = Some(Size::default());
     }
     Ok(request)
@@ -134,7 +174,7 @@ fn request(call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError>
 
 /// Refuses what another tool of the caller does better, as it was given and without its `cd`.
 fn intercepted(call: &Call<'_>, original: &str, command: &str) -> Result<(), ToolError> {
-    let tools = call.tools.known_tools();
+    let tools: Vec<&str> = call.caller.tools().iter().map(String::as_str).collect();
     for text in [original, command] {
         let reading = umbo_command::read(text, Language::Bash);
         if let Some(blocked) = umbo_gate::intercept(original, &reading, &tools) {
@@ -177,9 +217,9 @@ fn ended(
     job: &Job,
     outcome: &Outcome,
     mut told: Told,
-) -> Result<Answer, ToolError> {
-    let view = view(call, job, arguments.count("head"), BYTES)?;
-    let mut output = last_lines(text(&view), arguments.count("tail"));
+) -> Result<Answer<Output<BashDetails>>, ToolError> {
+    let view = view(call, job, arguments.head, MOST_BYTES)?;
+    let mut output = last_lines(text(&view), arguments.tail);
     if view.counts.folded_lines > 0 {
         output = format!("{}\n[raw output: artifact://{}]", output.trim_end(), job.id());
     }
@@ -191,30 +231,29 @@ fn ended(
         text = format!("{text}\n\n{notice}");
     }
     if view.truncated {
-        told.details["meta"] = json!({"truncation": truncation(job, &view)});
-        text = format!("{text}\n\nFull: artifact://{}", job.id());
+        told.details.meta = Some(Meta { truncation: truncation(job, &view) });
+        text = format!("{text}\n\n{}", artifact(job));
     }
-    if failed { Err(error(text)) } else { Ok(answer(text, &told.details)) }
+    if failed { Err(error(text)) } else { Ok(answer(text, told.details).of_job(job)) }
 }
 
 /// What is missing at the beginning, and where it is.
-fn truncation(job: &Job, view: &View) -> Value {
+fn truncation(job: &Job, view: &View) -> Truncation {
     let counts = view.counts;
-    let mut truncation = json!({
-        "direction": "tail",
-        "truncatedBy": "bytes",
-        "totalLines": counts.total_lines,
-        "totalBytes": counts.total_bytes,
-        "outputLines": counts.shown_lines,
-        "outputBytes": counts.shown_bytes,
-        "artifactId": job.id().as_str(),
-    });
     // Lines too many to be counted have no numbers.
-    if let Some(last) = counts.total_lines {
-        let first = last.saturating_sub(counts.shown_lines) + 1;
-        truncation["shownRange"] = json!({"start": first, "end": last});
+    let shown_range = counts
+        .total_lines
+        .map(|last| ShownRange { start: last.saturating_sub(counts.shown_lines) + 1, end: last });
+    Truncation {
+        direction: Direction::Tail,
+        truncated_by: TruncatedBy::Bytes,
+        total_lines: counts.total_lines.and_then(|lines| i64::try_from(lines).ok()),
+        total_bytes: counts.total_bytes,
+        output_lines: counts.shown_lines,
+        output_bytes: counts.shown_bytes,
+        shown_range,
+        artifact_id: job.id().to_string(),
     }
-    truncation
 }
 
 fn last_lines(text: String, most: Option<u64>) -> String {
@@ -223,11 +262,16 @@ fn last_lines(text: String, most: Option<u64>) -> String {
     lines[lines.len().saturating_sub(most)..].join("\n")
 }
 
-fn background(call: &Call<'_>, job: &Job, id: &str, told: Told) -> Result<Answer, ToolError> {
+fn background(
+    call: &Call<'_>,
+    job: &Job,
+    id: &str,
+    told: Told,
+) -> Result<Answer<Output<BashDetails>>, ToolError> {
     let command = job.summary().map(|summary| summary.command).unwrap_or_default();
     let mut details = told.details;
-    details["async"] = json!({"state": "running", "jobId": id, "type": "bash"});
-    let preview = call.text(job, None, call.budget(Some(PREVIEW)))?;
+    details.r#async = Some(Async::new(AsyncState::Running, id));
+    let preview = call.text(job, None, call.budget(Some(PREVIEW_TOKENS)))?;
     let mut parts = vec![preview.trim_end().to_owned()];
     parts.extend(told.notice);
     parts.push(format!(
@@ -236,5 +280,5 @@ fn background(call: &Call<'_>, job: &Job, id: &str, told: Told) -> Result<Answer
         label(&command)
     ));
     parts.retain(|part| !part.is_empty());
-    Ok(answer(parts.join("\n\n"), &details))
+    Ok(answer(parts.join("\n\n"), details).of_job(job))
 }

@@ -3,24 +3,137 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use umbo_engine::{End, Job, Ladder, Status, Summary};
+use umbo_ops::{Call, now, text};
 use umbo_view::Tick;
 
-use super::{BYTES, answer, error, jobs, snapshot};
+use super::result::{JobState, Output, answer};
+use super::{MOST_BYTES, State, artifact, ending, error, jobs, label, view};
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::Call;
 
 /// How often a poll tells how the jobs stand.
-const BEAT: Duration = Duration::from_millis(500);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 /// How many bytes a job is told with, however many there are.
-const LEAST: u64 = 1024;
+const LEAST_BYTES: u64 = 1024;
 
-pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let poll = arguments.texts("poll");
-    let cancel = arguments.texts("cancel");
-    if arguments.flag("list") {
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// Job ids to wait for
+    poll: Option<Vec<String>>,
+    /// Job ids to cancel
+    cancel: Option<Vec<String>>,
+    /// All jobs, now
+    list: Option<bool>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Details {
+    jobs: Vec<Snapshot>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancelled: Option<Vec<CancelledJob>>,
+}
+
+/// A job at one moment.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Snapshot {
+    id: String,
+    r#type: JobType,
+    pub(super) status: JobState,
+    pub(super) label: String,
+    duration_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_text: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum JobType {
+    Bash,
+    #[expect(dead_code, reason = "the contract knows it; no tool here starts one")]
+    Task,
+}
+
+/// What became of an id that was to be cancelled.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CancelledJob {
+    id: String,
+    status: Cancellation,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Cancellation {
+    Cancelled,
+    NotFound,
+    AlreadyCompleted,
+}
+
+impl Cancellation {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Cancelled => "cancelled",
+            Self::NotFound => "not_found",
+            Self::AlreadyCompleted => "already_completed",
+        }
+    }
+}
+
+impl Snapshot {
+    /// A job as it is, with so many bytes of its text at most.
+    pub(super) fn of(
+        call: &Call<'_>,
+        job: &Job,
+        summary: &Summary,
+        bytes: u64,
+    ) -> Result<Self, ToolError> {
+        let started = summary.started_at().unwrap_or(summary.created_at);
+        let end = match &summary.status {
+            Status::Ended(outcome) => outcome.ended_at,
+            Status::Created | Status::Started { .. } => now(),
+        };
+        let mut snapshot = Self {
+            id: summary.name.clone().unwrap_or_default(),
+            r#type: JobType::Bash,
+            status: JobState::of(&summary.status),
+            label: label(&summary.command),
+            duration_ms: end.saturating_sub(started) / 1000,
+            result_text: None,
+            error_text: None,
+        };
+        if let Status::Ended(outcome) = &summary.status {
+            let view = view(call, job, None, bytes)?;
+            // What is not in the text is where its artifact is.
+            let rest = view.truncated.then(|| format!("\n\n{}", artifact(job)));
+            let rest = rest.unwrap_or_default();
+            match ending(call, job, outcome, &text(&view)) {
+                Ok(text) => snapshot.result_text = Some(text + &rest),
+                Err(text) => snapshot.error_text = Some(text + &rest),
+            }
+        }
+        Ok(snapshot)
+    }
+
+    /// What it told, once it has ended.
+    pub(super) fn said(&self) -> &str {
+        self.result_text.as_deref().or(self.error_text.as_deref()).unwrap_or_default()
+    }
+}
+
+pub(super) fn run(
+    state: &State,
+    call: &Call<'_>,
+    arguments: Arguments,
+) -> Result<Answer<Output<Details>>, ToolError> {
+    let Arguments { poll, cancel, list } = arguments;
+    if list == Some(true) {
         if poll.is_some() || cancel.is_some() {
             return Err(error("`list` cannot be combined with `poll` or `cancel`."));
         }
@@ -35,26 +148,27 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
         (None, Some(_)) => Vec::new(),
     };
     if watched.is_empty() {
-        if let Some(cancelled) = cancelled {
-            return build(call, &known(call, cancel.as_deref())?, Some(&cancelled));
+        if cancelled.is_some() {
+            return build(call, &known(call, cancel.as_deref())?, cancelled);
         }
         let text = match poll {
             Some(ids) if ids.is_empty() => "No matching jobs found for IDs: none given".to_owned(),
             Some(ids) => format!("No matching jobs found for IDs: {}", ids.join(", ")),
             None => "No running background jobs to wait for.".to_owned(),
         };
-        return Ok(answer(text, &json!({"jobs": []})));
+        return Ok(answer(text, Details { jobs: Vec::new(), cancelled: None }));
     }
     // Whoever watches a job hears of its end here, and not otherwise.
-    let _awaiting: Vec<_> = watched.iter().map(|job| call.tools.news.awaiting(job.id())).collect();
-    wait(call, &watched)?;
-    build(call, &watched, cancelled.as_deref())
+    let completions = &call.caller.completions;
+    let _awaiting: Vec<_> = watched.iter().map(|job| completions.awaiting(job.id())).collect();
+    wait(call, &watched, state.settings.poll_wait)?;
+    build(call, &watched, cancelled)
 }
 
 /// The jobs there are with these ids, in that order and each once; all of them without.
 fn known(call: &Call<'_>, ids: Option<&[String]>) -> Result<Vec<Job>, ToolError> {
     let all = jobs(call)?;
-    let job = |summary: &Summary| call.tools.engine.job(summary.job.as_str()).ok();
+    let job = |summary: &Summary| call.caller.engine.job(summary.job.as_str()).ok();
     let Some(ids) = ids else { return Ok(all.iter().filter_map(job).collect()) };
     let mut found: Vec<&Summary> = Vec::new();
     for id in ids {
@@ -69,20 +183,20 @@ fn is_over(job: &Job) -> bool {
 }
 
 /// Cancels, all at once; what became of each id. One that comes again is over by then.
-fn cancel_all(call: &Call<'_>, ids: &[String]) -> Result<Vec<(String, &'static str)>, ToolError> {
+fn cancel_all(call: &Call<'_>, ids: &[String]) -> Result<Vec<CancelledJob>, ToolError> {
     let all = jobs(call)?;
-    let cancel = |id: &String, is_again: bool| -> Result<&'static str, ToolError> {
+    let cancel = |id: &String, is_again: bool| -> Result<Cancellation, ToolError> {
         let Some(named) = all.iter().find(|summary| summary.name.as_ref() == Some(id)) else {
-            return Ok("not_found");
+            return Ok(Cancellation::NotFound);
         };
-        let job = call.tools.engine.job(named.job.as_str())?;
+        let job = call.caller.engine.job(named.job.as_str())?;
         if is_again || is_over(&job) {
-            return Ok("already_completed");
+            return Ok(Cancellation::AlreadyCompleted);
         }
         Ok(match job.stop(Ladder::default())?.end {
-            End::Stopped { .. } | End::Lost { .. } => "cancelled",
+            End::Stopped { .. } | End::Lost { .. } => Cancellation::Cancelled,
             // It was faster.
-            _ => "already_completed",
+            _ => Cancellation::AlreadyCompleted,
         })
     };
     let cancel = &cancel;
@@ -94,7 +208,7 @@ fn cancel_all(call: &Call<'_>, ids: &[String]) -> Result<Vec<(String, &'static s
         };
         let stops: Vec<_> = ids.iter().enumerate().map(stop).collect();
         let joined = stops.into_iter().map(|(id, stop)| match stop.join() {
-            Ok(outcome) => Ok((id, outcome?)),
+            Ok(outcome) => Ok(CancelledJob { id, status: outcome? }),
             Err(_) => Err(error(format!("{id} could not be cancelled"))),
         });
         joined.collect()
@@ -102,19 +216,20 @@ fn cancel_all(call: &Call<'_>, ids: &[String]) -> Result<Vec<(String, &'static s
 }
 
 /// Waits until the first of those that run has ended. If all have, there is nothing to wait for.
-fn wait(call: &Call<'_>, jobs: &[Job]) -> Result<(), ToolError> {
+fn wait(call: &Call<'_>, jobs: &[Job], timeout: Duration) -> Result<(), ToolError> {
     let start = Instant::now();
-    let patience = call.tools.omp.poll_wait;
-    let mut seen = call.tools.engine.newest_event()?;
+    let mut seen = call.caller.engine.newest_event()?;
     let over = || jobs.iter().filter(|job| is_over(job)).count();
     let before = over();
     while before < jobs.len() && !call.ticket.is_cancelled() {
-        let left = patience.saturating_sub(start.elapsed());
+        let left = timeout.saturating_sub(start.elapsed());
         if left.is_zero() || over() > before {
             break;
         }
         tell(call, jobs, start);
-        if let Some(event) = call.tools.engine.wait_event_after("exited", seen, left.min(BEAT))? {
+        if let Some(event) =
+            call.caller.engine.wait_event_after("exited", seen, left.min(PROGRESS_INTERVAL))?
+        {
             seen = event.seq;
         }
     }
@@ -129,7 +244,7 @@ fn tell(call: &Call<'_>, jobs: &[Job], start: Instant) {
     let summaries: Vec<Summary> = jobs.iter().filter_map(Job::summary).collect();
     let line = |summary: &Summary| {
         let id = summary.name.as_deref().unwrap_or_default();
-        format!("{id} {}", super::status(&summary.status))
+        format!("{id} {}", JobState::of(&summary.status).as_str())
     };
     call.ticket.tell(&Tick {
         lines: summaries.iter().map(line).collect(),
@@ -141,33 +256,29 @@ fn tell(call: &Call<'_>, jobs: &[Job], start: Instant) {
 fn build(
     call: &Call<'_>,
     jobs: &[Job],
-    cancelled: Option<&[(String, &'static str)]>,
-) -> Result<Answer, ToolError> {
-    let mut details = json!({});
+    cancelled: Option<Vec<CancelledJob>>,
+) -> Result<Answer<Output<Details>>, ToolError> {
     let mut sections = Vec::new();
-    if let Some(cancelled) = cancelled {
-        details["cancelled"] =
-            cancelled.iter().map(|(id, status)| json!({"id": id, "status": status})).collect();
-        let lines: Vec<String> =
-            cancelled.iter().map(|(id, status)| format!("- {id}: {status}")).collect();
+    if let Some(cancelled) = &cancelled {
+        let line = |job: &CancelledJob| format!("- {}: {}", job.id, job.status.as_str());
+        let lines: Vec<String> = cancelled.iter().map(line).collect();
         sections.push(format!("## Cancelled ({})\n{}", lines.len(), lines.join("\n")));
     }
     let (mut snapshots, mut completed, mut running) = (Vec::new(), Vec::new(), Vec::new());
     // They share the room of one result; each has its last lines in any case.
     let ended = u64::try_from(jobs.iter().filter(|job| is_over(job)).count()).unwrap_or(u64::MAX);
-    let room = (BYTES / ended.max(1)).max(LEAST);
+    let room = (MOST_BYTES / ended.max(1)).max(LEAST_BYTES);
     for job in jobs {
         let Some(summary) = job.summary() else { continue };
-        let snapshot = snapshot(call, job, &summary, room)?;
-        let text = |name: &str| snapshot[name].as_str().unwrap_or_default();
-        let line = format!("{} [bash] {}: {}", text("id"), text("status"), text("label"));
-        if text("status") == "running" {
+        let snapshot = Snapshot::of(call, job, &summary, room)?;
+        let Snapshot { id, status, label, .. } = &snapshot;
+        let line = format!("{id} [bash] {}: {label}", status.as_str());
+        if *status == JobState::Running {
             running.push(format!("- {line}"));
         } else {
             // Who reads it here is not told again.
             call.told(job);
-            let said = format!("{}{}", text("resultText"), text("errorText"));
-            completed.push(format!("### {line}\n{said}"));
+            completed.push(format!("### {line}\n{}", snapshot.said()));
         }
         snapshots.push(snapshot);
     }
@@ -180,6 +291,5 @@ fn build(
     if sections.is_empty() {
         sections.push("No background jobs.".to_owned());
     }
-    details["jobs"] = Value::Array(snapshots);
-    Ok(answer(sections.join("\n\n"), &details))
+    Ok(answer(sections.join("\n\n"), Details { jobs: snapshots, cancelled }))
 }

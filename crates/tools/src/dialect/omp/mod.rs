@@ -3,57 +3,36 @@
 mod bash;
 mod cd;
 mod job;
-pub(super) mod recipe;
+mod recipe;
+mod result;
+mod settings;
 mod urls;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use umbo_engine::{End, Job, Outcome, Status, Summary};
+use umbo_engine::{End, Job, Outcome, Summary};
+use umbo_ops::{Call, Caller, ErrorCode, JobLog, first_line, outlasted};
 use umbo_view::{Budget, Reader, Shape, View, ViewOptions};
 
-use super::{Dialect, no_guidance};
-use crate::answer::{Answer, ToolError};
-use crate::call::{Call, now, text};
-use crate::own::outlasted;
+use super::{Dialect, Registered};
+use crate::answer::ToolError;
+use crate::completed::Completed;
 use crate::schema::Problem;
-use crate::settings::OmpSettings;
-use crate::source::JobLog;
-use crate::tool::{Definition, Tool};
+use crate::tool::{Annotations, Tool};
 
-pub(super) const DIALECT: Dialect = Dialect {
+use result::{Async, AsyncState, JobState, Output};
+use settings::OmpSettings;
+
+pub(super) const REGISTERED: Registered = Registered {
     name: "omp",
-    instructions: "",
-    tools: &[
-        Definition {
-            name: "bash",
-            words: include_str!("bash.md"),
-            contract: include_str!("bash.json"),
-            run: bash::run,
-        },
-        Definition {
-            name: "job",
-            words: include_str!("job.md"),
-            contract: include_str!("job.json"),
-            run: job::run,
-        },
-        Definition {
-            name: "recipe",
-            words: include_str!("recipe.md"),
-            contract: include_str!("recipe.json"),
-            run: recipe::run,
-        },
-    ],
-    prefers_bash: true,
-    tells_in_structure: false,
-    refusal,
-    fields: &[],
-    shape: |error: &ToolError| thrown(&error.message),
-    guidance: no_guidance,
-    tailor,
-    is_enabled: |_| true,
-    event,
-    sentence,
+    settings: settings::SETTINGS,
+    open: |host| {
+        let settings = OmpSettings::new(host.settings, host.longest_wait);
+        let state = State { settings, has_terminal: host.has_terminal };
+        Box::new(Omp { state: Arc::new(state) })
+    },
 };
 
 /// The mark of this dialect's jobs.
@@ -61,94 +40,129 @@ const MARK: &str = "bg_";
 /// The label of a job that has its timeout, in seconds.
 const TIMEOUT: &str = "timeout";
 /// How much text a result has at most. Lines and tokens are not counted in this contract.
-const BYTES: u64 = 50 * 1024;
+const MOST_BYTES: u64 = 50 * 1024;
 /// How much of it a job that ended unseen is told with; `job` has the rest.
-const TOLD: usize = 2000;
+const MOST_TOLD_BYTES: usize = 2000;
 /// Jobs that ended are known for so many seconds.
-const RETENTION: u64 = 300;
+const RETENTION_SECS: u64 = 300;
 
-/// Leaves out what the settings turn off, and says of the rest how it is set.
-fn tailor(tools: &mut Vec<Tool>, settings: &OmpSettings) {
-    let has_jobs = settings.async_enabled || settings.auto_background;
-    tools.retain(|tool| match tool.name {
-        "job" => has_jobs,
-        recipe::NAME => settings.recipe,
-        _ => true,
-    });
-    let spoken = |words: &str, span: Duration| {
-        words.trim().replace("{seconds}", &span.as_secs_f64().to_string())
-    };
-    for tool in tools {
-        match tool.name {
-            "job" => tool.description = spoken(&tool.description, settings.poll_wait),
-            "bash" => {
-                let window = settings.auto_background_threshold;
-                for (is_on, words) in [
-                    (settings.async_enabled, include_str!("bash_async.md")),
-                    (settings.auto_background, include_str!("bash_auto_background.md")),
-                    (has_jobs, include_str!("bash_job.md")),
-                ] {
-                    if is_on {
-                        tool.description.push(' ');
-                        tool.description.push_str(&spoken(words, window));
-                    }
-                }
-                let fields = tool.input_schema["properties"].as_object_mut();
-                if let Some(fields) = fields.filter(|_| !settings.async_enabled) {
-                    fields.remove("async");
-                }
-            }
-            _ => {}
+/// The dialect.
+#[derive(Debug)]
+struct Omp {
+    state: Arc<State>,
+}
+
+/// What its tools share.
+#[derive(Debug)]
+struct State {
+    settings: OmpSettings,
+    /// Whether a person sits at the terminal that `pty` asks for.
+    has_terminal: bool,
+}
+
+impl Dialect for Omp {
+    fn name(&self) -> &'static str {
+        REGISTERED.name
+    }
+
+    /// What the settings turn off is left out, and the rest says how it is set.
+    fn tools(&self) -> Vec<Tool> {
+        let (state, settings) = (&self.state, &self.state.settings);
+        let mut bash = Tool::with_state(state, "bash", include_str!("bash.md"), bash::run).serial();
+        describe_bash(&mut bash, settings);
+        let mut tools = vec![bash];
+        if settings.has_jobs() {
+            let words = spoken(include_str!("job.md"), settings.poll_wait);
+            let hints = Annotations { idempotent_hint: false, ..Annotations::STOPS };
+            tools.push(Tool::with_state(state, "job", &words, job::run).hints(hints));
+        }
+        if settings.recipe {
+            let words = include_str!("recipe.md");
+            tools.push(Tool::with_state(state, recipe::NAME, words, recipe::run).serial());
+        }
+        tools
+    }
+
+    fn arrange(&self, tools: &mut Vec<Tool>, caller: &Caller) {
+        recipe::arrange(tools, caller);
+    }
+
+    fn prefers_bash(&self) -> bool {
+        true
+    }
+
+    fn refuse(&self, tool: &Tool, problem: &Problem) -> ToolError {
+        let is_off = !self.state.settings.async_enabled;
+        if is_off && tool.name == "bash" && problem.field == "async" {
+            return error("Async bash execution is disabled. Set async.enabled to use it.");
+        }
+        error(problem.to_string())
+    }
+
+    /// An error is thrown there, and has no details.
+    fn shape(&self, error: &ToolError) -> Value {
+        result::thrown(&error.message)
+    }
+
+    /// The update that its call would have had.
+    fn completed(&self, call: &Call<'_>, summary: &Summary) -> Option<Completed> {
+        let job = call.caller.engine.job(summary.job.as_str()).ok()?;
+        let snapshot = job::Snapshot::of(call, &job, summary, MOST_BYTES).ok()?;
+        let said = snapshot.said();
+        let state = match snapshot.status {
+            JobState::Completed => AsyncState::Completed,
+            _ => AsyncState::Failed,
+        };
+        let id = summary.name.clone().unwrap_or_default();
+        let details = json!({"async": Async::new(state, &id)});
+        let line = format!("background job {id} {}: {}", snapshot.status.as_str(), snapshot.label);
+        let sentence = format!("{line}\n{}", last_bytes(said, MOST_TOLD_BYTES));
+        Some(Completed::new(summary, &Output::new(said, details), sentence))
+    }
+}
+
+fn describe_bash(bash: &mut Tool, settings: &OmpSettings) {
+    for (is_on, words) in [
+        (settings.async_enabled, include_str!("bash_async.md")),
+        (settings.auto_background, include_str!("bash_auto_background.md")),
+        (settings.has_jobs(), include_str!("bash_job.md")),
+    ] {
+        if is_on {
+            bash.description.push(' ');
+            bash.description.push_str(&spoken(words, settings.auto_background_threshold));
         }
     }
-}
-
-fn refusal(tool: &Tool, _arguments: &Value, problem: &Problem) -> ToolError {
-    if tool.name == "bash"
-        && problem.field == "async"
-        && tool.input_schema["properties"]["async"].is_null()
-    {
-        return error("Async bash execution is disabled. Set async.enabled to use it.");
+    let fields = bash.input_schema["properties"].as_object_mut();
+    if let Some(fields) = fields.filter(|_| !settings.async_enabled) {
+        fields.remove("async");
     }
-    error(problem.to_string())
 }
 
-/// One block of text, and details.
-fn result(text: &str, details: &Value) -> Value {
-    json!({"content": [{"type": "text", "text": text}], "details": details})
+fn spoken(words: &str, span: Duration) -> String {
+    words.trim().replace("{seconds}", &span.as_secs_f64().to_string())
 }
 
-fn answer(text: String, details: &Value) -> Answer {
-    Answer::new(result(&text, details), text)
-}
-
-/// An error, which is thrown there and has no details.
 fn error(text: impl Into<String>) -> ToolError {
-    ToolError::new("tool_error", text)
-}
-
-fn thrown(text: &str) -> Value {
-    let mut shape = result(text, &json!({}));
-    shape["isError"] = json!(true);
-    shape
+    ToolError::new(ErrorCode::ToolError, text)
 }
 
 /// The jobs there are, oldest first: what goes on without its call, or did not long ago.
 fn jobs(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
-    call.own(RETENTION, usize::MAX, outlasted)
+    Ok(call.own(RETENTION_SECS, usize::MAX, outlasted)?)
 }
 
-/// The end of what a job wrote, or of the first lines of it, in so many bytes at most.
+/// The end of what a job wrote, or of the first lines of it, in so many bytes at most. No line is cut
+/// that fits.
 fn view(call: &Call<'_>, job: &Job, head: Option<u64>, bytes: u64) -> Result<View, ToolError> {
     let bytes = bytes.min(call.budget(None).bytes);
-    let budget = Budget { bytes, tokens: u64::MAX, lines: u64::MAX, ..call.budget(None) };
-    let mut reader = Reader::new(JobLog::open(job)?).mask(&call.tools.masker);
+    let budget = Budget { bytes, tokens: u64::MAX, lines: u64::MAX, line_bytes: u64::MAX };
+    let mut reader = Reader::new(JobLog::open(job)?).mask(&call.caller.masker);
     if let Some(lines) = head {
         let next = lines.saturating_add(1);
         let end = reader.lines(next..=next, &budget)?.offset.start;
         reader = reader.offsets(0..end);
     }
-    let (shape, minimize) = (Shape::Tail, call.tools.minimize);
+    let (shape, minimize) = (Shape::Tail, call.caller.minimize);
     Ok(reader.view(&ViewOptions { budget, shape, minimize, ..ViewOptions::default() })?)
 }
 
@@ -174,67 +188,21 @@ fn ending(call: &Call<'_>, job: &Job, outcome: &Outcome, output: &str) -> Result
     Err(format!("{output}\n\n{failure}"))
 }
 
-/// The word for where a job is in its life.
-fn status(status: &Status) -> &'static str {
-    match status {
-        Status::Created | Status::Started { .. } => "running",
-        Status::Ended(outcome) => match &outcome.end {
-            End::Stopped { .. } => "cancelled",
-            _ if outcome.success() => "completed",
-            _ => "failed",
-        },
-    }
-}
-
-/// A job at one moment, with so many bytes of its text at most.
-fn snapshot(call: &Call<'_>, job: &Job, summary: &Summary, bytes: u64) -> Result<Value, ToolError> {
-    let started = summary.started_at().unwrap_or(summary.created_at);
-    let end = match &summary.status {
-        Status::Ended(outcome) => outcome.ended_at,
-        Status::Created | Status::Started { .. } => now(),
-    };
-    let mut value = json!({
-        "id": summary.name,
-        "type": "bash",
-        "status": status(&summary.status),
-        "label": label(&summary.command),
-        "durationMs": end.saturating_sub(started) / 1000,
-    });
-    if let Status::Ended(outcome) = &summary.status {
-        match ending(call, job, outcome, &text(&view(call, job, None, bytes)?)) {
-            Ok(text) => value["resultText"] = json!(text),
-            Err(text) => value["errorText"] = json!(text),
-        }
-    }
-    Ok(value)
-}
-
-/// What is told when a job has ended that nobody polled: the update that its call would have had.
-fn event(call: &Call<'_>, summary: &Summary) -> Option<Value> {
-    let job = call.tools.engine.job(summary.job.as_str()).ok()?;
-    let snapshot = snapshot(call, &job, summary, BYTES).ok()?;
-    let said = snapshot["resultText"].as_str().or(snapshot["errorText"].as_str());
-    let state = if snapshot["status"] == "completed" { "completed" } else { "failed" };
-    let details = json!({"async": {"state": state, "jobId": summary.name, "type": "bash"}});
-    Some(result(said.unwrap_or_default(), &details))
-}
-
-/// The same in words: how it ended, and the end of what it said.
-fn sentence(summary: &Summary, event: &Value) -> String {
-    let id = summary.name.as_deref().unwrap_or_default();
-    let (status, label) = (status(&summary.status), label(&summary.command));
-    let said = event["content"][0]["text"].as_str().unwrap_or_default();
-    let start = said.ceil_char_boundary(said.len().saturating_sub(TOLD));
-    let rest = match said[start..].split_once('\n') {
+/// The last lines of a text, in so many bytes at most.
+fn last_bytes(text: &str, most: usize) -> String {
+    let start = text.ceil_char_boundary(text.len().saturating_sub(most));
+    match text[start..].split_once('\n') {
         Some((_, rest)) if start > 0 => format!("…\n{rest}"),
-        _ => said[start..].to_owned(),
-    };
-    format!("background job {id} {status}: {label}\n{rest}")
+        _ => text[start..].to_owned(),
+    }
+}
+
+/// Where all that a job wrote is.
+fn artifact(job: &Job) -> String {
+    format!("Full: artifact://{}", job.id())
 }
 
 /// What a job is called in lists: its command, on one line.
 fn label(command: &str) -> String {
-    let line = command.lines().next().unwrap_or_default();
-    let cut = line.floor_char_boundary(120);
-    if cut < command.len() { format!("{}…", &line[..cut]) } else { line.to_owned() }
+    first_line(command)
 }

@@ -3,47 +3,58 @@
 
 use std::fmt::Write as _;
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use umbo_ops::{Call, Caller};
 use umbo_recipes::prompt::{self, Prompt, PromptTask};
 use umbo_recipes::select::omp as select;
 
-use super::{bash, error};
+use super::result::{BashDetails, Output};
+use super::{State, bash, error};
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::Call;
-use crate::toolset::Toolset;
+use crate::tool::Tool;
 
 pub(super) const NAME: &str = "recipe";
 
-pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// Task and arguments, as `test`, `build --release`, `pkg-a/test`, `crate/bin/server`, `pkg:test --watch`
+    op: String,
+}
+
+pub(super) fn run(
+    state: &State,
+    call: &Call<'_>,
+    arguments: Arguments,
+) -> Result<Answer<Output<BashDetails>>, ToolError> {
     // Looked at again: what the project has now counts, not what it had when the caller came.
-    let folder =
-        call.tools.tasks_of(&call.tools.directory).map_err(|problem| error(problem.to_string()))?;
-    let op = arguments.text("op").unwrap_or_default();
+    let folder = call
+        .caller
+        .tasks_of(&call.caller.directory)
+        .map_err(|problem| error(problem.to_string()))?;
+    let op = arguments.op.as_str();
     let selection =
         select::resolve(&folder.project, op).map_err(|problem| error(problem.to_string()))?;
-    let mut command = json!({"command": selection.command});
-    if selection.directory != "." {
-        command["cwd"] = json!(selection.directory);
-    }
-    let arguments = Arguments::new(command, &call.tools.masker);
+    let cwd = (selection.directory != ".").then(|| selection.directory.clone());
+    let command = bash::Arguments::of_command(selection.command.clone(), cwd);
     let scripts = folder.scripts_of(&selection);
-    bash::run(&call.for_recipe(op, selection.task.as_ref(), &scripts), &arguments)
+    bash::run(state, &call.for_recipe(op, selection.task.as_ref(), &scripts), command)
 }
 
 /// Takes the tool away where there is no task, and tells what there is elsewhere.
-pub(in crate::dialect) fn arrange(toolset: &mut Toolset) {
-    if toolset.tool(NAME).is_none() {
+pub(super) fn arrange(tools: &mut Vec<Tool>, caller: &Caller) {
+    if !tools.iter().any(|tool| tool.name == NAME) {
         return;
     }
-    let folder = toolset.tasks_of(&toolset.directory);
+    let folder = caller.tasks_of(&caller.directory);
     let prompt =
         folder.map_or(Prompt { runners: Vec::new() }, |folder| prompt::model(&folder.project));
     if prompt.runners.is_empty() {
-        toolset.tools_mut().retain(|tool| tool.name != NAME);
+        tools.retain(|tool| tool.name != NAME);
     }
-    for tool in toolset.tools_mut().iter_mut().filter(|tool| tool.name == NAME) {
-        tool.description.push_str(&described(&prompt));
+    for tool in tools.iter_mut().filter(|tool| tool.name == NAME) {
+        tool.description.push_str(&caller.mask(&described(&prompt)));
     }
 }
 

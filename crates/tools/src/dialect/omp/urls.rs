@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 use umbo_engine::Scope;
+use umbo_ops::{Call, Whose};
 
 use super::error;
 use crate::answer::ToolError;
-use crate::call::{Call, Whose};
 
 /// A URL with the quotes around it, if it is all that they quote.
 static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -58,7 +58,7 @@ fn path(call: &Call<'_>, url: &str) -> Result<String, ToolError> {
     if rest.contains("..") {
         return Err(error(format!("Path traversal is not allowed: {url}")));
     }
-    let job = call.tools.engine.job(rest).ok();
+    let job = call.caller.engine.job(rest).ok();
     let job = job.filter(|job| job.summary().is_some());
     if let Some(job) = job {
         return Ok(job.output_path().display().to_string());

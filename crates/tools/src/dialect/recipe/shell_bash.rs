@@ -1,24 +1,34 @@
 //! `shell.bash`: a line for bash.
 
-use serde_json::json;
-use umbo_recipes::select::project_recipe as select;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use umbo_ops::Call;
 
-use super::{TIMEOUT, execute, invalid};
+use super::{DEFAULT_TIMEOUT, Ended, State, execute};
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::Call;
+use crate::time::seconds;
 
-pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let directory = select::directory(&call.tools.directory, arguments.text("cwd"))
-        .map_err(|error| invalid("cwd", error.to_string()))?;
-    let timeout = arguments.seconds("timeout").or(call.tools.timeout).unwrap_or(TIMEOUT);
-    let line = arguments.text("command").unwrap_or_default();
-    let ended = execute(call, line, &directory, timeout)?;
-    let value = json!({
-        "stdout": ended.stdout,
-        "stderr": "",
-        "exit_code": ended.exit_code,
-        "timed_out": ended.timed_out,
-    });
-    Ok(Answer::new(value, ended.text()))
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// The line
+    #[schemars(length(min = 1))]
+    command: String,
+    /// Working directory, relative to the project root; the root unless given
+    cwd: Option<String>,
+    /// Seconds, 300 unless given
+    #[schemars(range(min = 0, max = 3600))]
+    timeout: Option<f64>,
+}
+
+pub(super) fn run(
+    state: &State,
+    call: &Call<'_>,
+    arguments: Arguments,
+) -> Result<Answer<Ended>, ToolError> {
+    let directory = state.directory(call, arguments.cwd.as_deref())?;
+    let timeout = arguments.timeout.map_or(DEFAULT_TIMEOUT, seconds);
+    let ended = execute(call, &arguments.command, &directory, timeout)?;
+    let text = ended.text();
+    Ok(Answer::new(ended, text))
 }

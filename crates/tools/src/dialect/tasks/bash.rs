@@ -1,68 +1,111 @@
 //! `Bash`: a command in a fresh shell, or a task that goes on without its caller.
 
-use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
-use serde_json::json;
-use umbo_engine::{Condition, End, Job, Ladder, OnDisconnect, Outcome, Stdin};
-use umbo_view::mask::Masker;
-use umbo_view::{Reader, ViewOptions};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umbo_engine::{End, Job, OnDisconnect, Outcome, Stdin};
+use umbo_ops::{Call, ErrorCode, Ran, label_wait};
 
-use super::{DESCRIPTION, ended};
+use super::{DESCRIPTION, State, TaskSnapshot};
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::{Call, Ran, millis, text};
-use crate::own::wait_for;
-use crate::source::JobLog;
-use crate::tasks::{TaskSnapshot, TaskStatus};
+use crate::time::millis;
 
-const TIMEOUT_MS: f64 = 120_000.0;
-/// More ends than this are not kept for an agent loop that may never drain them.
-const UNDRAINED: usize = 1000;
+const DEFAULT_TIMEOUT_MS: f64 = 120_000.0;
 
-pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let line = arguments.text("command").unwrap_or_default();
-    let description = arguments.text("description").unwrap_or_default();
-    let mut task = TaskSnapshot::new(line, description);
-    task.agent_id = call.tools.owner.clone().unwrap_or_default();
-    let id = task.id.clone();
-    let mut request = call.request(line, None);
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// The line to run
+    #[schemars(length(min = 1))]
+    command: String,
+    /// What it does, in a few words
+    description: Option<String>,
+    /// Milliseconds, 120000 unless given; not for background tasks
+    #[schemars(range(min = 0))]
+    timeout: Option<f64>,
+    /// Answer at once with a task id
+    run_in_background: Option<bool>,
+}
+
+/// What a command told, or the task that it is.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Output {
+    Finished(Finished),
+    Started(Started),
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Finished {
+    output: String,
+    exit_code: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Started {
+    task_id: String,
+    status: Running,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Running {
+    Running,
+}
+
+pub(super) fn run(
+    state: &State,
+    call: &Call<'_>,
+    arguments: Arguments,
+) -> Result<Answer<Output>, ToolError> {
+    let description = arguments.description.unwrap_or_default();
+    let mut task = TaskSnapshot::new(&arguments.command, &description);
+    task.agent_id = call.caller.owner.clone().unwrap_or_default();
+    let task_id = task.id.clone();
+    let mut request = call.request(&arguments.command, None);
     request.stdin = Stdin::None;
-    request.name = Some(id.clone());
+    request.name = Some(task_id.clone());
     if !description.is_empty() {
-        request.labels.insert(DESCRIPTION.to_owned(), description.to_owned());
+        request.labels.insert(DESCRIPTION.to_owned(), description);
     }
-    if arguments.flag("run_in_background") {
-        wait_for(&mut request, Duration::ZERO);
+    let status = Running::Running;
+    if arguments.run_in_background == Some(true) {
+        label_wait(&mut request, Duration::ZERO);
+        request.on_disconnect = state.lifetime.on_disconnect();
         let job = call.start(&request)?;
-        mirror(call, task, &job);
-        let message = format!("Command running in background with task id: {id}");
-        let value = json!({"task_id": id, "status": "running", "message": message});
-        return Ok(Answer::new(value, message));
+        state.mirror.add(call, task, &job);
+        let message = format!("Command running in background with task id: {task_id}");
+        let started = Started { task_id, status, message: message.clone(), output: None };
+        return Ok(Answer::new(Output::Started(started), message).of_job(&job));
     }
-    let timeout = millis(arguments.number("timeout").unwrap_or(TIMEOUT_MS));
-    let wait = call.tools.longest_wait;
-    wait_for(&mut request, wait);
+    let timeout = millis(arguments.timeout.unwrap_or(DEFAULT_TIMEOUT_MS));
+    let wait = call.caller.longest_wait;
+    label_wait(&mut request, wait);
     request.limits.wall = Some(timeout);
     request.on_disconnect = OnDisconnect::Stop;
     match call.run(&request, wait)? {
         Ran::Ended(job, outcome) => foreground(call, &job, &outcome, timeout),
         Ran::Running(_) if call.ticket.is_cancelled() => {
-            Err(ToolError::new("cancelled", "the call was cancelled"))
+            Err(ToolError::new(ErrorCode::Cancelled, "the call was cancelled"))
         }
         Ran::Running(job) => {
-            mirror(call, task, &job);
+            state.mirror.add(call, task, &job);
             let output = call.text(&job, None, call.budget(None))?;
             let message = format!(
-                "Command still running after {} s, goes on in background with task id: {id}",
+                "Command still running after {} s, goes on in background with task id: {task_id}",
                 wait.as_secs()
             );
             let text = format!("{output}{message}");
-            let value = json!({
-                "task_id": id, "status": "running", "message": message, "output": output,
-            });
-            Ok(Answer::new(value, text))
+            let started = Started { task_id, status, message, output: Some(output) };
+            Ok(Answer::new(Output::Started(started), text).of_job(&job))
         }
     }
 }
@@ -72,44 +115,20 @@ fn foreground(
     job: &Job,
     outcome: &Outcome,
     timeout: Duration,
-) -> Result<Answer, ToolError> {
+) -> Result<Answer<Output>, ToolError> {
     let output = call.text(job, None, call.budget(None))?;
-    let code = outcome.exit_code().unwrap_or(-1);
-    let mut value = json!({"output": output, "exit_code": code});
+    let exit_code = outcome.exit_code().unwrap_or(-1);
     let failure = match &outcome.end {
-        End::Exited { code: 0 } => return Ok(Answer::new(value, output)),
+        End::Exited { code: 0 } => {
+            let finished = Finished { output: output.clone(), exit_code, message: None };
+            return Ok(Answer::new(Output::Finished(finished), output).of_job(job));
+        }
         End::TimedOut { .. } => format!("command timed out after {} ms", timeout.as_millis()),
         End::FailedToStart { why } => why.clone(),
-        _ => format!("exit code {code}"),
+        _ => format!("exit code {exit_code}"),
     };
-    value["message"] = json!(failure);
     let gap = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
-    Err(ToolError::new("command_failed", format!("{output}{gap}{failure}")).shaped(value))
-}
-
-/// Puts a task into the store, and completes it there when its job ends.
-fn mirror(call: &Call<'_>, task: TaskSnapshot, job: &Job) {
-    let store = call.tools.tasks().clone();
-    let id = task.id.clone();
-    let stopping = job.clone();
-    let cancel = move || {
-        // The climb takes its time; who stops a task does not wait for it.
-        thread::spawn(move || stopping.stop(Ladder::default()));
-    };
-    let (news, ended_job) = (Arc::clone(&call.tools.news), job.id().clone());
-    store.add_until(task, cancel, move || news.told(&ended_job));
-    let (job, masker) = (job.clone(), Arc::clone(&call.tools.masker));
-    thread::spawn(move || {
-        let is_over = job.wait(&[Condition::Exit], None).is_ok();
-        let outcome = job.outcome().ok().flatten().filter(|_| is_over);
-        let (status, code) = outcome.map_or((TaskStatus::Failed, -1), |outcome| ended(&outcome));
-        store.complete(&id, status, code, output(&job, &masker).unwrap_or_default());
-        store.keep(UNDRAINED);
-    });
-}
-
-/// The output of a task as its snapshot keeps it.
-fn output(job: &Job, masker: &Masker) -> Option<String> {
-    let reader = Reader::new(JobLog::open(job).ok()?).mask(masker);
-    Some(text(&reader.view(&ViewOptions::default()).ok()?))
+    let text = format!("{output}{gap}{failure}");
+    let finished = Finished { output, exit_code, message: Some(failure) };
+    Err(ToolError::new(ErrorCode::CommandFailed, text).shaped(&finished))
 }

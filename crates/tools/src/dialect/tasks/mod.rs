@@ -1,75 +1,152 @@
 //! The dialect `tasks`: `Bash`, and tasks that it leaves behind.
 //!
 //! A task is a job whose name is the task's id, so it is there for the next process too; the
-//! toolset's [`TaskStore`](crate::tasks::TaskStore) mirrors the tasks of this one for whoever
-//! observes it.
+//! [`TaskStore`] of the dialect mirrors the tasks of this one for whoever observes it.
 
 mod bash;
+mod mirror;
+mod settings;
+mod store;
 mod task_list;
 mod task_output;
 mod task_stop;
 
-use serde_json::{Value, json};
-use umbo_engine::{Job, Outcome, Status, Summary};
+use std::sync::Arc;
 
-use super::{Dialect, as_it_is, no_guidance, refuse};
-use crate::answer::ToolError;
-use crate::call::Call;
-use crate::tasks::TaskStatus;
-use crate::tool::Definition;
+use schemars::JsonSchema;
+use serde::Serialize;
+use umbo_engine::{End, Job, Outcome, Status, Summary};
 use umbo_gate::show_time;
+use umbo_ops::{Call, ErrorCode};
 
-pub(super) const DIALECT: Dialect = Dialect {
+use super::{Dialect, Registered};
+use crate::answer::ToolError;
+use crate::completed::Completed;
+use crate::tool::{Annotations, Tool};
+
+pub use store::{TASK_DOMAIN, TaskChange, TaskSnapshot, TaskStatus, TaskStore, generate_id};
+pub use umbo_command::Risk;
+pub use umbo_command::tasks::{Classification, classify};
+
+use mirror::Mirror;
+use settings::Lifetime;
+
+pub(super) const REGISTERED: Registered = Registered {
     name: "tasks",
-    instructions: "",
-    tools: &[
-        Definition {
-            name: "Bash",
-            words: include_str!("bash.md"),
-            contract: include_str!("bash.json"),
-            run: bash::run,
-        },
-        Definition {
-            name: "task_list",
-            words: include_str!("task_list.md"),
-            contract: include_str!("task_list.json"),
-            run: task_list::run,
-        },
-        Definition {
-            name: "task_output",
-            words: include_str!("task_output.md"),
-            contract: include_str!("task_output.json"),
-            run: task_output::run,
-        },
-        Definition {
-            name: "task_stop",
-            words: include_str!("task_stop.md"),
-            contract: include_str!("task_stop.json"),
-            run: task_stop::run,
-        },
-    ],
-    prefers_bash: false,
-    tells_in_structure: false,
-    refusal: refuse,
-    fields: &[],
-    shape: ToolError::to_value,
-    guidance: no_guidance,
-    tailor: as_it_is,
-    is_enabled: |_| true,
-    event,
-    sentence,
+    settings: settings::SETTINGS,
+    open: |host| Box::new(Tasks::new(Lifetime::of(host.settings))),
 };
 
 /// The label that says what a task does.
 const DESCRIPTION: &str = "description";
 /// Tasks that ended are listed for so many seconds, and so many of them.
-const SHOWN: (u64, usize) = (300, 100);
+const LISTED: (u64, usize) = (300, 100);
+
+/// The dialect.
+#[derive(Debug)]
+pub struct Tasks {
+    state: Arc<State>,
+}
+
+/// What its tools share.
+#[derive(Debug)]
+struct State {
+    mirror: Mirror,
+    lifetime: Lifetime,
+}
+
+impl Tasks {
+    fn new(lifetime: Lifetime) -> Self {
+        Self { state: Arc::new(State { mirror: Mirror::default(), lifetime }) }
+    }
+
+    /// The tasks of this process, for an agent loop that drains them.
+    pub fn store(&self) -> &TaskStore {
+        self.state.mirror.store()
+    }
+}
+
+impl Dialect for Tasks {
+    fn name(&self) -> &'static str {
+        REGISTERED.name
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        vec![
+            Tool::with_state(&self.state, "Bash", include_str!("bash.md"), bash::run),
+            Tool::new("task_list", include_str!("task_list.md"), task_list::run)
+                .hints(Annotations::READS),
+            Tool::new("task_output", include_str!("task_output.md"), task_output::run)
+                .hints(Annotations::READS),
+            Tool::new("task_stop", include_str!("task_stop.md"), task_stop::run)
+                .hints(Annotations::STOPS),
+        ]
+    }
+
+    /// The snapshot of the task, with its output.
+    fn completed(&self, call: &Call<'_>, summary: &Summary) -> Option<Completed> {
+        let job = call.caller.engine.job(summary.job.as_str()).ok()?;
+        let output = call.text(&job, None, call.budget(None)).ok()?;
+        let (status, code) = standing(&summary.status);
+        let id = summary.name.as_deref().unwrap_or_default();
+        let sentence = format!("task {id} {} with exit code {code}\n{output}", status.as_str());
+        let event = TaskWithOutput { task: ListedTask::of(summary), output };
+        Some(Completed::new(summary, &event, sentence.trim_end()).as_message())
+    }
+}
+
+/// A task as the tools tell it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListedTask {
+    id: String,
+    command: String,
+    description: String,
+    status: TaskStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    started_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completed_at: Option<String>,
+    agent_id: String,
+}
+
+/// The same, with what it wrote.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct TaskWithOutput {
+    #[serde(flatten)]
+    task: ListedTask,
+    output: String,
+}
+
+impl ListedTask {
+    fn of(summary: &Summary) -> Self {
+        let (status, code) = standing(&summary.status);
+        let ended_at = match &summary.status {
+            Status::Ended(outcome) => Some(outcome.ended_at),
+            Status::Created | Status::Started { .. } => None,
+        };
+        Self {
+            id: summary.name.clone().unwrap_or_default(),
+            command: summary.command.clone(),
+            description: summary.labels.get(DESCRIPTION).cloned().unwrap_or_default(),
+            status,
+            exit_code: ended_at.map(|_| code),
+            started_at: show_time(summary.started_at().unwrap_or(summary.created_at)),
+            completed_at: ended_at.map(show_time),
+            agent_id: summary.owner.clone().unwrap_or_default(),
+        }
+    }
+}
 
 /// The task that an id means.
-fn task(call: &Call<'_>, id: &str) -> Result<(Job, Summary), ToolError> {
-    call.named(id)
-        .and_then(|job| job.summary().map(|summary| (job, summary)))
-        .ok_or_else(|| ToolError::new("unknown_task", format!("task {id} not found")))
+fn task(call: &Call<'_>, id: &str) -> Option<(Job, Summary)> {
+    call.named(id).and_then(|job| job.summary().map(|summary| (job, summary)))
+}
+
+fn unknown(id: &str) -> ToolError {
+    ToolError::new(ErrorCode::UnknownTask, format!("task {id} not found"))
 }
 
 /// Where a task is in its life, and its exit code.
@@ -83,41 +160,9 @@ fn standing(status: &Status) -> (TaskStatus, i32) {
 fn ended(outcome: &Outcome) -> (TaskStatus, i32) {
     let code = outcome.exit_code().unwrap_or(-1);
     let status = match &outcome.end {
-        umbo_engine::End::Stopped { .. } => TaskStatus::Killed,
+        End::Stopped { .. } => TaskStatus::Killed,
         _ if outcome.success() => TaskStatus::Completed,
         _ => TaskStatus::Failed,
     };
     (status, code)
-}
-
-/// A task as the tools tell it.
-fn told(summary: &Summary) -> Value {
-    let (status, code) = standing(&summary.status);
-    let mut value = json!({
-        "id": summary.name,
-        "command": summary.command,
-        "description": summary.labels.get(DESCRIPTION).cloned().unwrap_or_default(),
-        "status": status.as_str(),
-        "started_at": show_time(summary.started_at().unwrap_or(summary.created_at)),
-        "agent_id": summary.owner.clone().unwrap_or_default(),
-    });
-    if let Status::Ended(outcome) = &summary.status {
-        value["exit_code"] = json!(code);
-        value["completed_at"] = json!(show_time(outcome.ended_at));
-    }
-    value
-}
-
-/// What is told when a task has ended: its snapshot.
-fn event(call: &Call<'_>, summary: &Summary) -> Option<Value> {
-    let job = call.tools.engine.job(summary.job.as_str()).ok()?;
-    let mut event = told(summary);
-    event["output"] = json!(call.text(&job, None, call.budget(None)).ok()?);
-    Some(event)
-}
-
-fn sentence(summary: &Summary, _event: &Value) -> String {
-    let (status, code) = standing(&summary.status);
-    let id = summary.name.as_deref().unwrap_or_default();
-    format!("task {id} {} with exit code {code}", status.as_str())
 }

@@ -1,26 +1,30 @@
 //! `task_list`: every background task.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umbo_ops::{Call, outlasted};
 
-use super::{SHOWN, standing, told};
+use super::{LISTED, ListedTask};
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::Call;
-use crate::own::outlasted;
 
-pub(super) fn run(call: &Call<'_>, _arguments: &Arguments) -> Result<Answer, ToolError> {
-    let tasks = call.own(SHOWN.0, SHOWN.1, outlasted)?;
-    let mut lines: Vec<String> = tasks
-        .iter()
-        .map(|summary| {
-            let (status, _) = standing(&summary.status);
-            let id = summary.name.as_deref().unwrap_or_default();
-            format!("{id} {}: {}", status.as_str(), summary.command)
-        })
-        .collect();
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    tasks: Vec<ListedTask>,
+}
+
+pub(super) fn run(call: &Call<'_>, _: Arguments) -> Result<Answer<Output>, ToolError> {
+    let tasks = call.own(LISTED.0, LISTED.1, outlasted)?;
+    let tasks: Vec<ListedTask> = tasks.iter().map(ListedTask::of).collect();
+    let line =
+        |task: &ListedTask| format!("{} {}: {}", task.id, task.status.as_str(), task.command);
+    let mut lines: Vec<String> = tasks.iter().map(line).collect();
     if lines.is_empty() {
         lines.push("no background tasks".to_owned());
     }
-    let list: Vec<_> = tasks.iter().map(told).collect();
-    Ok(Answer::new(json!({"tasks": list}), lines.join("\n")))
+    Ok(Answer::new(Output { tasks }, lines.join("\n")))
 }

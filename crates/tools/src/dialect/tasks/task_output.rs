@@ -1,21 +1,31 @@
 //! `task_output`: what a task wrote so far.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use umbo_engine::Status;
+use umbo_ops::Call;
 
-use super::{task, told};
+use super::{ListedTask, TaskWithOutput, task, unknown};
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::Call;
 
-pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let (job, summary) = task(call, arguments.text("task_id").unwrap_or_default())?;
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// As given by Bash
+    task_id: String,
+}
+
+pub(super) fn run(
+    call: &Call<'_>,
+    arguments: Arguments,
+) -> Result<Answer<TaskWithOutput>, ToolError> {
+    let id = arguments.task_id;
+    let (job, summary) = task(call, &id).ok_or_else(|| unknown(&id))?;
     if matches!(summary.status, Status::Ended(_)) {
         call.told(&job);
     }
     let output = call.text(&job, None, call.budget(None))?;
-    let mut value = told(&summary);
-    let text = format!("status: {}\n{output}", value["status"].as_str().unwrap_or_default());
-    value["output"] = json!(output);
-    Ok(Answer::new(value, text))
+    let task = ListedTask::of(&summary);
+    let text = format!("status: {}\n{output}", task.status.as_str());
+    Ok(Answer::new(TaskWithOutput { task, output }, text).of_job(&job))
 }

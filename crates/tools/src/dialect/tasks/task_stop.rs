@@ -1,24 +1,43 @@
-//! `task_stop`: the end of a task, which is told like any other. Of one that has ended it is none.
+//! `task_stop`: the end of a task, which is told like any other. Of one that has ended, or that nobody
+//! knows, it is none.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use umbo_engine::{Ladder, Status};
+use umbo_ops::Call;
 
-use super::{ended, standing, task};
+use super::{TaskStatus, ended, standing, task};
 use crate::answer::{Answer, ToolError};
-use crate::arguments::Arguments;
-use crate::call::Call;
 
-pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let id = arguments.text("task_id").unwrap_or_default();
-    let (job, summary) = task(call, id)?;
-    if matches!(summary.status, Status::Ended(_)) {
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// As given by Bash
+    task_id: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<TaskStatus>,
+    message: String,
+}
+
+pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Output>, ToolError> {
+    let id = arguments.task_id;
+    let Some((job, summary)) = task(call, &id) else {
+        let message = format!("task {id} not found; there is nothing to stop");
+        return Ok(Answer::new(Output { id, status: None, message: message.clone() }, message));
+    };
+    let (status, message) = if matches!(summary.status, Status::Ended(_)) {
         let (status, _) = standing(&summary.status);
-        let message = format!("task {id} is already {}", status.as_str());
-        let value = json!({"id": id, "status": status.as_str(), "message": message});
-        return Ok(Answer::new(value, message));
-    }
-    let (status, _) = ended(&job.stop(Ladder::default())?);
-    let message = format!("task {id} {}", status.as_str());
-    let value = json!({"id": id, "status": status.as_str(), "message": message});
-    Ok(Answer::new(value, message))
+        (status, format!("task {id} is already {}", status.as_str()))
+    } else {
+        let (status, _) = ended(&job.stop(Ladder::default())?);
+        (status, format!("task {id} {}", status.as_str()))
+    };
+    let output = Output { id, status: Some(status), message: message.clone() };
+    Ok(Answer::new(output, message).of_job(&job))
 }

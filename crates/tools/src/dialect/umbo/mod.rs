@@ -1,188 +1,121 @@
-//! The dialect `umbo`: our own contract. Field names are those of the command line's `--json`.
+//! The dialect `umbo`: our own contract. Each tool is an operation: its arguments are the operation's
+//! request, its structured result is the operation's answer, as `--json` prints it, less what a model
+//! can do without ([`Brief`]).
 
-mod exec;
-mod input;
-mod jobs;
-mod output;
-mod recipe;
-mod stop;
-mod wait;
+mod brief;
+mod words;
 
-use std::fmt::Write as _;
-
-use serde_json::{Value, json};
-use umbo_engine::{Job, Met, Outcome, Status};
-use umbo_view::{Budget, View};
-
-use super::{Dialect, as_it_is, no_guidance, refuse};
-use crate::answer::{Answer, ToolError, compact};
-use crate::call::{Call, text};
-use crate::report::Ended;
-use crate::tool::Definition;
-
-pub(super) const DIALECT: Dialect = Dialect {
-    name: "umbo",
-    instructions: include_str!("instructions.md"),
-    tools: &[
-        Definition {
-            name: "exec",
-            words: include_str!("exec.md"),
-            contract: include_str!("exec.json"),
-            run: exec::run,
-        },
-        Definition {
-            name: "output",
-            words: include_str!("output.md"),
-            contract: include_str!("output.json"),
-            run: output::run,
-        },
-        Definition {
-            name: "input",
-            words: include_str!("input.md"),
-            contract: include_str!("input.json"),
-            run: input::run,
-        },
-        Definition {
-            name: "wait",
-            words: include_str!("wait.md"),
-            contract: include_str!("wait.json"),
-            run: wait::run,
-        },
-        Definition {
-            name: "stop",
-            words: include_str!("stop.md"),
-            contract: include_str!("stop.json"),
-            run: stop::run,
-        },
-        Definition {
-            name: "jobs",
-            words: include_str!("jobs.md"),
-            contract: include_str!("jobs.json"),
-            run: jobs::run,
-        },
-        Definition {
-            name: "recipe",
-            words: include_str!("recipe.md"),
-            contract: include_str!("recipe.json"),
-            run: recipe::run,
-        },
-    ],
-    prefers_bash: false,
-    tells_in_structure: true,
-    refusal: refuse,
-    fields: &[],
-    shape: ToolError::to_value,
-    guidance: no_guidance,
-    tailor: as_it_is,
-    is_enabled: |_| true,
-    event: crate::news::event,
-    sentence: crate::news::sentence,
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use umbo_ops::{
+    Call, Count, ExecRequest, InputAnswer, InputRequest, JobAnswer, JobsAnswer, JobsRequest,
+    OutputAnswer, OutputRequest, RecipeAnswer, RecipeRequest, StopAnswer, StopRequest, WaitAnswer,
+    WaitRequest,
 };
 
-/// The word for what a wait came to.
-fn reason(met: &Met) -> &'static str {
-    match met {
-        Met::Exit => "exit",
-        Met::Match { .. } => "match",
-        Met::Port(_) => "port",
-        Met::File(_) => "file",
-        Met::Quiet => "quiet",
-        Met::Deadline => "timeout",
-        Met::Ended => "ended",
+use self::brief::Brief;
+use super::{Dialect, Registered};
+use crate::answer::{Answer, ToolError};
+use crate::completed::Completed;
+use crate::tool::{Annotations, Tool};
+
+pub(super) const REGISTERED: Registered =
+    Registered { name: "umbo", settings: &[], open: |_| Box::new(Umbo) };
+
+/// As many jobs as a reader can take.
+const MOST_JOBS: u64 = 50;
+/// As many tasks as a reader can take.
+const MOST_TASKS: usize = 50;
+
+/// The dialect.
+#[derive(Debug)]
+struct Umbo;
+
+impl Dialect for Umbo {
+    fn name(&self) -> &'static str {
+        REGISTERED.name
+    }
+
+    fn instructions(&self) -> &str {
+        include_str!("instructions.md")
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        let tools = [
+            (Tool::new("exec", include_str!("exec.md"), exec), Annotations::RUNS),
+            (Tool::new("output", include_str!("output.md"), output), Annotations::READS),
+            (Tool::new("input", include_str!("input.md"), input), Annotations::RUNS),
+            (Tool::new("wait", include_str!("wait.md"), wait), Annotations::READS),
+            (Tool::new("stop", include_str!("stop.md"), stop), Annotations::STOPS),
+            (Tool::new("jobs", include_str!("jobs.md"), jobs), Annotations::READS),
+            (Tool::new("recipe", include_str!("recipe.md"), recipe), Annotations::RUNS),
+        ];
+        tools.into_iter().map(|(tool, hints)| brief::tool(tool).hints(hints)).collect()
+    }
+
+    fn attach(&self, structured: &mut Value, completed: &[Completed]) {
+        structured["completed"] = completed.iter().map(|told| told.event.clone()).collect();
     }
 }
 
-/// How a job ended, with its output.
-fn ended(call: &Call<'_>, job: &Job, outcome: &Outcome, view: &View) -> Answer {
-    call.told(job);
-    let mut told = Ended::new(outcome);
-    told.lost_bytes = view.counts.lost_bytes;
-    told.omitted_bytes = view.counts.omitted_bytes + view.counts.lost_bytes;
-    let mut value = serde_json::to_value(told).unwrap_or_default();
-    // What a model seldom needs and always pays for; `umbo jobs --json` has it.
-    for name in ["usage", "started_at", "ended_at", "drained"] {
-        if let Value::Object(map) = &mut value {
-            map.remove(name);
-        }
-    }
-    if value["lost_bytes"] == 0 && value["omitted_bytes"] == 0 {
-        value["lost_bytes"] = Value::Null;
-        value["omitted_bytes"] = Value::Null;
-    }
-    let output = with_output(&mut value, job, view);
-    Answer::new(compact(value), closed(output, &ending(outcome)))
+fn exec(call: &Call<'_>, request: ExecRequest) -> Result<Answer<Brief<JobAnswer>>, ToolError> {
+    let answer = umbo_ops::exec(call, &request)?;
+    let text = words::job(&answer);
+    Ok(about(&answer.job.clone(), answer.brief(), text))
 }
 
-/// A job that runs on, with its output so far.
-fn running(job: &Job, status: &Status, view: &View) -> Answer {
-    let mut value = json!({"job": job.id().as_str(), "state": status.name()});
-    if let Status::Started { pid, .. } = status {
-        value["pid"] = json!(pid);
-    }
-    let end = view.parts.last().map(|part| part.offset().end);
-    let end = end.or_else(|| job.log().ok()?.length().ok()).unwrap_or(0);
-    value["total_bytes"] = json!(end);
-    value["next_offset"] = json!(end);
-    let output = with_output(&mut value, job, view);
-    let line = format!("{}: still running; wait, output, input or stop it", job.id());
-    Answer::new(compact(value), closed(output, &line))
+fn output(
+    call: &Call<'_>,
+    request: OutputRequest,
+) -> Result<Answer<Brief<OutputAnswer>>, ToolError> {
+    let answer = umbo_ops::output(call, &request)?;
+    let text = words::output(&answer);
+    Ok(about(&answer.job.clone(), answer.brief(), text))
 }
 
-fn with_output(value: &mut Value, job: &Job, view: &View) -> String {
-    let output = text(view);
-    value["output"] = json!(output);
-    value["truncated"] = json!(view.truncated);
-    if view.truncated {
-        value["artifact"] = json!(format!("artifact://{}", job.id()));
-        value["full_output_path"] = json!(job.output_path().display().to_string());
-        value["original_token_count"] = json!(view.original_tokens);
-    }
-    output
+fn input(call: &Call<'_>, request: InputRequest) -> Result<Answer<Brief<InputAnswer>>, ToolError> {
+    let answer = umbo_ops::input(call, &request)?;
+    let text = words::input(&answer);
+    Ok(about(&answer.job.clone(), answer, text))
 }
 
-/// Where a job stands, without its output.
-fn standing(call: &Call<'_>, job: &Job) -> Result<Answer, ToolError> {
-    let budget = Budget { tokens: 0, bytes: 0, lines: 0, line_bytes: 0 };
-    let view = call.view(job, u64::MAX, None, budget)?;
-    Ok(match job.status()? {
-        Status::Ended(outcome) => ended(call, job, &outcome, &view),
-        status => running(job, &status, &view),
+fn wait(call: &Call<'_>, request: WaitRequest) -> Result<Answer<Brief<WaitAnswer>>, ToolError> {
+    let answer = umbo_ops::wait(call, &request)?;
+    let text = words::job(&answer.job);
+    Ok(about(&answer.job.job.clone(), answer.brief(), text))
+}
+
+fn stop(call: &Call<'_>, request: StopRequest) -> Result<Answer<Brief<StopAnswer>>, ToolError> {
+    let answer = umbo_ops::stop(call, &request)?;
+    let lines: Vec<String> = answer.stopped.iter().map(|job| words::job(&job.job)).collect();
+    Ok(Answer::new(Brief(answer.brief()), lines.join("\n")))
+}
+
+fn jobs(call: &Call<'_>, mut request: JobsRequest) -> Result<Answer<Brief<JobsAnswer>>, ToolError> {
+    request.limit.get_or_insert(Count(MOST_JOBS));
+    let answer = umbo_ops::jobs(call, &request)?;
+    let text = words::jobs(&answer);
+    Ok(Answer::new(Brief(answer.brief(&request)), text))
+}
+
+fn recipe(
+    call: &Call<'_>,
+    mut request: RecipeRequest,
+) -> Result<Answer<Brief<RecipeAnswer>>, ToolError> {
+    request.options.most = Some(MOST_TASKS);
+    let answer = umbo_ops::recipe(call, &request)?;
+    let text = match &answer {
+        RecipeAnswer::List(list) => words::tasks(list, request.filter.is_some()),
+        RecipeAnswer::Run(run) => words::job(&run.job),
+    };
+    Ok(match &answer {
+        RecipeAnswer::Run(run) => about(&run.job.job.clone(), answer.brief(), text),
+        RecipeAnswer::List(_) => Answer::new(Brief(answer.brief()), text),
     })
 }
 
-/// One line on how a job ended.
-fn ending(outcome: &Outcome) -> String {
-    let mut line = format!("{}: {}", outcome.job, outcome.end.name());
-    match (outcome.exit_code(), outcome.signal()) {
-        (Some(code), _) => {
-            let _ = write!(line, ", code {code}");
-        }
-        (None, Some(signal)) => {
-            let _ = write!(line, ", signal {signal}");
-        }
-        (None, None) => {}
-    }
-    let _ = write!(line, ", {} ms", outcome.duration().as_millis());
-    if let umbo_engine::End::FailedToStart { why } = &outcome.end {
-        let _ = write!(line, ", {why}");
-    }
-    if outcome.effects_unknown() {
-        line.push_str(", killed by force: what it was doing may be half done");
-    }
-    for leaked in &outcome.leaked {
-        let _ = write!(line, ", outlived by {} {}", leaked.pid, leaked.command);
-    }
-    for note in &outcome.notes {
-        let _ = write!(line, ", {note}");
-    }
-    line
-}
-
-/// Output, and a line of ours after it.
-fn closed(mut output: String, line: &str) -> String {
-    if !output.is_empty() && !output.ends_with('\n') {
-        output.push('\n');
-    }
-    let _ = write!(output, "[umbo: {line}]");
-    output
+/// An answer about a job.
+fn about<T: Serialize + JsonSchema>(job: &str, data: T, text: String) -> Answer<Brief<T>> {
+    Answer::new(Brief(data), text).of_job_id(job)
 }

@@ -1,0 +1,362 @@
+//! What operations answer about jobs: the same fields at every entry point. Field names are promises:
+//! people and programs rely on them.
+//!
+//! An answer tells everything. [`JobAnswer::brief`] is the projection for models, who pay for every
+//! field: it leaves out what they seldom need.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use umbo_engine::{
+    Containment, Drained, End, Fate, Job, Leaked, Limit, LostReason, Outcome, Stage, Status,
+    StoppedBy, Summary, Usage,
+};
+use umbo_gate::show_time;
+use umbo_view::View;
+
+use crate::call::text;
+
+/// Where a job stands: how it ended, or that it runs on; and what it wrote.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct JobAnswer {
+    /// The job.
+    pub job: String,
+    /// `created`, `started`, `exited`, `signaled`, `timed_out`, `stopped`, `lost` or `failed_to_start`.
+    pub state: &'static str,
+    /// Its process, while it runs.
+    pub pid: Option<i32>,
+    /// The exit code, if it has one.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// From start to end.
+    pub duration_ms: Option<u64>,
+    /// Bytes it wrote.
+    pub total_bytes: u64,
+    /// Where its output goes on, while it runs.
+    pub next_offset: Option<u64>,
+    /// Bytes that are not in the answer.
+    pub omitted_bytes: Option<u64>,
+    /// Bytes of these that nobody has: they were beyond the job's output limit.
+    pub lost_bytes: Option<u64>,
+    /// Descendants that outlived the command; the first of them, if many.
+    pub leaked: Vec<LeakedProcess>,
+    /// How many they were.
+    pub leaked_count: Option<usize>,
+    /// What proved that nothing is left.
+    pub contained_by: Option<&'static str>,
+    /// The limit that struck.
+    pub limit: Option<&'static str>,
+    /// Who stopped it.
+    pub stopped_by: Option<&'static str>,
+    /// How far the ladder went.
+    pub stage: Option<&'static str>,
+    /// Why it was lost or never ran; after a wait, which condition was met.
+    pub reason: Option<String>,
+    /// `complete`, or `unknown` after a kill by force.
+    pub effects: Option<&'static str>,
+    /// Whether all output was read.
+    pub drained: Option<&'static str>,
+    /// When it started.
+    pub started_at: Option<String>,
+    /// When it was over.
+    pub ended_at: Option<String>,
+    /// What it used.
+    pub usage: Option<JobUsage>,
+    /// What else there is to know.
+    pub notes: Vec<String>,
+    /// What it wrote to standard output, or to its terminal.
+    pub stdout: Option<String>,
+    /// What it wrote to standard error.
+    pub stderr: Option<String>,
+    /// What it wrote, in the order it came.
+    pub output: Option<String>,
+    /// Whether something of that is left out.
+    pub truncated: Option<bool>,
+    /// The handle by which all of it can be read, if this is not all.
+    pub artifact: Option<String>,
+    /// The file with the exact bytes.
+    pub full_output_path: Option<String>,
+    /// The size of `output` for a model.
+    pub tokens: Option<u64>,
+    /// The size of all that it wrote.
+    pub original_token_count: Option<u64>,
+    /// What the engine knows of its end, for whoever says it in words.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub outcome: Option<Box<Outcome>>,
+}
+
+/// A process that outlived the command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LeakedProcess {
+    /// Its process id.
+    pub pid: i32,
+    /// Its command line.
+    pub command: String,
+    /// What was done about it: `killed` or `left`.
+    pub fate: &'static str,
+}
+
+/// What a job used, with all its descendants that were waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct JobUsage {
+    /// Processor time in user mode, in microseconds.
+    pub user_us: u64,
+    /// Processor time in the kernel, in microseconds.
+    pub system_us: u64,
+    /// The largest resident size of any of its processes, in bytes.
+    pub peak_bytes: Option<u64>,
+    /// The most memory that all its processes had at once.
+    pub tree_peak_bytes: Option<u64>,
+}
+
+impl JobAnswer {
+    /// How a job ended, without its output.
+    pub fn ended(outcome: &Outcome) -> Self {
+        let (stopped_by, stage, reason) = match &outcome.end {
+            End::TimedOut { stage, .. } => (None, Some(*stage), None),
+            End::Stopped { by, stage, .. } => (Some(stopped_by_name(*by)), Some(*stage), None),
+            End::Lost { reason } => (None, None, Some(lost_reason(*reason).to_owned())),
+            End::FailedToStart { why } => (None, None, Some(why.clone())),
+            End::Exited { .. } | End::Signaled { .. } => (None, None, None),
+        };
+        Self {
+            job: outcome.job.to_string(),
+            state: outcome.end.name(),
+            exit_code: outcome.exit_code(),
+            signal: outcome.signal(),
+            duration_ms: Some(millis(outcome)),
+            total_bytes: outcome.total_bytes,
+            omitted_bytes: Some(outcome.omitted_bytes),
+            lost_bytes: Some(outcome.omitted_bytes),
+            leaked: outcome.leaked.iter().map(LeakedProcess::new).collect(),
+            leaked_count: Some(outcome.leaked_count()),
+            contained_by: outcome.contained_by.map(containment_name),
+            limit: outcome.limit.map(limit_name),
+            stopped_by,
+            stage: stage.map(stage_name),
+            reason,
+            effects: Some(if outcome.effects_unknown() { "unknown" } else { "complete" }),
+            drained: Some(drained_name(outcome.drained)),
+            started_at: outcome.started_at.map(show_time),
+            ended_at: Some(show_time(outcome.ended_at)),
+            usage: Some(JobUsage::new(&outcome.usage)),
+            notes: outcome.notes.clone(),
+            outcome: Some(Box::new(outcome.clone())),
+            ..Self::default()
+        }
+    }
+
+    /// A job that runs on, or waits for its turn, without its output.
+    fn running(job: &Job, status: &Status) -> Self {
+        let (pid, started_at) = match status {
+            Status::Started { pid, at } => (Some(*pid), Some(show_time(*at))),
+            _ => (None, None),
+        };
+        Self { job: job.id().to_string(), state: status.name(), pid, started_at, ..Self::default() }
+    }
+
+    /// Where a job stands, without its output.
+    pub fn standing(job: &Job, status: &Status) -> Self {
+        match status {
+            Status::Ended(outcome) => Self::ended(outcome),
+            running => Self::running(job, running),
+        }
+    }
+
+    /// The same with what it wrote.
+    #[must_use]
+    pub(crate) fn with_output(mut self, job: &Job, view: &View) -> Self {
+        let output = text(view);
+        if self.outcome.is_some() {
+            self.lost_bytes = Some(view.counts.lost_bytes);
+            self.omitted_bytes = Some(view.counts.omitted_bytes + view.counts.lost_bytes);
+        } else {
+            let end = view.parts.last().map(|part| part.offset().end);
+            let end = end.or_else(|| job.log().ok()?.length().ok()).unwrap_or(0);
+            self.total_bytes = end;
+            self.next_offset = Some(end);
+        }
+        self.tokens = Some(if output.is_empty() { 0 } else { view.tokens });
+        self.original_token_count = Some(view.original_tokens);
+        self.output = Some(output);
+        self.truncated = Some(view.truncated);
+        self.artifact = view.truncated.then(|| format!("artifact://{}", job.id()));
+        self.full_output_path = Some(job.output_path().display().to_string());
+        self
+    }
+
+    /// What a model needs of it: no times, no usage, the streams not apart, and of what was left out
+    /// only what there is.
+    #[must_use]
+    pub fn brief(mut self) -> Self {
+        let is_whole = self.lost_bytes == Some(0) && self.omitted_bytes == Some(0);
+        if is_whole {
+            (self.lost_bytes, self.omitted_bytes) = (None, None);
+        }
+        if self.truncated != Some(true) {
+            (self.full_output_path, self.original_token_count) = (None, None);
+        }
+        Self {
+            usage: None,
+            started_at: None,
+            ended_at: None,
+            drained: None,
+            stdout: None,
+            stderr: None,
+            tokens: None,
+            ..self
+        }
+    }
+}
+
+fn millis(outcome: &Outcome) -> u64 {
+    u64::try_from(outcome.duration().as_millis()).unwrap_or(u64::MAX)
+}
+
+impl LeakedProcess {
+    fn new(leaked: &Leaked) -> Self {
+        let Leaked { pid, command, fate } = leaked;
+        Self { pid: *pid, command: command.clone(), fate: fate_name(*fate) }
+    }
+}
+
+impl JobUsage {
+    fn new(usage: &Usage) -> Self {
+        let Usage { user_us, system_us, peak_bytes, tree_peak_bytes } = *usage;
+        Self { user_us, system_us, peak_bytes, tree_peak_bytes }
+    }
+}
+
+/// A job in a list.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ListedJob {
+    /// The job.
+    pub job: String,
+    /// Its state.
+    pub state: &'static str,
+    /// What it runs.
+    pub command: String,
+    /// Where.
+    pub cwd: String,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its session.
+    pub session: Option<String>,
+    /// Who asked for it.
+    pub owner: Option<String>,
+    /// Whether it has a terminal.
+    pub pty: bool,
+    /// Its process, while it runs.
+    pub pid: Option<i32>,
+    /// The exit code, if it has one.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// Bytes it wrote.
+    pub total_bytes: u64,
+    /// The job inside of which it was started.
+    pub parent: Option<String>,
+    /// Its place in line, while it waits for its turn.
+    pub queue_position: Option<usize>,
+    /// When it was asked for.
+    pub created_at: String,
+    /// When it started.
+    pub started_at: Option<String>,
+    /// When it was over.
+    pub ended_at: Option<String>,
+}
+
+impl ListedJob {
+    /// Told from what the engine knows.
+    pub fn new(summary: &Summary) -> Self {
+        let (pid, outcome) = match &summary.status {
+            Status::Created => (None, None),
+            Status::Started { pid, .. } => (Some(*pid), None),
+            Status::Ended(outcome) => (None, Some(outcome)),
+        };
+        Self {
+            job: summary.job.to_string(),
+            state: summary.status.name(),
+            command: summary.command.clone(),
+            cwd: summary.cwd.clone(),
+            name: summary.name.clone(),
+            session: summary.session.clone(),
+            owner: summary.owner.clone(),
+            pty: summary.terminal.is_some(),
+            pid,
+            exit_code: outcome.and_then(|outcome| outcome.exit_code()),
+            signal: outcome.and_then(|outcome| outcome.signal()),
+            total_bytes: summary.total_bytes,
+            parent: summary.parent.as_ref().map(ToString::to_string),
+            queue_position: summary.queue_position,
+            created_at: show_time(summary.created_at),
+            started_at: summary.started_at().map(show_time),
+            ended_at: outcome.map(|outcome| show_time(outcome.ended_at)),
+        }
+    }
+}
+
+/// What proved that nothing is left.
+pub fn containment_name(containment: Containment) -> &'static str {
+    match containment {
+        Containment::Cgroup => "cgroup",
+        Containment::Subreaper => "subreaper",
+        Containment::Tag => "tag",
+    }
+}
+
+/// A limit's name.
+pub fn limit_name(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Wall => "wall",
+        Limit::Idle => "idle",
+        Limit::Output => "output",
+        Limit::Memory => "memory",
+        Limit::Processes => "processes",
+    }
+}
+
+/// The name of a rung of the stop ladder.
+pub fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Int => "int",
+        Stage::Term => "term",
+        Stage::Kill => "kill",
+    }
+}
+
+/// What was done about a process that outlived its command.
+pub fn fate_name(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Killed => "killed",
+        Fate::Left => "left",
+    }
+}
+
+/// Why a job was lost.
+pub fn lost_reason(reason: LostReason) -> &'static str {
+    match reason {
+        LostReason::SupervisorKilled => "supervisor_killed",
+        LostReason::Reboot => "reboot",
+        LostReason::Damaged => "damaged",
+    }
+}
+
+fn stopped_by_name(by: StoppedBy) -> &'static str {
+    match by {
+        StoppedBy::Request => "request",
+        StoppedBy::Limit => "limit",
+        StoppedBy::Disconnect => "disconnect",
+        StoppedBy::Signal => "signal",
+    }
+}
+
+fn drained_name(drained: Drained) -> &'static str {
+    match drained {
+        Drained::Eof => "eof",
+        Drained::Quiet => "quiet",
+        Drained::Cut => "cut",
+        Drained::Unknown => "unknown",
+    }
+}

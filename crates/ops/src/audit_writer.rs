@@ -1,0 +1,135 @@
+//! Writes to the audit what became of commands. Nobody's answer waits for it: the hash of a long
+//! output takes its time.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use umbo_engine::{Engine, Job, Outcome, Status};
+use umbo_gate::{Audit, Digest, Error, Event, Premises};
+
+use crate::clock::now;
+
+/// How long the first entry lies before it is written: the answer to the command goes first, and has
+/// the processors for itself.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Writes entries on a thread of its own, which begins with the first of them.
+#[derive(Debug)]
+pub(crate) struct AuditWriter {
+    premises: Premises,
+    thread: Mutex<Option<WriterThread>>,
+}
+
+#[derive(Debug)]
+struct WriterThread {
+    entries: Sender<Entry>,
+    handle: JoinHandle<()>,
+}
+
+/// What is to be written.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    /// A job runs, by leave of a record.
+    Started { job: String, verdict: u64 },
+    /// A job is over.
+    Ended(Job, Box<Outcome>),
+}
+
+impl AuditWriter {
+    pub(crate) fn new(premises: Premises) -> Self {
+        Self { premises, thread: Mutex::default() }
+    }
+
+    /// Takes an entry; entries are written in their order.
+    pub(crate) fn write(&self, entry: Entry) {
+        let mut writer = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if writer.is_none() {
+            // What cannot be written here, `record_missed_ends` makes good.
+            let Ok(audit) = self.premises.audit() else { return };
+            let (entries, received) = channel::<Entry>();
+            let handle = thread::spawn(move || {
+                while let Ok(first) = received.recv() {
+                    thread::sleep(PAUSE);
+                    for entry in std::iter::once(first).chain(received.try_iter()) {
+                        let _ = audit.append(&entry.event(), now());
+                    }
+                }
+            });
+            *writer = Some(WriterThread { entries, handle });
+        }
+        if let Some(writer) = &*writer {
+            let _ = writer.entries.send(entry);
+        }
+    }
+}
+
+impl Drop for AuditWriter {
+    /// What was taken is written before the thread ends.
+    fn drop(&mut self) {
+        let writer = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(WriterThread { entries, handle }) = writer {
+            drop(entries);
+            let _ = handle.join();
+        }
+    }
+}
+
+impl Entry {
+    fn event(&self) -> Event {
+        match self {
+            Self::Started { job, verdict } => {
+                Event::Started { job: job.clone(), verdict: Some(*verdict) }
+            }
+            Self::Ended(job, outcome) => ended(job, outcome),
+        }
+    }
+}
+
+fn ended(job: &Job, outcome: &Outcome) -> Event {
+    Event::Outcome {
+        job: job.id().to_string(),
+        state: outcome.end.name().to_owned(),
+        exit_code: outcome.exit_code(),
+        log: std::fs::File::open(job.output_path()).and_then(Digest::of_reader).ok(),
+    }
+}
+
+/// Records the end of jobs that ended when nobody was there to record it. How many there were. A
+/// broken audit is left as it is, for whoever looks into it.
+pub fn record_missed_ends(audit: &Audit, engine: &Engine) -> Result<usize, Error> {
+    let mut open = BTreeSet::new();
+    let report = audit.read(|record| {
+        match record.event {
+            Event::Started { job, .. } => {
+                open.insert(job);
+            }
+            Event::Outcome { job, .. } => {
+                open.remove(&job);
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    if !report.sound {
+        return Ok(0);
+    }
+    let mut recorded = 0;
+    for id in open {
+        let event = match engine.job(&id) {
+            Err(umbo_engine::Error::UnknownJob(_)) => {
+                Event::Outcome { job: id, state: "removed".to_owned(), exit_code: None, log: None }
+            }
+            Err(_) => continue,
+            Ok(job) => match job.status() {
+                Ok(Status::Ended(outcome)) => ended(&job, &outcome),
+                _ => continue,
+            },
+        };
+        audit.append(&event, now())?;
+        recorded += 1;
+    }
+    Ok(recorded)
+}

@@ -1,0 +1,404 @@
+//! One call: what every tool does with jobs and their output.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use umbo_engine::{
+    Attached, Condition, Environment, Job, Login, Met, OnDisconnect, Outcome, Request, Scope,
+    Shell, Summary,
+};
+use umbo_gate::{Recipe, Script};
+use umbo_recipes::Task;
+use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions};
+
+use crate::caller::{Caller, NAMELESS};
+use crate::clock::now;
+use crate::error::{Error, ErrorCode};
+use crate::gatekeeper::{Keystrokes, Permit};
+use crate::job_log::JobLog;
+use crate::project::{TASK, job_name};
+use crate::ticket::Ticket;
+
+/// The label that names the dialect a job was started in.
+pub(crate) const DIALECT: &str = "dialect";
+/// How often a wait looks up: whether it was cancelled, and what there is to tell.
+const BEAT: Duration = Duration::from_millis(200);
+/// Whoever waits so long waits for the end of most commands.
+const PATIENT: Duration = Duration::from_secs(1);
+/// How long silence lasts before a waiting caller is told that it lasts.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// As far before the end of what was searched a match may begin.
+const OVERLAP: u64 = 64 << 10;
+
+/// A call in progress.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// Who asks.
+    pub caller: &'a Caller,
+    /// What its holder can do with it.
+    pub ticket: &'a Ticket,
+    /// What was asked for of the project's tasks, which rules can be about, and what it runs.
+    recipe: Option<Recipe<'a>>,
+    /// The task that this is.
+    task: Option<&'a Task>,
+}
+
+/// What became of a command within the time its caller had.
+#[derive(Debug)]
+pub enum Ran {
+    /// It is over.
+    Ended(Job, Box<Outcome>),
+    /// It runs on.
+    Running(Job),
+}
+
+impl<'a> Call<'a> {
+    /// A call of a caller.
+    pub fn new(caller: &'a Caller, ticket: &'a Ticket) -> Self {
+        Self { caller, ticket, recipe: None, task: None }
+    }
+
+    /// The same call, for a task of the project that runs these scripts. `word` stands for what is
+    /// none.
+    #[must_use]
+    pub fn for_recipe(&self, word: &'a str, task: Option<&'a Task>, scripts: &'a [Script]) -> Self {
+        let name = task.map_or(word, |task| task.name.as_str());
+        Self { recipe: Some(Recipe { name, scripts }), task, ..*self }
+    }
+
+    /// Asks the gate. Waiting for a person is no part of the command's time.
+    fn admit(&self, request: &Request) -> Result<Permit<'a>, Error> {
+        let tools: Vec<&str> = self.caller.tools.iter().map(String::as_str).collect();
+        let host = self.ticket.approver();
+        let directory = self.caller.engine.begins_in(request);
+        Ok(self.caller.gate.admit(request, &directory, self.recipe, &tools, host)?)
+    }
+
+    /// Asks the gate about what is to be typed. Keys are typed like text.
+    pub fn admit_input<'j>(&self, job: &'j Job, typed: &'j [u8]) -> Result<Keystrokes<'j>, Error> {
+        Ok(self.caller.gate.admit_input(job, typed, self.ticket.approver())?)
+    }
+
+    /// Types into a job, if the gate has nothing against it.
+    pub fn input(&self, job: &Job, text: &str, keys: &[u8]) -> Result<(), Error> {
+        let typed = [text.as_bytes(), keys].concat();
+        Ok(self.admit_input(job, &typed)?.send()?)
+    }
+
+    /// A request for a line of the dialect's shell, in a directory relative to the caller's.
+    pub fn request(&self, line: &str, directory: Option<&str>) -> Request {
+        let command = umbo_engine::Command::Shell {
+            text: line.to_owned(),
+            shell: self.caller.shell.clone(),
+            login: Login::No,
+        };
+        let mut request = Request::new(command, self.directory(directory));
+        request.env =
+            Environment { base: Arc::clone(&self.caller.environment), ..Environment::default() };
+        request.owner.clone_from(&self.caller.owner);
+        if let Some(dialect) = self.caller.dialect {
+            request.labels.insert(DIALECT.to_owned(), dialect.to_owned());
+        }
+        if let Some(task) = self.task {
+            request.labels.insert(TASK.to_owned(), job_name(task));
+        }
+        request
+    }
+
+    /// A variable of the caller's environment.
+    pub fn variable(&self, name: &str) -> Option<std::ffi::OsString> {
+        self.caller.variable(name).map(ToOwned::to_owned)
+    }
+
+    /// A shell that the caller names: one of the known, a path, or a program to be looked for.
+    pub fn shell_named(&self, name: &str) -> Result<Shell, Error> {
+        match (Shell::parse(name), self.caller.program(name)) {
+            (Err(_), Some(path)) => Ok(Shell::Path(path)),
+            (parsed, _) => Ok(parsed?),
+        }
+    }
+
+    /// A directory as the caller means it.
+    pub fn directory(&self, given: Option<&str>) -> PathBuf {
+        match given {
+            Some(directory) => self.caller.directory.join(directory),
+            None => self.caller.directory.clone(),
+        }
+    }
+
+    /// Starts a job that nobody waits for.
+    pub fn start(&self, request: &Request) -> Result<Job, Error> {
+        self.caller.confined(request)?;
+        let permit = self.admit(request)?;
+        let attached = self.caller.engine.spawn(request)?;
+        let job = attached.job().clone();
+        permit.started(&job);
+        self.caller.completions.expect(job.id());
+        self.keep(attached, request.on_disconnect);
+        Ok(job)
+    }
+
+    /// Runs a job for at most `patience`. Cancelling the call stops it, unless the request says
+    /// that it outlives its caller.
+    pub fn run(&self, request: &Request, patience: Duration) -> Result<Ran, Error> {
+        self.caller.confined(request)?;
+        let permit = self.admit(request)?;
+        let deadline = Instant::now().checked_add(patience);
+        // Who has no time for the end is told of the start: before that there is no job to tell of.
+        let mut attached = if patience < PATIENT || self.ticket.wants_start() {
+            self.caller.engine.spawn(request)?
+        } else {
+            self.caller.engine.attend(request, BEAT)?
+        };
+        let job = attached.job().clone();
+        permit.started(&job);
+        if request.on_disconnect == OnDisconnect::Stop {
+            self.ticket.bind(&job);
+        }
+        self.ticket.tell_start(&job);
+        let mut watch = self.watch(&job);
+        let outcome = loop {
+            let left = remaining(deadline);
+            if let Some(outcome) = attached.wait(Some(left.min(BEAT)))? {
+                break Some(outcome);
+            }
+            if left.is_zero() || self.ticket.is_cancelled() {
+                break None;
+            }
+            watch.look();
+        };
+        self.ticket.unbind();
+        if let Some(outcome) = outcome {
+            permit.ended(&job, &outcome);
+            return Ok(Ran::Ended(job, Box::new(outcome)));
+        }
+        self.caller.completions.expect(job.id());
+        if self.ticket.is_cancelled() && request.on_disconnect == OnDisconnect::Stop {
+            // Whom the cancellation did not reach, for it was about to start, misses its caller.
+            drop(attached);
+        } else {
+            self.keep(attached, request.on_disconnect);
+        }
+        Ok(Ran::Running(job))
+    }
+
+    fn keep(&self, attached: Attached, on_disconnect: OnDisconnect) {
+        match on_disconnect {
+            OnDisconnect::Stop => self.caller.hold(attached),
+            OnDisconnect::Detach => {
+                attached.detach();
+            }
+        }
+    }
+
+    /// Waits for a condition of a job, at most for `patience`.
+    pub fn wait(
+        &self,
+        job: &Job,
+        mut conditions: Vec<Condition>,
+        patience: Duration,
+    ) -> Result<Met, Error> {
+        let deadline = Instant::now().checked_add(patience);
+        let _awaiting = conditions
+            .iter()
+            .any(|condition| matches!(condition, Condition::Exit))
+            .then(|| self.caller.completions.awaiting(job.id()));
+        let mut watch = self.watch(job);
+        loop {
+            let searched = job.log()?.length()?;
+            let left = remaining(deadline);
+            match job.wait(&conditions, Some(left.min(BEAT)))? {
+                Met::Deadline if left > BEAT && !self.ticket.is_cancelled() => watch.look(),
+                met => {
+                    // While it still counts as awaited: an end is told by one of the two.
+                    if matches!(met, Met::Exit | Met::Ended) {
+                        self.caller.completions.seen(job.id());
+                    }
+                    return Ok(met);
+                }
+            }
+            // What was searched once is not searched again, but for a match across the border.
+            for condition in &mut conditions {
+                if let Condition::Match { from, .. } = condition {
+                    *from = (*from).max(searched.saturating_sub(OVERLAP));
+                }
+            }
+        }
+    }
+
+    fn watch(&self, job: &Job) -> Watch<'_> {
+        Watch { call: self, job: job.clone(), progress: None, told: Instant::now() }
+    }
+
+    /// The job that a caller means: by an id any, by a name one of its own, or else one whose caller
+    /// has no name and may be gone. One of somebody who has a name is told, and not touched.
+    pub fn job(&self, name: &str) -> Result<Job, Error> {
+        let name = name.strip_prefix("artifact://").unwrap_or(name);
+        self.own_job(name).or_else(|error| match self.caller.engine.job(name) {
+            Ok(other) if has_nameless_owner(&other) => Ok(other),
+            other => Err(self.unknown(error, other.ok().as_ref())),
+        })
+    }
+
+    /// The job with an id, or the caller's own one with a name.
+    pub fn own_job(&self, name: &str) -> umbo_engine::Result<Job> {
+        match &self.caller.owner {
+            Some(owner) => self.caller.engine.job_of(owner, name),
+            None => self.caller.engine.job(name),
+        }
+    }
+
+    /// An error that tells of a job nobody knows which ones there are.
+    fn unknown(&self, error: umbo_engine::Error, others: Option<&Job>) -> Error {
+        let mut error = Error::from(error);
+        if error.code != ErrorCode::UnknownJob {
+            return error;
+        }
+        let known = self.jobs(Whose::Mine, Scope::Recent).unwrap_or_default();
+        if !known.is_empty() {
+            let ids = known.iter().rev().take(10).map(|summary| summary.job.to_string());
+            let list = ids.collect::<Vec<_>>().join(" ");
+            error.message = format!("{}; your jobs, newest first: {list}", error.message);
+        }
+        if let Some(other) = others {
+            error.message = format!("{}; somebody else's is {}", error.message, other.id());
+        }
+        if self.caller.tools.iter().any(|name| name == "jobs") {
+            error.message.push_str("; `jobs` with `scope: \"all\", ended: \"all\"` lists all");
+        }
+        error
+    }
+
+    /// The caller's jobs, or all, oldest first.
+    pub fn jobs(&self, whose: Whose, scope: Scope) -> Result<Vec<Summary>, Error> {
+        let mut jobs = self.caller.engine.jobs(scope)?;
+        if whose == Whose::Mine && self.caller.owner.is_some() {
+            jobs.retain(|summary| summary.owner == self.caller.owner);
+        }
+        Ok(jobs)
+    }
+
+    /// The room an answer has, less if the caller says so.
+    pub fn budget(&self, most_tokens: Option<u64>) -> Budget {
+        let budget = self.caller.budget;
+        let Some(tokens) = most_tokens else { return budget };
+        // Who says how much it wants may get all of it in one line.
+        let line_bytes = budget.line_bytes.max(tokens.saturating_mul(4));
+        if tokens <= budget.tokens {
+            return Budget { tokens, line_bytes, ..budget };
+        }
+        // A caller may ask for more tokens than usual; the other limits then follow.
+        Budget {
+            tokens,
+            bytes: budget.bytes.max(tokens.saturating_mul(8)),
+            lines: budget.lines.max(tokens),
+            line_bytes,
+        }
+    }
+
+    /// A view of what a job wrote from `from` on.
+    pub fn view(
+        &self,
+        job: &Job,
+        from: u64,
+        stream: Option<Stream>,
+        budget: Budget,
+    ) -> Result<View, Error> {
+        let mut reader = Reader::new(JobLog::open(job)?);
+        if from > 0 {
+            reader = reader.offsets(from..u64::MAX);
+        }
+        if let Some(stream) = stream {
+            reader = reader.stream(stream);
+        }
+        self.view_of(reader, budget)
+    }
+
+    /// A view of all that a job wrote which is known to be over.
+    pub fn whole_view(&self, job: &Job, budget: Budget) -> Result<View, Error> {
+        self.view_of(Reader::new(JobLog::whole(job)?), budget)
+    }
+
+    fn view_of<'s>(&'s self, reader: Reader<'s, JobLog>, budget: Budget) -> Result<View, Error> {
+        let minimize = self.caller.minimize;
+        let options = ViewOptions { budget, minimize, ..ViewOptions::default() };
+        Ok(reader.mask(&self.caller.masker).view(&options)?)
+    }
+
+    /// The text of one stream of a job, or of both.
+    pub fn text(&self, job: &Job, stream: Option<Stream>, budget: Budget) -> Result<String, Error> {
+        Ok(text(&self.view(job, 0, stream, budget)?))
+    }
+
+    /// The caller knows how this job ended.
+    pub fn told(&self, job: &Job) {
+        self.caller.completions.told(job.id());
+    }
+}
+
+/// Whose jobs are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of the caller.
+    Mine,
+    /// All of the state directory.
+    Everybodys,
+}
+
+/// Tells whoever waits how a job stands.
+struct Watch<'a> {
+    call: &'a Call<'a>,
+    job: Job,
+    progress: Option<(Progress, JobLog)>,
+    told: Instant,
+}
+
+impl Watch<'_> {
+    /// A tail if there is news, a sign of life if there has been none for long. What cannot be
+    /// told is left out: nothing depends on it.
+    fn look(&mut self) {
+        if !self.call.ticket.wants_progress() {
+            return;
+        }
+        if self.progress.is_none() {
+            let Ok(log) = JobLog::open(&self.job) else { return };
+            let started = self.job.summary().and_then(|summary| summary.started_at());
+            self.progress = Some((Progress::new(started.unwrap_or_else(now), 3), log));
+        }
+        let Some((progress, log)) = &mut self.progress else { return };
+        let reader = Reader::new(&*log).mask(&self.call.caller.masker);
+        let mut tick = progress.tick(&reader, now()).ok().flatten();
+        if tick.is_none() && self.told.elapsed() >= HEARTBEAT {
+            tick = progress.last_tick(&reader, now()).ok();
+        }
+        if let Some(tick) = tick {
+            self.told = Instant::now();
+            self.call.ticket.tell(&Tick { elapsed: tick.elapsed.max(1), ..tick });
+        }
+    }
+}
+
+fn has_nameless_owner(job: &Job) -> bool {
+    let owner = job.summary().and_then(|summary| summary.owner);
+    owner.is_none_or(|owner| owner.starts_with(NAMELESS))
+}
+
+/// A view's text; nothing at all for a view of nothing.
+pub fn text(view: &View) -> String {
+    let is_empty =
+        view.parts.iter().all(|part| matches!(part, Part::Text { text, .. } if text.is_empty()));
+    if is_empty { String::new() } else { view.to_text() }
+}
+
+fn remaining(deadline: Option<Instant>) -> Duration {
+    deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
+}
+
+/// A name nobody else has, of lower-case letters and digits.
+pub fn fresh_name(prefix: &str, length: usize) -> String {
+    let id = umbo_engine::JobId::generate();
+    // The end of an id is random; its beginning is the time.
+    let tail = &id.as_str()[id.as_str().len().saturating_sub(length)..];
+    format!("{prefix}{tail}")
+}

@@ -1,0 +1,371 @@
+//! Who asks, from where, and with what rights. Every operation is done for a caller.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use umbo_engine::{Attached, Condition, Engine, Job, JobId, Request, Shell};
+use umbo_gate::{Mode, Premises};
+use umbo_recipes::{Cache, Options};
+use umbo_view::Budget;
+use umbo_view::mask::Masker;
+
+use crate::completions::Completions;
+use crate::error::{Error, ErrorCode};
+use crate::gatekeeper::Gatekeeper;
+use crate::project::Folder;
+
+/// How the names of owners begin that did not say who they are.
+pub(crate) const NAMELESS: &str = "caller-";
+
+/// Most clients give up on a call after 60 s.
+const LONGEST_WAIT: Duration = Duration::from_secs(40);
+
+/// How long jobs may take to end with their caller: as long as one that does not want to.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(7);
+
+/// Whose jobs a caller's are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Owner {
+    /// This caller and no other: its jobs are its own while it lives.
+    Fresh,
+    /// A caller that comes back under the same name, and is then told what ended meanwhile.
+    Named(String),
+    /// Nobody in particular: all jobs are everybody's.
+    Everybody,
+}
+
+/// Who asks, from where, and with what rights. Calls may come from many threads at once.
+pub struct Caller {
+    /// Where its jobs run.
+    pub engine: Engine,
+    /// Which of its commands may run.
+    pub gate: Gatekeeper,
+    /// Which secrets its answers must not show.
+    pub masker: Arc<Masker>,
+    /// Where its commands run that do not say.
+    pub directory: PathBuf,
+    /// The environment that its commands start from.
+    pub environment: Arc<[(OsString, OsString)]>,
+    /// The name its jobs are listed under; none if all jobs are its own.
+    pub owner: Option<String>,
+    /// How much text an answer may hold.
+    pub budget: Budget,
+    /// Whether the noise of known tools is folded in answers.
+    pub minimize: bool,
+    /// The time limit of commands that give none.
+    pub timeout: Option<Duration>,
+    /// How long an operation may take where its request leaves that open.
+    pub longest_wait: Duration,
+    /// Which jobs have ended that it does not know of.
+    pub completions: Arc<Completions>,
+    /// The shell that reads its command lines.
+    pub(crate) shell: Shell,
+    /// The label that its jobs get, beside the owner.
+    pub(crate) dialect: Option<&'static str>,
+    /// What it has beside the shell, which the gate may point to.
+    pub(crate) tools: Vec<String>,
+    /// The project that its commands must stay in.
+    confinement: Option<PathBuf>,
+    /// What was found in its projects.
+    recipes: Cache,
+    /// Jobs that end with it.
+    held: Mutex<Vec<Attached>>,
+}
+
+/// How a caller is to be.
+pub struct CallerBuilder {
+    engine: Engine,
+    masker: Option<Arc<Masker>>,
+    directory: PathBuf,
+    environment: Vec<(OsString, OsString)>,
+    owner: Owner,
+    budget: Budget,
+    minimize: bool,
+    timeout: Option<Duration>,
+    confinement: Option<PathBuf>,
+    longest_wait: Duration,
+    gate: Option<Gatekeeper>,
+    shell: Shell,
+    dialect: Option<&'static str>,
+    tools: Vec<String>,
+}
+
+impl Caller {
+    /// Starts building a caller whose jobs this engine runs.
+    pub fn builder(engine: Engine) -> CallerBuilder {
+        CallerBuilder {
+            engine,
+            masker: None,
+            directory: PathBuf::from("."),
+            environment: Vec::new(),
+            owner: Owner::Fresh,
+            budget: Budget::default(),
+            minimize: false,
+            timeout: None,
+            confinement: None,
+            longest_wait: LONGEST_WAIT,
+            gate: None,
+            shell: Shell::Sh,
+            dialect: None,
+            tools: Vec::new(),
+        }
+    }
+
+    /// The tasks of a folder.
+    pub fn tasks_of(&self, root: &Path) -> Result<Folder, umbo_recipes::Error> {
+        Folder::open(root, &self.recipe_options(), &self.recipes)
+    }
+
+    /// The nearest tasks from a folder up to another.
+    pub fn tasks_near(&self, start: &Path, top: &Path) -> Result<Folder, umbo_recipes::Error> {
+        Folder::find(start, top, &self.recipe_options(), &self.recipes)
+    }
+
+    fn recipe_options(&self) -> Options {
+        Options::for_environment(self.environment.iter().cloned())
+    }
+
+    /// Names of the tools that it has, from here and from elsewhere.
+    pub fn tools(&self) -> &[String] {
+        &self.tools
+    }
+
+    /// A variable of its environment.
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        let found = self.environment.iter().find(|(variable, _)| variable == name);
+        found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
+    }
+
+    /// A program, looked for where its commands would.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        program(&self.environment, name)
+    }
+
+    /// A text of its own, fit to leave.
+    pub fn mask(&self, text: &str) -> String {
+        self.masker.mask_text(text)
+    }
+
+    /// Refuses a request to work outside of the project it has to stay in.
+    pub fn confined(&self, request: &Request) -> Result<(), Error> {
+        let Some(project) = &self.confinement else { return Ok(()) };
+        match umbo_gate::restrict_to_project(&request.cwd, project) {
+            Err(error @ umbo_gate::Error::OutsideProject(_)) => {
+                Err(Error::new(ErrorCode::OutsideProject, error.to_string()))
+            }
+            // What else is wrong with it is said when it is used.
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets the jobs run on that would end with this caller.
+    pub fn detach(&self) {
+        let held = std::mem::take(&mut *self.held());
+        for attached in held {
+            attached.detach();
+        }
+    }
+
+    /// Stops the jobs that end with this caller, and waits for that; not for ever.
+    pub fn close(&self) {
+        let held = std::mem::take(&mut *self.held());
+        let jobs: Vec<Job> = held.iter().map(|attached| attached.job().clone()).collect();
+        // Whoever loses its caller stops by itself, all of them at once.
+        drop(held);
+        let deadline = Instant::now() + CLOSE_TIMEOUT;
+        for job in jobs {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let _ = job.wait(&[Condition::Exit], Some(left));
+        }
+    }
+
+    /// Keeps a job that ends with this caller.
+    pub(crate) fn hold(&self, attached: Attached) {
+        self.held().push(attached);
+    }
+
+    /// Forgets held jobs that are over.
+    pub fn release_ended(&self) {
+        let runs = |attached: &mut Attached| {
+            !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
+        };
+        self.held().retain_mut(runs);
+    }
+
+    fn held(&self) -> MutexGuard<'_, Vec<Attached>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CallerBuilder {
+    /// Which secrets are masked in every answer; well-known formats only, unless given.
+    #[must_use]
+    pub fn masker(mut self, masker: impl Into<Arc<Masker>>) -> Self {
+        self.masker = Some(masker.into());
+        self
+    }
+
+    /// Where commands run that do not say; the current directory unless given.
+    #[must_use]
+    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = directory.into();
+        self
+    }
+
+    /// The environment that commands start from.
+    #[must_use]
+    pub fn environment(
+        mut self,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Self {
+        self.environment = variables.into_iter().collect();
+        self
+    }
+
+    /// Whose its jobs are; [`Owner::Fresh`] unless given.
+    #[must_use]
+    pub fn owner(mut self, owner: Owner) -> Self {
+        self.owner = owner;
+        self
+    }
+
+    /// How much text an answer may hold.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Whether the noise of known tools is folded in answers.
+    #[must_use]
+    pub fn minimize(mut self, minimize: bool) -> Self {
+        self.minimize = minimize;
+        self
+    }
+
+    /// The time limit of commands that give none.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// A project: no command starts outside of it.
+    #[must_use]
+    pub fn confine(mut self, project: Option<PathBuf>) -> Self {
+        self.confinement = project;
+        self
+    }
+
+    /// How long an operation may take where its request leaves that open; 40 s unless given.
+    #[must_use]
+    pub fn longest_wait(mut self, wait: Duration) -> Self {
+        self.longest_wait = wait;
+        self
+    }
+
+    /// Who decides whether a command may run. Unless given, a gatekeeper in mode `guard` whose key
+    /// and rules are in the directory `gate` of the engine's state.
+    #[must_use]
+    pub fn gate(mut self, gate: Gatekeeper) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+
+    /// The shell that reads command lines; `sh` unless given.
+    #[must_use]
+    pub fn shell(mut self, shell: Shell) -> Self {
+        self.shell = shell;
+        self
+    }
+
+    /// Bash, if the caller has it, for lines that are written for it.
+    #[must_use]
+    pub fn prefer_bash(mut self) -> Self {
+        if program(&self.environment, "bash").is_some() {
+            self.shell = Shell::Bash;
+        }
+        self
+    }
+
+    /// The dialect the caller speaks: a label of its jobs, by which they are found again.
+    #[must_use]
+    pub fn dialect(mut self, name: &'static str) -> Self {
+        self.dialect = Some(name);
+        self
+    }
+
+    /// Names of the tools that the caller has: where one does better what a command does, the gate
+    /// may point to it.
+    #[must_use]
+    pub fn tools(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tools = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Builds the caller.
+    pub fn build(self) -> Result<Caller, umbo_view::mask::MaskError> {
+        let masker = match self.masker {
+            Some(masker) => masker,
+            None => Arc::new(Masker::builder().build()?),
+        };
+        let comes_back = matches!(self.owner, Owner::Named(_));
+        let owner = match self.owner {
+            Owner::Fresh => Some(format!("{NAMELESS}{}", JobId::generate())),
+            Owner::Named(name) => Some(name),
+            Owner::Everybody => None,
+        };
+        let engine = self.engine;
+        let gate = self.gate.unwrap_or_else(|| {
+            let state = engine.state_directory();
+            Gatekeeper::new(Premises::new(state.join("gate"), state), Mode::Guard)
+                .run_id(owner.clone())
+        });
+        let recipes = Cache::in_directory(engine.state_directory().join("recipes"));
+        Ok(Caller {
+            gate: gate.base(&self.directory),
+            recipes,
+            completions: Arc::new(Completions::new(comes_back)),
+            engine,
+            masker,
+            directory: self.directory,
+            environment: self.environment.into(),
+            owner,
+            budget: self.budget,
+            minimize: self.minimize,
+            timeout: self.timeout,
+            confinement: self.confinement,
+            longest_wait: self.longest_wait,
+            shell: self.shell,
+            dialect: self.dialect,
+            tools: self.tools,
+            held: Mutex::default(),
+        })
+    }
+}
+
+fn program(environment: &[(OsString, OsString)], name: &str) -> Option<PathBuf> {
+    let (_, path) = environment.iter().find(|(variable, _)| variable == "PATH")?;
+    env::split_paths(path).map(|directory| directory.join(name)).find(|path| path.is_file())
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        self.completions.leave(self);
+    }
+}
+
+impl std::fmt::Debug for Caller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Caller").field("owner", &self.owner).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for CallerBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CallerBuilder").field("owner", &self.owner).finish_non_exhaustive()
+    }
+}

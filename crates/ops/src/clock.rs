@@ -1,0 +1,9 @@
+//! The time, as jobs, approvals and answers count it.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Microseconds since 1970.
+pub fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,151 @@
+//! Completions: each job of this caller that ended without its knowing is told once, with the next
+//! result.
+//!
+//! Only jobs that were handed back running can end unknown to the caller; they are remembered
+//! here, and asked about when there are any. Who is told of an end by a result of its own (a wait,
+//! a stop) is not told again.
+//!
+//! Whoever stands between (a protocol server) may announce an end at once, to the program that the
+//! model runs in. That is a second channel, with its own once: the model still reads it in a result.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use umbo_engine::{Job, JobId, Status, Summary};
+
+use crate::caller::Caller;
+
+/// What a caller does not know yet.
+#[derive(Debug)]
+pub struct Completions {
+    running: Mutex<BTreeSet<JobId>>,
+    /// Jobs whose end is yet to be announced, if there is anybody who does.
+    unannounced: Mutex<BTreeSet<JobId>>,
+    /// Jobs whose end a call waits for, and by how many calls: its result tells of it.
+    awaited: Mutex<HashMap<JobId, usize>>,
+    /// Whether the caller comes back under its name and has not yet been told what ended while it
+    /// was away.
+    is_back: AtomicBool,
+    comes_back: bool,
+}
+
+/// More ends than this are not kept for somebody who may never come to announce them.
+const MOST_UNANNOUNCED: usize = 1000;
+
+impl Completions {
+    pub(crate) fn new(comes_back: bool) -> Self {
+        Self {
+            running: Mutex::default(),
+            unannounced: Mutex::default(),
+            awaited: Mutex::default(),
+            is_back: AtomicBool::new(comes_back),
+            comes_back,
+        }
+    }
+
+    /// The caller knows that this job runs.
+    pub fn expect(&self, job: &JobId) {
+        self.running().insert(job.clone());
+        let mut unannounced = self.unannounced();
+        unannounced.insert(job.clone());
+        if unannounced.len() > MOST_UNANNOUNCED {
+            unannounced.pop_first();
+        }
+    }
+
+    /// A call waits for the end of this job until the result is dropped.
+    pub fn awaiting(&self, job: &JobId) -> Awaiting<'_> {
+        *self.awaited().entry(job.clone()).or_default() += 1;
+        Awaiting { completions: self, job: job.clone() }
+    }
+
+    /// The end of a job that ended unseen; `None` if it was announced, or has a result of its own.
+    pub fn announce(&self, job: &Job) -> Option<Summary> {
+        let summary = job.summary()?;
+        if !matches!(summary.status, Status::Ended(_)) || self.awaited().contains_key(job.id()) {
+            return None;
+        }
+        self.unannounced().remove(job.id()).then_some(summary)
+    }
+
+    /// A call saw this job end, and its result will tell of it: there is nothing to announce.
+    pub fn seen(&self, job: &JobId) {
+        self.unannounced().remove(job);
+    }
+
+    /// The caller knows how this job ended.
+    pub fn told(&self, job: &JobId) {
+        self.running().remove(job);
+        self.unannounced().remove(job);
+    }
+
+    /// What ended since.
+    pub fn take(&self, caller: &Caller) -> Vec<Summary> {
+        let mut ended = self.since_last_time(caller);
+        let running: Vec<JobId> = self.running().iter().cloned().collect();
+        for id in running {
+            let Ok(job) = caller.engine.job(id.as_str()) else {
+                self.told(&id);
+                continue;
+            };
+            let is_over = !matches!(job.status(), Ok(Status::Created | Status::Started { .. }));
+            // Of two calls at the same moment, one tells.
+            if is_over && self.running().remove(&id) {
+                ended.extend(job.summary());
+            }
+        }
+        ended
+    }
+
+    /// What ended while a caller that came back was away.
+    fn since_last_time(&self, caller: &Caller) -> Vec<Summary> {
+        match &caller.owner {
+            Some(owner) if self.is_back.swap(false, Ordering::Relaxed) => {
+                caller.engine.drain_completed(owner, Some(owner)).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The caller leaves: what it knows now is not told again when it comes back.
+    pub(crate) fn leave(&self, caller: &Caller) {
+        if self.comes_back
+            && !self.is_back.load(Ordering::Relaxed)
+            && let Some(owner) = &caller.owner
+        {
+            let _ = caller.engine.drain_completed(owner, Some(owner));
+        }
+    }
+
+    fn unannounced(&self) -> MutexGuard<'_, BTreeSet<JobId>> {
+        self.unannounced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn running(&self) -> MutexGuard<'_, BTreeSet<JobId>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn awaited(&self) -> MutexGuard<'_, HashMap<JobId, usize>> {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// That a call waits for the end of a job.
+#[derive(Debug)]
+pub struct Awaiting<'a> {
+    completions: &'a Completions,
+    job: JobId,
+}
+
+impl Drop for Awaiting<'_> {
+    fn drop(&mut self) {
+        let mut awaited = self.completions.awaited();
+        if let Some(count) = awaited.get_mut(&self.job) {
+            *count -= 1;
+            if *count == 0 {
+                awaited.remove(&self.job);
+            }
+        }
+    }
+}

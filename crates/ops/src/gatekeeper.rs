@@ -1,0 +1,332 @@
+//! Where requests meet the gate: what a request asks for, which rules hold where it would run, and
+//! the audit of what became of it.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use umbo_command::Shell as Language;
+use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
+use umbo_gate::{
+    Admission, Approver, Audit, Call, Decision, Error, Gate, Ground, Input, Mode, Policy, Premises,
+    Recipe, Refusal, ShellState,
+};
+
+use umbo_recipes::quote;
+
+use crate::audit_writer::{AuditWriter, Entry};
+use crate::clock::now;
+use crate::typed;
+
+/// How many gates are kept at hand.
+const MOST_GATES: usize = 64;
+
+/// Lets requests through or not, and keeps the audit.
+#[derive(Debug)]
+pub struct Gatekeeper {
+    premises: Premises,
+    mode: Mode,
+    records: Records,
+    run: Option<String>,
+    /// Where its callers work, whatever directory they ask for.
+    base: Option<PathBuf>,
+    kept: Mutex<Vec<Arc<Kept>>>,
+    audit_writer: AuditWriter,
+}
+
+/// What the audit is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Records {
+    /// Everything that was asked for.
+    Everything,
+    /// What was not let through.
+    Refusals,
+}
+
+/// A gate, and the texts its rules were made from.
+#[derive(Debug)]
+struct Kept {
+    ground: Ground,
+    policy: Arc<Policy>,
+    /// From the first record on: before, there is no need of a key, or of a place for it.
+    gate: OnceLock<Gate>,
+}
+
+/// What a request asks to run, as text.
+struct Asked {
+    text: String,
+    language: Language,
+    state: ShellState,
+    /// What else decides what the text means.
+    setting: String,
+}
+
+/// Why a request may not run.
+#[derive(Debug, thiserror::Error)]
+pub enum NotAdmitted {
+    /// The gate says so.
+    #[error("{0}")]
+    Refused(Refusal),
+    /// The gate cannot decide.
+    #[error(transparent)]
+    Gate(#[from] Error),
+}
+
+/// A request that may run: what becomes of it is recorded.
+#[derive(Debug)]
+#[must_use]
+pub struct Permit<'a> {
+    /// Who records it, and the number of the record that lets it run.
+    record: Option<(&'a AuditWriter, u64)>,
+}
+
+/// What may be typed into a job, after what was typed before.
+#[must_use]
+pub struct Keystrokes<'a> {
+    job: &'a Job,
+    typed: &'a [u8],
+    after: Option<u64>,
+}
+
+impl std::fmt::Debug for Keystrokes<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // It may be a password.
+        write!(f, "Keystrokes({} into {})", self.typed.len(), self.job.id())
+    }
+}
+
+impl Gatekeeper {
+    /// A gatekeeper over the files of a user, who records everything.
+    pub fn new(premises: Premises, mode: Mode) -> Self {
+        Self {
+            audit_writer: AuditWriter::new(premises.clone()),
+            premises,
+            mode,
+            records: Records::Everything,
+            run: None,
+            base: None,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// With another measure of what is recorded.
+    #[must_use]
+    pub fn records(mut self, records: Records) -> Self {
+        self.records = records;
+        self
+    }
+
+    /// The run that its requests belong to, for approvals that last as long.
+    #[must_use]
+    pub fn run_id(mut self, run: Option<String>) -> Self {
+        self.run = run;
+        self
+    }
+
+    /// The directory its callers work in, unless it has one: that of a request may be anywhere.
+    #[must_use]
+    pub(crate) fn base(mut self, directory: &Path) -> Self {
+        self.base.get_or_insert_with(|| directory.to_owned());
+        self
+    }
+
+    /// The mode it decides in.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The record of what it decided, and of what became of it.
+    pub fn audit(&self) -> Result<Audit, Error> {
+        self.premises.audit()
+    }
+
+    /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
+    /// from, `tools` is what the caller has beside the shell, `host` can be asked at once.
+    pub fn admit(
+        &self,
+        request: &Request,
+        directory: &Path,
+        recipe: Option<Recipe<'_>>,
+        tools: &[&str],
+        host: Option<&dyn Approver>,
+    ) -> Result<Permit<'_>, NotAdmitted> {
+        let asked = Asked::new(request);
+        let (base, set) = (&request.env.base, &request.env.set);
+        let environment = if set.is_empty() {
+            Cow::Borrowed(&**base)
+        } else {
+            Cow::Owned([base, &set[..]].concat())
+        };
+        let call = Call {
+            command: &asked.text,
+            shell: asked.language,
+            cwd: directory,
+            environment: &environment,
+            set: &request.env.set,
+            shell_state: asked.state,
+            input: match &request.stdin {
+                Stdin::Bytes(bytes) => Input::Bytes(bytes),
+                _ => Input::Nothing,
+            },
+            setting: &asked.setting,
+            recipe,
+            run: self.run.as_deref(),
+            tools,
+        };
+        self.decide(&call, self.records, host)
+    }
+
+    /// Whether something may be typed into a job. What was typed before on the same line, by whomever,
+    /// belongs to it. Only a refusal is recorded: what is typed may be a password.
+    pub fn admit_input<'a>(
+        &self,
+        job: &'a Job,
+        typed: &'a [u8],
+        host: Option<&dyn Approver>,
+    ) -> Result<Keystrokes<'a>, NotAdmitted> {
+        let id = job.id().to_string();
+        // The supervisor of an older umbo does not know, and a job that is over says so when it is
+        // typed into.
+        let before = job.typed().ok();
+        let tail = before.as_ref().map_or(&[][..], |before| &before.tail);
+        let line = typed::line(tail, typed);
+        if line.asks {
+            let cwd = job.summary().map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
+            let call = Call {
+                command: &line.text,
+                shell: Language::Bash,
+                cwd: &cwd,
+                environment: &[],
+                set: &[],
+                // Whatever reads it has a state of its own.
+                shell_state: ShellState::Carried,
+                input: Input::Typed { job: &id },
+                setting: "",
+                recipe: None,
+                run: self.run.as_deref(),
+                tools: &[],
+            };
+            self.decide(&call, Records::Refusals, host).map(drop)?;
+        }
+        Ok(Keystrokes { job, typed, after: before.map(|before| before.total) })
+    }
+
+    fn decide(
+        &self,
+        call: &Call<'_>,
+        records: Records,
+        host: Option<&dyn Approver>,
+    ) -> Result<Permit<'_>, NotAdmitted> {
+        let kept = self.rules(call.cwd)?;
+        if records == Records::Refusals
+            && call.explain(&kept.policy, self.mode).verdict.decision() == Decision::Allow
+        {
+            return Ok(Permit { record: None });
+        }
+        match self.gate(&kept)?.admit_asking(call, host, now())? {
+            Admission::Admitted { record, .. } => {
+                Ok(Permit { record: Some((&self.audit_writer, record)) })
+            }
+            Admission::Refused(refusal) => Err(NotAdmitted::Refused(refusal)),
+        }
+    }
+
+    /// The gate over some rules.
+    fn gate<'k>(&self, kept: &'k Kept) -> Result<&'k Gate, Error> {
+        if let Some(gate) = kept.gate.get() {
+            return Ok(gate);
+        }
+        let (policy, key) = (Arc::clone(&kept.policy), self.premises.key()?);
+        let gate = Gate::open(policy, self.mode, self.premises.state(), key)?;
+        Ok(kept.gate.get_or_init(|| gate))
+    }
+
+    /// The rules for a directory, read anew if a file of rules has changed.
+    fn rules(&self, directory: &Path) -> Result<Arc<Kept>, Error> {
+        let base = self.base.as_deref().unwrap_or(directory);
+        let ground = self.premises.ground(base, directory)?;
+        let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = all.iter().find(|kept| kept.ground == ground) {
+            return Ok(Arc::clone(kept));
+        }
+        let policy = Arc::new(self.premises.policy_of(&ground)?);
+        let kept = Arc::new(Kept { ground, policy, gate: OnceLock::new() });
+        if all.len() >= MOST_GATES {
+            all.clear();
+        }
+        all.push(Arc::clone(&kept));
+        Ok(kept)
+    }
+}
+
+impl Keystrokes<'_> {
+    /// Types them, unless somebody else has typed since: then nobody has seen the line.
+    pub fn send(self) -> umbo_engine::Result<()> {
+        match self.after {
+            Some(total) => self.job.input_after(total, self.typed),
+            None => self.job.input(self.typed),
+        }
+    }
+}
+
+impl Permit<'_> {
+    /// The job runs.
+    pub fn started(&self, job: &Job) {
+        if let Some((audit_writer, verdict)) = self.record {
+            audit_writer.write(Entry::Started { job: job.id().to_string(), verdict });
+        }
+    }
+
+    /// The job is over.
+    pub fn ended(&self, job: &Job, outcome: &Outcome) {
+        if let Some((audit_writer, _)) = self.record {
+            audit_writer.write(Entry::Ended(job.clone(), Box::new(outcome.clone())));
+        }
+    }
+}
+
+impl Asked {
+    fn new(request: &Request) -> Self {
+        let session = request.session.as_ref().map(|session| session.name.as_str());
+        let carried = session.is_some() || request.profile != Profile::None;
+        let fresh = if carried { ShellState::Carried } else { ShellState::Fresh };
+        let file = match &request.stdin {
+            Stdin::File(path) => Some(path),
+            _ => None,
+        };
+        let setting = |shell: &str| format!("{shell} {:?} {session:?} {file:?}", request.profile);
+        match &request.command {
+            Command::Shell { text, shell, login } => {
+                let (language, known) = language(shell);
+                let state = if *login != Login::No || !known { ShellState::Carried } else { fresh };
+                let setting = setting(&format!("{shell:?} {login:?}"));
+                Self { text: text.clone(), language, state, setting }
+            }
+            Command::Argv(words) => {
+                let exact = words.iter().all(|word| word.to_str().is_some());
+                let text: Vec<String> =
+                    words.iter().map(|word| quote::word(&word.to_string_lossy())).collect();
+                let state = if exact { fresh } else { ShellState::Carried };
+                let (text, setting) = (text.join(" "), setting("argv"));
+                Self { text, language: Language::Posix, state, setting }
+            }
+        }
+    }
+}
+
+/// The language a shell reads, and whether that is certain.
+fn language(shell: &Shell) -> (Language, bool) {
+    match shell {
+        Shell::Sh => (Language::Posix, true),
+        Shell::Bash => (Language::Bash, true),
+        Shell::Zsh => (Language::Zsh, true),
+        Shell::Fish => (Language::Fish, true),
+        Shell::Nu => (Language::Nu, true),
+        // Which of the two it will be is found out only when it starts.
+        Shell::NuOrSh => (Language::Posix, false),
+        Shell::Path(path) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            Language::named(&name).map_or((Language::Posix, false), |language| (language, true))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The operations: what a tool call, a word of the command line or a library call comes to.
+//!
+//! A [`Caller`] says who asks, from where and with what rights; a [`Ticket`] lets whoever waits for
+//! an operation cancel it and hear how it stands. The gate is passed here and nowhere else
+//! ([`Gatekeeper`]).
+//!
+//! Operations block; who has a runtime calls them on a thread that may. Every text that leaves has
+//! been through a view: sanitised, masked, bounded.
+
+mod answer;
+mod audit_writer;
+mod call;
+mod caller;
+mod caller_jobs;
+mod classify;
+mod clock;
+mod completions;
+mod error;
+mod events;
+mod exec;
+mod gatekeeper;
+mod input;
+mod job_log;
+mod jobs;
+mod keyboard;
+mod output;
+pub mod project;
+mod prune;
+mod recipe;
+mod screen;
+mod stop;
+mod text;
+mod ticket;
+mod typed;
+mod values;
+mod wait;
+
+pub use answer::{
+    JobAnswer, JobUsage, LeakedProcess, ListedJob, containment_name, fate_name, limit_name,
+    lost_reason, stage_name,
+};
+pub use audit_writer::record_missed_ends;
+pub use call::{Call, Ran, Whose, fresh_name, text};
+pub use caller::{Caller, CallerBuilder, Owner};
+pub use caller_jobs::{label_wait, outlasted};
+pub use classify::{ClassifyRequest, classify, language};
+pub use clock::now;
+pub use completions::{Awaiting, Completions};
+pub use error::{Error, ErrorCode, RefusalDetails};
+pub use events::{EventAnswer, Events, EventsRequest, events};
+pub use exec::{ExecOptions, ExecRequest, LimitsArgument, OnDisconnect, OutputWanted, exec};
+pub use gatekeeper::{Gatekeeper, Keystrokes, NotAdmitted, Permit, Records};
+pub use input::{InputAnswer, InputRequest, input};
+pub use job_log::JobLog;
+pub use jobs::{EndedJobs, JobsAnswer, JobsRequest, WhoseJobs, jobs};
+pub use output::{OnlyStream, OutputAnswer, OutputOptions, OutputRequest, Read, output, reader};
+pub use prune::{PruneAnswer, PruneRequest, prune};
+pub use recipe::{
+    PlanAnswer, RecipeAnswer, RecipeOptions, RecipeRequest, RecipesAnswer, RunAnswer, folder, plan,
+    recipe, recipes, run,
+};
+pub use screen::{Attachment, ScreenAnswer, ScreenRequest, attach, screen};
+pub use stop::{OneOrMore, StopAnswer, StopRequest, StoppedJob, stop, stop_each};
+pub use text::first_line;
+pub use ticket::{Ticket, TicketBuilder};
+pub use umbo_gate::{Approver, Covers, Given, Lasts, Question, Reply, show_time};
+pub use umbo_view::Tick;
+pub use values::{Count, Seconds};
+pub use wait::{Port, WaitAnswer, WaitReason, WaitRequest, wait};

@@ -1,0 +1,37 @@
+//! `prune`: ended jobs leave the disk.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::audit_writer::record_missed_ends;
+use crate::call::Call;
+use crate::error::Error;
+use crate::values::Seconds;
+
+/// Which jobs to delete.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PruneRequest {
+    /// Only jobs that ended longer ago than this.
+    pub older_than: Option<Seconds>,
+}
+
+/// Which jobs were deleted.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PruneAnswer {
+    /// Their ids.
+    pub removed: Vec<String>,
+}
+
+/// Deletes ended jobs.
+pub fn prune(call: &Call<'_>, request: &PruneRequest) -> Result<PruneAnswer, Error> {
+    // The audit holds the hash of what a job wrote, which goes with the job.
+    if let Ok(audit) = call.caller.gate.audit() {
+        let _ = record_missed_ends(&audit, &call.caller.engine);
+    }
+    let age = request.older_than.map_or(Duration::ZERO, |age| age.0);
+    let removed = call.caller.engine.prune(Some(age))?;
+    Ok(PruneAnswer { removed: removed.iter().map(ToString::to_string).collect() })
+}

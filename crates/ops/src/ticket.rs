@@ -1,0 +1,163 @@
+//! One call, held from outside: who waits for it can cancel it, and is told how it stands.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use umbo_engine::{Job, Ladder};
+use umbo_gate::Approver;
+use umbo_view::Tick;
+
+/// How a cancelled command is stopped: nobody waits for what it has to say.
+const CANCELLED: Ladder = Ladder { interrupt: None, terminate: Some(Duration::from_secs(2)) };
+
+type Listener = dyn Fn(&Tick) + Send + Sync;
+type StartListener = dyn Fn(&Job) + Send + Sync;
+
+/// A handle to a call in progress. Clones are the same ticket.
+#[derive(Clone, Default)]
+pub struct Ticket {
+    inner: Arc<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    is_cancelled: AtomicBool,
+    /// The command that dies with the call.
+    job: Mutex<Option<Job>>,
+    listener: Option<Box<Listener>>,
+    on_start: Option<Box<StartListener>>,
+    approver: Option<Box<dyn Approver + Send + Sync>>,
+    /// What the caller calls this call.
+    id: Option<String>,
+}
+
+/// How a ticket is to be.
+#[derive(Default)]
+pub struct TicketBuilder {
+    inner: Inner,
+}
+
+impl TicketBuilder {
+    /// Its holder hears how the call stands.
+    #[must_use]
+    pub fn progress(mut self, listener: impl Fn(&Tick) + Send + Sync + 'static) -> Self {
+        self.inner.listener = Some(Box::new(listener));
+        self
+    }
+
+    /// Its holder hears which job the call waits for, as soon as that is there. The call waits until
+    /// the listener returns, so that who follows the output of a job can do it there.
+    #[must_use]
+    pub fn on_start(mut self, listener: impl Fn(&Job) + Send + Sync + 'static) -> Self {
+        self.inner.on_start = Some(Box::new(listener));
+        self
+    }
+
+    /// Its holder can be asked whether a command may run. The call waits for the answer.
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approver + Send + Sync + 'static) -> Self {
+        self.inner.approver = Some(Box::new(approver));
+        self
+    }
+
+    /// The id that the caller gave to this call: where a contract says so, what is started is named
+    /// by it, and a call that comes again under its id starts nothing new.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.inner.id = Some(id.into()).filter(|id| !id.is_empty());
+        self
+    }
+
+    /// The ticket.
+    pub fn build(self) -> Ticket {
+        Ticket { inner: Arc::new(self.inner) }
+    }
+}
+
+impl fmt::Debug for TicketBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TicketBuilder").finish_non_exhaustive()
+    }
+}
+
+impl Ticket {
+    /// Starts building one.
+    pub fn builder() -> TicketBuilder {
+        TicketBuilder::default()
+    }
+
+    /// Nobody wants the answer any more: the command that the call waits for is stopped with all
+    /// its descendants. Returns when it is gone.
+    pub fn cancel(&self) {
+        self.inner.is_cancelled.store(true, Ordering::SeqCst);
+        let job = self.job().take();
+        if let Some(job) = job {
+            let _ = job.stop(CANCELLED);
+        }
+    }
+
+    /// Whether nobody waits any more.
+    pub fn is_cancelled(&self) -> bool {
+        self.inner.is_cancelled.load(Ordering::SeqCst)
+    }
+
+    /// From here on the job dies if the call is cancelled.
+    pub(crate) fn bind(&self, job: &Job) {
+        *self.job() = Some(job.clone());
+        // It may have been cancelled while the job was being started.
+        if self.is_cancelled() {
+            self.cancel();
+        }
+    }
+
+    /// From here on it does not.
+    pub(crate) fn unbind(&self) {
+        *self.job() = None;
+    }
+
+    /// Who can be asked whether a command may run.
+    pub fn approver(&self) -> Option<&dyn Approver> {
+        self.inner.approver.as_deref().map(|approver| approver as &dyn Approver)
+    }
+
+    /// The id that the caller gave to this call.
+    pub fn id(&self) -> Option<&str> {
+        self.inner.id.as_deref()
+    }
+
+    /// Whether its holder hears how the call stands.
+    pub fn wants_progress(&self) -> bool {
+        self.inner.listener.is_some()
+    }
+
+    /// Whether its holder hears which job the call waits for.
+    pub(crate) fn wants_start(&self) -> bool {
+        self.inner.on_start.is_some()
+    }
+
+    /// Tells its holder which job the call waits for.
+    pub(crate) fn tell_start(&self, job: &Job) {
+        if let Some(listener) = &self.inner.on_start {
+            listener(job);
+        }
+    }
+
+    /// Tells its holder how the call stands.
+    pub fn tell(&self, tick: &Tick) {
+        if let Some(listener) = &self.inner.listener {
+            listener(tick);
+        }
+    }
+
+    fn job(&self) -> std::sync::MutexGuard<'_, Option<Job>> {
+        self.inner.job.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ticket").field("is_cancelled", &self.is_cancelled()).finish_non_exhaustive()
+    }
+}

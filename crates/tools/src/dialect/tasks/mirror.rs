@@ -1,0 +1,120 @@
+//! Mirrors background tasks into a [`TaskStore`]: each is added when it starts and completed when its
+//! job has ended. One thread watches all of them, while there are any.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use umbo_engine::{Engine, Job, JobId, Ladder, Status};
+use umbo_ops::{Call, Completions, JobLog, text};
+use umbo_view::mask::Masker;
+use umbo_view::{Reader, ViewOptions};
+
+use super::ended;
+use super::store::{TaskSnapshot, TaskStatus, TaskStore};
+
+/// More ends than this are not kept for an agent loop that may never drain them.
+const MOST_UNDRAINED: usize = 1000;
+/// How often the watched jobs are looked at without an event: the end of a lost one has none.
+const RECHECK_INTERVAL: Duration = Duration::from_secs(30);
+
+/// A store, and the tasks in it that run.
+#[derive(Debug, Default)]
+pub(super) struct Mirror {
+    store: TaskStore,
+    watched: Arc<Mutex<Watched>>,
+}
+
+/// The tasks that run, and whether a thread watches them.
+#[derive(Debug, Default)]
+struct Watched {
+    jobs: HashMap<JobId, Task>,
+    has_thread: bool,
+}
+
+/// A task that runs.
+#[derive(Debug, Clone)]
+struct Task {
+    id: String,
+    job: Job,
+    masker: Arc<Masker>,
+}
+
+impl Mirror {
+    pub(super) fn store(&self) -> &TaskStore {
+        &self.store
+    }
+
+    /// Puts a task into the store, and completes it there when its job ends.
+    pub(super) fn add(&self, call: &Call<'_>, task: TaskSnapshot, job: &Job) {
+        let id = task.id.clone();
+        let stopping = job.clone();
+        let cancel = move || {
+            // The climb takes its time; who stops a task does not wait for it.
+            thread::spawn(move || stopping.stop(Ladder::default()));
+        };
+        let completions: Arc<Completions> = Arc::clone(&call.caller.completions);
+        let drained = job.id().clone();
+        self.store.add_until(task, cancel, move || completions.told(&drained));
+        let task = Task { id, job: job.clone(), masker: Arc::clone(&call.caller.masker) };
+        let mut watched = self.lock();
+        watched.jobs.insert(job.id().clone(), task);
+        if !std::mem::replace(&mut watched.has_thread, true) {
+            let (store, watched) = (self.store.clone(), Arc::clone(&self.watched));
+            let engine = call.caller.engine.clone();
+            thread::spawn(move || watch(&store, &watched, &engine));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Watched> {
+        lock(&self.watched)
+    }
+}
+
+fn lock(watched: &Mutex<Watched>) -> MutexGuard<'_, Watched> {
+    watched.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Completes tasks as their jobs end, until none is left.
+fn watch(store: &TaskStore, watched: &Mutex<Watched>, engine: &Engine) {
+    loop {
+        // Asked first: what ends after it is seen in the journal.
+        let seen = engine.newest_event().unwrap_or(0);
+        let tasks: Vec<Task> = lock(watched).jobs.values().cloned().collect();
+        for task in tasks {
+            if complete(store, &task) {
+                lock(watched).jobs.remove(task.job.id());
+            }
+        }
+        let mut held = lock(watched);
+        if held.jobs.is_empty() {
+            held.has_thread = false;
+            return;
+        }
+        drop(held);
+        if engine.wait_event_after("exited", seen, RECHECK_INTERVAL).is_err() {
+            // Without a journal there is still the clock.
+            thread::sleep(RECHECK_INTERVAL);
+        }
+    }
+}
+
+/// Whether the job of a task has ended; then the task is completed.
+fn complete(store: &TaskStore, task: &Task) -> bool {
+    let (status, code) = match task.job.status() {
+        Ok(Status::Ended(outcome)) => ended(&outcome),
+        Ok(Status::Created | Status::Started { .. }) => return false,
+        // Its files are gone.
+        Err(_) => (TaskStatus::Failed, -1),
+    };
+    store.complete(&task.id, status, code, output(task).unwrap_or_default());
+    store.keep(MOST_UNDRAINED);
+    true
+}
+
+/// The output of a task as its snapshot keeps it.
+fn output(task: &Task) -> Option<String> {
+    let reader = Reader::new(JobLog::open(&task.job).ok()?).mask(&task.masker);
+    Some(text(&reader.view(&ViewOptions::default()).ok()?))
+}

@@ -1,0 +1,77 @@
+//! What a model pays for: of answers only the fields that say something, of schemas only what it
+//! needs to know before it calls.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use crate::answer::compact;
+use crate::tool::Tool;
+
+/// An answer without the fields that say nothing: those that are null, and empty lists.
+#[derive(Debug)]
+pub(super) struct Brief<T>(pub(super) T);
+
+impl<T: Serialize> Serialize for Brief<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value = serde_json::to_value(&self.0).map_err(serde::ser::Error::custom)?;
+        compact(value).serialize(serializer)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Brief<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
+
+/// The fields of an answer that a schema tells of; the others explain themselves.
+const TOLD: [&str; 3] = ["state", "exit_code", "output"];
+
+/// What `state` can be.
+const STATES: &str = "created started exited signaled timed_out stopped lost failed_to_start";
+
+/// A tool with schemas that are worth their bytes. No field of an answer is required: an error is an
+/// answer, too.
+pub(super) fn tool(mut tool: Tool) -> Tool {
+    without_defaults(&mut tool.input_schema);
+    let told = tool.output_schema.as_ref().map(|full| {
+        let mut properties = Map::new();
+        if tool.name == "exec" {
+            for name in TOLD {
+                properties.insert(name.to_owned(), not_null(&full["properties"][name]));
+            }
+            properties["state"]["description"] = json!(STATES);
+        }
+        properties.insert("error".to_owned(), json!({"type": "object"}));
+        json!({"type": "object", "properties": properties})
+    });
+    tool.output_schema = told;
+    tool
+}
+
+/// A field that is left out when it is null.
+fn not_null(property: &Value) -> Value {
+    let kinds = property["type"].as_array();
+    let kind = kinds.and_then(|kinds| kinds.iter().find(|kind| *kind != "null"));
+    json!({"type": kind.unwrap_or(&property["type"])})
+}
+
+/// What is left out is as if it were false: nobody needs to be told.
+fn without_defaults(schema: &mut Value) {
+    for property in schema["properties"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+        if let Value::Object(words) = property {
+            words.remove("default");
+        }
+    }
+}
