@@ -68,6 +68,7 @@ fn object(schema: &Value) -> JsonObject {
 pub(crate) fn answer(result: ToolResult, revision: Option<&ProtocolVersion>) -> CallToolResult {
     let meta = meta(&result);
     let structured = result.structured_content().cloned();
+    let rest = rest(&result);
     let mut content = vec![ContentBlock::text(result.text)];
     let (messages, told): (Vec<_>, Vec<_>) =
         result.completed.into_iter().partition(|told| told.is_message);
@@ -78,7 +79,7 @@ pub(crate) fn answer(result: ToolResult, revision: Option<&ProtocolVersion>) -> 
     }
     // Older clients do not know links, and may refuse what they do not know.
     if revision.is_some_and(|revision| *revision >= ProtocolVersion::V_2025_06_18) {
-        content.extend(rest(&result.structured).map(ContentBlock::ResourceLink));
+        content.extend(rest.map(ContentBlock::ResourceLink));
     }
     let mut answer = if result.is_error {
         CallToolResult::error(content)
@@ -110,8 +111,8 @@ fn meta(result: &ToolResult) -> Option<MetaObject> {
 }
 
 /// Where to read an output of which a part was left out.
-fn rest(structured: &Value) -> Option<Resource> {
-    let job = structured["job"].as_str().filter(|_| structured["truncated"] == true)?;
+fn rest(result: &ToolResult) -> Option<Resource> {
+    let job = result.job.as_ref().filter(|_| result.is_cut)?;
     let uri = format!("umbo://jobs/{job}/output");
     Some(Resource::new(uri, job).with_mime_type(MIME_TYPE))
 }
