@@ -270,7 +270,7 @@ impl Builder {
             .confine(self.confinement)
             .longest_wait(longest_wait)
             .dialect(dialect.name())
-            .tools(tools.iter().map(|tool| tool.name.to_owned()).chain(self.others));
+            .tools(tools.iter().map(|tool| tool.name));
         if let Some(masker) = self.masker {
             caller = caller.masker(masker);
         }

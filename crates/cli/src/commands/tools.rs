@@ -71,6 +71,7 @@ pub(super) fn toolset_of(
         .confine(confinement)
         .project(context.config.project.clone())
         .settings(settings.tools.dialects.clone())
+        .beside(settings.tools.beside.clone())
         .build()
         .map_err(Failure::new)
 }
