@@ -1,6 +1,7 @@
 //! `umbo mcp`: the tools over the Model Context Protocol, frame by frame.
 
 mod approvals;
+mod beside;
 mod clients;
 mod http;
 mod log;
