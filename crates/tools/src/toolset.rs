@@ -442,7 +442,6 @@ impl Toolset {
         let Some(tool) = self.tool(name) else {
             return Err(self.dialect.unknown_tool(name, &self.tools));
         };
-        self.dialect.check_enabled()?;
         let arguments = if arguments.is_null() { json!({}) } else { arguments };
         let arguments = schema::given(&tool.input_schema, arguments);
         if let Err(problem) = schema::check(&tool.input_schema, &arguments) {

@@ -232,6 +232,7 @@ fn hold(dialect: &str) {
 fn whole(umbo: &Umbo, dialect: &str) -> Toolset {
     fs::write(umbo.path().join("Makefile"), "all:\n\ttrue\n").unwrap();
     let builder = Toolset::builder().engine(umbo.engine()).dialect(dialect);
+    let builder = builder.setting("tools.shell.enabled", true);
     builder.directory(umbo.path()).environment(std::env::vars_os()).build().unwrap()
 }
 
