@@ -16,6 +16,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+pub(crate) use clients::installed;
+
 use crate::harness::Umbo;
 
 /// A client that says what it wants, well-formed or not.

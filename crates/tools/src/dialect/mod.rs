@@ -145,3 +145,29 @@ pub fn settings() -> impl Iterator<Item = &'static Setting> {
 pub(crate) fn find(name: &str) -> Option<Registered> {
     REGISTERED.iter().find(|dialect| dialect.name == name).copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::SettingDefault;
+
+    #[test]
+    fn names_and_keys_are_unique_and_defaults_are_of_their_kind() {
+        let mut names = names();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), REGISTERED.len());
+        let declared: Vec<&Setting> = settings().collect();
+        for (place, setting) in declared.iter().enumerate() {
+            let key = setting.key;
+            assert!(key.starts_with("tools.") && !setting.doc.is_empty(), "{key}");
+            assert!(declared[..place].iter().all(|other| other.key != key), "{key}");
+            match setting.default {
+                SettingDefault::Nothing => {}
+                SettingDefault::Text(text) | SettingDefault::As(_, text) => {
+                    assert!(setting.kind.read(text).is_some(), "{key}");
+                }
+            }
+        }
+    }
+}

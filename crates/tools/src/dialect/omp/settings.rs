@@ -184,6 +184,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_wait_that_can_be_chosen_is_a_time() {
+        let kind = SETTINGS.iter().find(|setting| setting.key == POLL_WAIT).unwrap().kind;
+        assert_eq!(kind, SettingKind::Choice(&["5s", "10s", "30s", "1m", "5m"]));
+        for (word, seconds) in POLL_WAITS {
+            let mut settings = Settings::of(SETTINGS);
+            settings.set(SETTINGS, POLL_WAIT, word.into()).unwrap();
+            let read = OmpSettings::new(&settings, Duration::from_secs(40));
+            assert_eq!(read.poll_wait, Duration::from_secs(seconds), "as long as it was set");
+        }
+        let unset = OmpSettings::new(&Settings::of(SETTINGS), Duration::from_secs(2));
+        assert_eq!(unset.poll_wait, Duration::from_secs(2), "no longer than a client waits");
+    }
+
+    #[test]
     fn a_rule_blocks_what_it_matches_if_there_is_its_tool() {
         let rule = Rule::read(r"^\s*npm (test|run) => recipe: Use `recipe`.").unwrap();
         assert!(rule.fits("npm test", &["bash", "recipe"]) && !rule.fits("npm test", &["bash"]));
