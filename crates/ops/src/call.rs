@@ -43,6 +43,8 @@ pub struct Call<'a> {
     recipe: Option<Recipe<'a>>,
     /// The task that this is.
     task: Option<&'a Task>,
+    /// Why somebody is asked about its commands in any case.
+    asks: Option<&'a str>,
 }
 
 /// What became of a command within the time its caller had.
@@ -57,7 +59,7 @@ pub enum Ran {
 impl<'a> Call<'a> {
     /// A call of a caller.
     pub fn new(caller: &'a Caller, ticket: &'a Ticket) -> Self {
-        Self { caller, ticket, recipe: None, task: None }
+        Self { caller, ticket, recipe: None, task: None, asks: None }
     }
 
     /// The same call, for a task of the project that runs these scripts. `word` stands for what is
@@ -68,12 +70,19 @@ impl<'a> Call<'a> {
         Self { recipe: Some(Recipe { name, scripts }), task, ..*self }
     }
 
+    /// The same call, of a contract that asks about its command for this reason, if there is one,
+    /// whatever the gate's mode would let through.
+    #[must_use]
+    pub fn asking(&self, why: Option<&'a str>) -> Self {
+        Self { asks: why, ..*self }
+    }
+
     /// Asks the gate. Waiting for a person is no part of the command's time.
     fn admit(&self, request: &Request) -> Result<Permit<'a>, Error> {
         let tools: Vec<&str> = self.caller.tools.iter().map(String::as_str).collect();
         let host = self.ticket.approver();
         let directory = self.caller.engine.begins_in(request);
-        Ok(self.caller.gate.admit(request, &directory, self.recipe, &tools, host)?)
+        Ok(self.caller.gate.admit(request, &directory, self.recipe, &tools, self.asks, host)?)
     }
 
     /// Asks the gate about what is to be typed. Keys are typed like text.
@@ -246,7 +255,7 @@ impl<'a> Call<'a> {
     /// The job that a caller means: by an id any, by a name one of its own, or else one whose caller
     /// has no name and may be gone. One of somebody who has a name is told, and not touched.
     pub fn job(&self, name: &str) -> Result<Job, Error> {
-        let name = name.strip_prefix("artifact://").unwrap_or(name);
+        let name = plain_id(name);
         self.own_job(name).or_else(|error| match self.caller.engine.job(name) {
             Ok(other) if has_nameless_owner(&other) => Ok(other),
             other => Err(self.unknown(error, other.ok().as_ref())),
@@ -389,6 +398,14 @@ impl Watch<'_> {
             self.call.ticket.tell(&Tick { elapsed: tick.elapsed.max(1), ..tick });
         }
     }
+}
+
+/// The id of a job, however a contract writes it: `artifact://ID` is its output, `job_ID` a background
+/// job of the dialect `meerkat`.
+fn plain_id(name: &str) -> &str {
+    let name = name.strip_prefix("artifact://").unwrap_or(name);
+    let ulid = name.strip_prefix("job_").filter(|rest| rest.len() == 26);
+    ulid.unwrap_or(name)
 }
 
 fn has_nameless_owner(job: &Job) -> bool {

@@ -141,13 +141,15 @@ impl Gatekeeper {
     }
 
     /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
-    /// from, `tools` is what the caller has beside the shell, `host` can be asked at once.
+    /// from, `tools` is what the caller has beside the shell, `asks` says why somebody is asked in any
+    /// case, `host` can be asked at once.
     pub fn admit(
         &self,
         request: &Request,
         directory: &Path,
         recipe: Option<Recipe<'_>>,
         tools: &[&str],
+        asks: Option<&str>,
         host: Option<&dyn Approver>,
     ) -> Result<Permit<'_>, NotAdmitted> {
         let command = CommandText::new(request);
@@ -172,6 +174,7 @@ impl Gatekeeper {
             recipe,
             run: self.run.as_deref(),
             tools,
+            asks,
         };
         self.decide(&call, self.records, host)
     }
@@ -205,6 +208,7 @@ impl Gatekeeper {
                 recipe: None,
                 run: self.run.as_deref(),
                 tools: &[],
+                asks: None,
             };
             self.decide(&call, Records::Refusals, host).map(drop)?;
         }

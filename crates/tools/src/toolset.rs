@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tracing::{field, info, info_span};
 use umbo_engine::{Engine, Summary};
 use umbo_ops::{Call, Caller, ErrorCode, Gatekeeper, Owner, Ticket};
@@ -270,7 +270,7 @@ impl Builder {
             .confine(self.confinement)
             .longest_wait(longest_wait)
             .dialect(dialect.name())
-            .tools(tools.iter().map(|tool| tool.name.to_owned()).chain(self.others));
+            .tools(tools.iter().map(|tool| tool.name));
         if let Some(masker) = self.masker {
             caller = caller.masker(masker);
         }
@@ -441,12 +441,8 @@ impl Toolset {
         let Some(tool) = self.tool(name) else {
             return Err(self.dialect.unknown_tool(name, &self.tools));
         };
-        self.dialect.check_enabled()?;
-        let arguments = if arguments.is_null() { json!({}) } else { arguments };
-        let arguments = schema::given(&tool.input_schema, arguments);
-        if let Err(problem) = schema::check(&tool.input_schema, &arguments) {
-            return Err(self.dialect.refuse(tool, &problem));
-        }
+        let arguments =
+            tool.prepared(arguments).map_err(|problem| self.dialect.refuse(tool, &problem))?;
         let arguments = restored(arguments, &self.masker);
         let cancelled = || ToolError::new(ErrorCode::Cancelled, "tool call cancelled");
         let _turn = match tool.overlap {

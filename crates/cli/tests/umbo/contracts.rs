@@ -24,7 +24,8 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use umbo_engine::{Condition, Engine, Job, Met};
-use umbo_tools::{Overlap, Owner, SettingValue, Ticket, Tool, Toolset, output_schema};
+use umbo_gate::Premises;
+use umbo_tools::{Gatekeeper, Overlap, Owner, SettingValue, Ticket, Tool, Toolset, output_schema};
 
 use crate::harness::{PATIENCE, Umbo};
 
@@ -71,6 +72,8 @@ struct Case {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Set {
+    /// The mode of its gate.
+    mode: Option<String>,
     has_terminal: bool,
     longest_wait_ms: Option<u64>,
     minimize: bool,
@@ -229,6 +232,7 @@ fn hold(dialect: &str) {
 fn whole(umbo: &Umbo, dialect: &str) -> Toolset {
     fs::write(umbo.path().join("Makefile"), "all:\n\ttrue\n").unwrap();
     let builder = Toolset::builder().engine(umbo.engine()).dialect(dialect);
+    let builder = builder.setting("tools.shell.enabled", true);
     builder.directory(umbo.path()).environment(std::env::vars_os()).build().unwrap()
 }
 
@@ -366,6 +370,11 @@ fn toolset(umbo: &Umbo, dialect: &str, place: &Place, set: &Set) -> Toolset {
         .beside(set.beside.clone());
     if let Some(wait) = set.longest_wait_ms {
         builder = builder.longest_wait(Duration::from_millis(wait));
+    }
+    if let Some(mode) = &set.mode {
+        let state = umbo.state();
+        let files = Premises::new(state.join("gate"), state);
+        builder = builder.gate(Gatekeeper::new(files, mode.parse().unwrap()));
     }
     for tool in &set.without {
         builder = builder.without(tool);

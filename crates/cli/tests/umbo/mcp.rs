@@ -1,6 +1,7 @@
 //! `umbo mcp`: the tools over the Model Context Protocol, frame by frame.
 
 mod approvals;
+mod beside;
 mod clients;
 mod http;
 mod log;
@@ -14,6 +15,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
+
+pub(crate) use clients::installed;
 
 use crate::harness::Umbo;
 

@@ -37,8 +37,8 @@ impl Dialect for Umbo {
         REGISTERED.name
     }
 
-    fn instructions(&self) -> &str {
-        include_str!("instructions.md")
+    fn instructions(&self) -> String {
+        include_str!("instructions.md").to_owned()
     }
 
     fn tools(&self) -> Vec<Tool> {
