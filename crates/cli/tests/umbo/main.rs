@@ -12,6 +12,7 @@ mod arguments;
 mod attach;
 mod bad_input;
 mod call;
+mod completions;
 mod config;
 mod contracts;
 mod dialects;
