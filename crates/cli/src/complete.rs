@@ -16,10 +16,12 @@ use clap_complete::env::{Bash, EnvCompleter, Fish, Shells, Zsh};
 use serde_json::json;
 use umbo_engine::{Scope, Status, Summary, Warmth};
 use umbo_gate::{Approval, Standing};
+use umbo_ops::project::Folder;
+use umbo_ops::{Call, RecipeOptions, RecipeRequest, Ticket};
 
 use crate::args::{Args, Global};
 use crate::config::KEYS;
-use crate::context::{CallerWords, Context, WorksFor};
+use crate::context::{CallerWords, Context, Masking, WorksFor};
 use crate::gate;
 use crate::output;
 use crate::secrets;
@@ -67,16 +69,25 @@ pub(crate) fn running_jobs() -> ArgValueCandidates {
 /// The tasks of the project.
 pub(crate) fn tasks() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let caller = context().and_then(|context| context.observer(&CallerWords::default()).ok());
-        let folder =
-            caller.and_then(|caller| caller.tasks_near(&caller.directory, Path::new("/")).ok());
-        let Some(folder) = folder else { return Vec::new() };
+        let Some(folder) = context().and_then(|context| folder(&context)) else {
+            return Vec::new();
+        };
         let tasks = folder.project.runners.iter().flat_map(umbo_recipes::Runner::listed);
         tasks
             .filter(|task| is_plain(&task.name))
             .map(|task| candidate(&task.name, task.doc.as_deref().unwrap_or(&task.command())))
             .collect()
     })
+}
+
+/// The project of the person.
+fn folder(context: &Context) -> Option<Folder> {
+    let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
+    let caller = context.observer(&words).ok()?;
+    let ticket = Ticket::alone();
+    let options = RecipeOptions { anywhere: true, ..RecipeOptions::default() };
+    let request = RecipeRequest { options, ..RecipeRequest::default() };
+    umbo_ops::folder(&Call::new(&caller, &ticket), &request).ok()
 }
 
 /// Questions that wait for a person.

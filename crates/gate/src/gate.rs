@@ -19,7 +19,7 @@ use crate::recipe::Recipe;
 use crate::refusal::{Declined, Refusal};
 use crate::rule::Rule;
 use crate::subject::Subject;
-use crate::verdict::{Explanation, Verdict, changing_prefixes, decide};
+use crate::verdict::{Explanation, Verdict, changing_prefixes, decide, suggest};
 
 /// A command somebody wants to run.
 #[derive(Clone, Copy)]
@@ -47,6 +47,9 @@ pub struct Call<'a> {
     pub run: Option<&'a str>,
     /// The tools the model has beside the shell.
     pub tools: &'a [&'a str],
+    /// Why somebody is asked although the mode would let it run, if the caller's contract says so. A
+    /// rule that allows it still does.
+    pub asks: Option<&'a str>,
 }
 
 impl std::fmt::Debug for Call<'_> {
@@ -139,7 +142,15 @@ impl Call<'_> {
         grants: &[Rule],
     ) -> Explanation {
         let own = decide(subject, policy, mode, self.tools, grants);
-        self.with_scripts(own, policy, mode, grants)
+        let mut explained = self.with_scripts(own, policy, mode, grants);
+        if let Some(why) = self.asks
+            && explained.decided_by.is_none()
+            && matches!(explained.verdict, Verdict::Allow { .. })
+        {
+            let (why, suggestion) = (why.to_owned(), suggest(subject.reading));
+            explained.verdict = Verdict::Ask { why, suggestion };
+        }
+        explained
     }
 
     /// What rules are matched against.

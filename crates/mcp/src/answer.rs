@@ -86,6 +86,7 @@ pub(crate) fn answer(
 ) -> CallToolResult {
     let meta = meta(&result);
     let structured = result.structured_content().cloned();
+    let rest = rest(&result);
     let mut content = vec![ContentBlock::text(result.text)];
     let (messages, told): (Vec<_>, Vec<_>) =
         result.completed.into_iter().partition(|told| told.is_message);
@@ -98,16 +99,16 @@ pub(crate) fn answer(
     if client.takes_links
         && revision.is_some_and(|revision| *revision >= ProtocolVersion::V_2025_06_18)
     {
-        content.extend(rest(&result.structured).map(ContentBlock::ResourceLink));
+        content.extend(rest.map(ContentBlock::ResourceLink));
     }
     let mut answer = if result.is_error {
         CallToolResult::error(content)
     } else {
         CallToolResult::success(content)
     };
-    // What is there is held against the tool's schema by clients, in errors too.
     if client.reads == Reads::Text {
-        // Older revisions know only objects here.
+        // What is there is held against the tool's schema by clients, in errors too. Older revisions
+        // know only objects here.
         answer.structured_content = structured.map(|structured| match structured {
             object @ Value::Object(_) => object,
             other => json!({"result": other}),
@@ -132,8 +133,8 @@ fn meta(result: &ToolResult) -> Option<MetaObject> {
 }
 
 /// Where to read an output of which a part was left out.
-fn rest(structured: &Value) -> Option<Resource> {
-    let job = structured["job"].as_str().filter(|_| structured["truncated"] == true)?;
+fn rest(result: &ToolResult) -> Option<Resource> {
+    let job = result.job.as_ref().filter(|_| result.is_cut)?;
     let uri = format!("umbo://jobs/{job}/output");
     Some(Resource::new(uri, job).with_mime_type(MIME_TYPE))
 }

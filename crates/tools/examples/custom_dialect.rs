@@ -76,8 +76,8 @@ impl Dialect for Numbered {
         ]
     }
 
-    fn instructions(&self) -> &str {
-        "Lines are numbered in the order in which they were run."
+    fn instructions(&self) -> String {
+        "Lines are numbered in the order in which they were run.".to_owned()
     }
 
     fn prefers_bash(&self) -> bool {

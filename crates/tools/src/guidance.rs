@@ -16,7 +16,8 @@ impl std::fmt::Display for Guidance {
 }
 
 impl Guidance {
-    pub(crate) fn new(title: &'static str, text: impl Into<String>) -> Self {
+    /// A section with a heading.
+    pub fn new(title: &'static str, text: impl Into<String>) -> Self {
         Self { title, text: text.into() }
     }
 }

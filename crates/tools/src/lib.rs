@@ -1,10 +1,9 @@
 //! The tools that agents call.
 //!
-//! A **tool** is a name, a schema for its arguments and one for its answer, the words for the model
-//! in an `.md` file beside it, hints, and one function into the engine and the views. A **dialect**
-//! is a table of tools that keeps one documented contract: names, fields, defaults, error texts. A
-//! [`Toolset`] is one dialect for one caller; the protocol server, `umbo call` and Rust programs
-//! call it the same way.
+//! A **tool** is a name, a type for its arguments and one for its answer, the words for the model in
+//! an `.md` file beside it, hints, and one function into the operations. A **dialect** keeps one
+//! documented contract: names, fields, defaults, error texts, settings. A [`Toolset`] is one dialect
+//! for one caller; the protocol server, `umbo call` and Rust programs call it the same way.
 //!
 //! ```no_run
 //! use serde_json::json;
@@ -21,8 +20,10 @@
 //! # }
 //! ```
 //!
-//! An agent that follows another contract names it. What its model is told comes with it, and what
-//! cannot be called is not mentioned; events that a contract has are waited for in the same way.
+//! An agent that follows another contract names it. The guidance for its model comes with it, and
+//! tools that cannot be called are not mentioned. What a contract has beside its tools is in the
+//! module of its dialect. A program that has a contract of its own implements [`Dialect`]; the
+//! example `custom_dialect` shows one.
 //!
 //! ```no_run
 //! # use std::time::Duration;
@@ -57,8 +58,8 @@
 //! # }
 //! ```
 //!
-//! Calls block; who has a runtime calls them on a thread that may. Every text that leaves has been
-//! through a view: sanitised, masked, bounded.
+//! Calls block: a program with an async runtime makes them on a blocking thread. Every text in a
+//! result has been through a view: sanitised, masked, bounded.
 
 mod answer;
 mod completed;

@@ -68,7 +68,9 @@ fn whole_numbers(schema: &Value, value: &mut Value) {
             }
         }
         Value::Array(items) => {
-            items.iter_mut().for_each(|item| whole_numbers(&schema["items"], item));
+            for item in items {
+                whole_numbers(&schema["items"], item);
+            }
         }
         Value::Number(number) if schema["type"] == "integer" && number.is_f64() => {
             let number = number.as_f64().unwrap_or_default();

@@ -192,14 +192,14 @@ impl SettingKind {
         match (self, value) {
             (Self::Flag, SettingValue::Flag(_))
             | (Self::List, SettingValue::List(_))
-            | (Self::Number, SettingValue::Number(_)) => true,
+            | (Self::Number, SettingValue::Number(_))
+            | (Self::Text, SettingValue::Text(_)) => true,
             (Self::Count, SettingValue::Number(number)) => *number > 0,
             (Self::Choice(words), SettingValue::Text(text)) => words.contains(&text.as_str()),
             (Self::Program, SettingValue::Text(text)) => {
                 text.contains('/') || !text.is_empty() && !text.contains(char::is_whitespace)
             }
             (Self::Path, SettingValue::Text(text)) => std::path::Path::new(text).is_absolute(),
-            (Self::Text, SettingValue::Text(_)) => true,
             _ => false,
         }
     }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use umbo_ops::Call;
+use serde_json::{Value, json};
+use umbo_ops::{Call, ErrorCode};
 
 use crate::answer::{Answer, ToolError};
-use crate::schema::{input_schema, output_schema};
+use crate::schema::{self, Problem, input_schema, output_schema};
 
 /// A tool as a caller sees it.
 #[derive(Clone, Serialize)]
@@ -42,9 +42,12 @@ pub struct Tool {
     pub overlap: Overlap,
     #[serde(skip)]
     run: Arc<Run>,
+    /// Reads arguments as the type that its function takes.
+    #[serde(skip)]
+    read: fn(Value) -> serde_json::Result<()>,
 }
 
-pub(crate) type Run = dyn Fn(&Call<'_>, Value) -> Result<Answer, ToolError> + Send + Sync;
+type Run = dyn Fn(&Call<'_>, Value) -> Result<Answer, ToolError> + Send + Sync;
 
 impl Tool {
     /// A tool that takes an `A` and answers with a `B`. Both say by their derive what they look
@@ -58,31 +61,23 @@ impl Tool {
         A: DeserializeOwned + JsonSchema,
         B: Serialize + JsonSchema,
     {
-        let run =
-            move |call: &Call<'_>, arguments: Value| Ok(run(call, read(arguments)?)?.untyped());
-        let output = output_schema::<B>();
-        Self::untyped(name, words, input_schema::<A>(), Some(output), Arc::new(run))
-    }
-
-    /// A tool whose schemas are given.
-    pub(crate) fn untyped(
-        name: &'static str,
-        words: &str,
-        input_schema: Value,
-        output_schema: Option<Value>,
-        run: Arc<Run>,
-    ) -> Self {
+        let run = move |call: &Call<'_>, arguments: Value| {
+            let arguments = serde_json::from_value(arguments)
+                .map_err(|error| ToolError::new(ErrorCode::InvalidArgument, error.to_string()))?;
+            Ok(run(call, arguments)?.untyped())
+        };
         Self {
             name,
             id: None,
             description: words.trim().to_owned(),
-            input_schema,
-            output_schema,
+            input_schema: input_schema::<A>(),
+            output_schema: Some(output_schema::<B>()),
             annotations: Annotations::RUNS,
             examples: Vec::new(),
             binding: None,
             overlap: Overlap::Parallel,
-            run,
+            run: Arc::new(run),
+            read: |arguments| serde_json::from_value::<A>(arguments).map(drop),
         }
     }
 
@@ -153,16 +148,25 @@ impl Tool {
         self
     }
 
+    /// Whether it takes these arguments; else, the first thing that is wrong with them.
+    pub fn check(&self, arguments: Value) -> Result<(), Problem> {
+        let prepared = self.prepared(arguments)?;
+        let given = prepared.clone();
+        (self.read)(prepared).map_err(|error| Problem::new("", &given, error.to_string()))
+    }
+
+    /// Arguments that fit its schema, as its function reads them.
+    pub(crate) fn prepared(&self, arguments: Value) -> Result<Value, Problem> {
+        let arguments = if arguments.is_null() { json!({}) } else { arguments };
+        let arguments = schema::given(&self.input_schema, arguments);
+        schema::check(&self.input_schema, &arguments)?;
+        Ok(arguments)
+    }
+
     /// Runs it with arguments that fit its schema.
     pub(crate) fn run(&self, call: &Call<'_>, arguments: Value) -> Result<Answer, ToolError> {
         (self.run)(call, arguments)
     }
-}
-
-/// Arguments that fit the schema of a type, as that type. What a schema cannot say, its derive may.
-fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
-    serde_json::from_value(arguments)
-        .map_err(|error| ToolError::new(umbo_ops::ErrorCode::InvalidArgument, error.to_string()))
 }
 
 impl fmt::Debug for Tool {

@@ -6,9 +6,9 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tracing::{field, info, info_span};
-use umbo_engine::{Engine, Status, Summary};
+use umbo_engine::{Engine, Summary};
 use umbo_ops::{Call, Caller, ErrorCode, Gatekeeper, Owner, Ticket};
 use umbo_view::Budget;
 use umbo_view::mask::Masker;
@@ -270,7 +270,7 @@ impl Builder {
             .confine(self.confinement)
             .longest_wait(longest_wait)
             .dialect(dialect.name())
-            .tools(tools.iter().map(|tool| tool.name.to_owned()).chain(self.others));
+            .tools(tools.iter().map(|tool| tool.name));
         if let Some(masker) = self.masker {
             caller = caller.masker(masker);
         }
@@ -387,17 +387,17 @@ impl Toolset {
             _ => self.completed(ticket),
         };
         let error = result.as_ref().err().map(|error| error.code);
-        let (structured, text, job) = match result {
-            Ok(Answer { mut structured, text, job }) => {
+        let (structured, text, job, is_cut) = match result {
+            Ok(Answer { mut structured, text, job, is_cut }) => {
                 if !completed.is_empty() {
                     self.dialect.attach(&mut structured, &completed);
                 }
-                (structured, text, job)
+                (structured, text, job, is_cut)
             }
             Err(error) => {
                 let error = error.in_words_of(self.dialect.fields());
                 let shape = || self.dialect.shape(&error);
-                (error.structured.clone().unwrap_or_else(shape), error.message, None)
+                (error.structured.clone().unwrap_or_else(shape), error.message, None, false)
             }
         };
         let structured = self.masked(structured);
@@ -409,6 +409,7 @@ impl Toolset {
             is_error: error.is_some(),
             error,
             job,
+            is_cut,
             completed: completed.into_iter().map(|told| self.masked_completion(told)).collect(),
         }
     }
@@ -422,9 +423,7 @@ impl Toolset {
 
     /// The jobs of the caller that ended unknown to it, in the order in which they ended.
     pub(crate) fn take_ended(&self) -> Vec<Summary> {
-        let mut ended = self.completions.take(self);
-        ended.sort_by_key(ended_at);
-        ended
+        self.completions.take(self)
     }
 
     fn completed(&self, ticket: &Ticket) -> Vec<Completed> {
@@ -442,12 +441,8 @@ impl Toolset {
         let Some(tool) = self.tool(name) else {
             return Err(self.dialect.unknown_tool(name, &self.tools));
         };
-        self.dialect.check_enabled()?;
-        let arguments = if arguments.is_null() { json!({}) } else { arguments };
-        let arguments = schema::given(&tool.input_schema, arguments);
-        if let Err(problem) = schema::check(&tool.input_schema, &arguments) {
-            return Err(self.dialect.refuse(tool, &problem));
-        }
+        let arguments =
+            tool.prepared(arguments).map_err(|problem| self.dialect.refuse(tool, &problem))?;
         let arguments = restored(arguments, &self.masker);
         let cancelled = || ToolError::new(ErrorCode::Cancelled, "tool call cancelled");
         let _turn = match tool.overlap {
@@ -476,14 +471,6 @@ impl Toolset {
             }
             other => other,
         }
-    }
-}
-
-/// When a job ended; one that has not comes last.
-fn ended_at(job: &Summary) -> u64 {
-    match &job.status {
-        Status::Ended(outcome) => outcome.ended_at,
-        Status::Created | Status::Started { .. } => u64::MAX,
     }
 }
 

@@ -34,7 +34,7 @@ const ARROWS: &[(&str, Below)] = &[
         ]),
     ),
     ("umbo-server", Below::Only(&[])),
-    ("umbo-mcp", Below::Only(&["umbo-ops", "umbo-server", "umbo-tools"])),
+    ("umbo-mcp", Below::Only(&["umbo-server", "umbo-tools"])),
     ("umbo", Below::Any),
     ("xtask", Below::Any),
 ];

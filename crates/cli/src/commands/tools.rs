@@ -18,6 +18,9 @@ pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> 
         output::json(&toolset.tools())?;
         return Ok(ExitCode::SUCCESS);
     }
+    if toolset.tools().is_empty() {
+        output::talk(format_args!("umbo: {}", toolset.instructions()));
+    }
     for tool in toolset.tools() {
         let names = |name: &str| -> Vec<&str> {
             let schema = &tool.input_schema[name];
@@ -71,6 +74,7 @@ pub(super) fn toolset_of(
         .confine(confinement)
         .project(context.config.project.clone())
         .settings(settings.tools.dialects.clone())
+        .beside(settings.tools.beside.clone())
         .build()
         .map_err(Failure::new)
 }

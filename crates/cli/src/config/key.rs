@@ -72,7 +72,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 6] {
+fn before_dialects() -> [Key; 7] {
     [
         key(
             "max_running",
@@ -115,6 +115,13 @@ fn before_dialects() -> [Key; 6] {
             Preset::Text("umbo"),
             Tightens::Nothing,
             "whose tools `mcp`, `call` and `tools` have",
+        ),
+        key(
+            "tools.beside",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "tools that an agent has from elsewhere: where one does better, `omp` points to it",
         ),
     ]
 }

@@ -59,6 +59,8 @@ pub(crate) struct Tools {
     pub(crate) listed: (usize, Duration),
     /// The time limit where a contract has none of its own.
     pub(crate) timeout: Option<Duration>,
+    /// Names of tools that an agent has from elsewhere.
+    pub(crate) beside: Vec<String>,
     /// What was said about dialects, by their settings.
     pub(crate) dialects: Vec<(&'static str, SettingValue)>,
 }
@@ -124,6 +126,7 @@ impl Settings {
                     seconds("tools.shell.completed_job_ttl_secs").unwrap_or(Duration::MAX),
                 ),
                 timeout: seconds(timeout).filter(|_| said(timeout)),
+                beside: list(layers, "tools.beside"),
                 dialects: dialects(layers),
             },
             output: Budget {
@@ -161,22 +164,25 @@ fn dialects(layers: &Layers) -> Vec<(&'static str, SettingValue)> {
 }
 
 fn environment(layers: &Layers) -> EnvironmentPolicy {
-    let list = |name: &str| match layers.value(name) {
-        Some(Value::List(list)) => list.clone(),
-        _ => Vec::new(),
-    };
     EnvironmentPolicy {
         inherit: match text(layers, "environment.inherit") {
             Some("none") => Inherit::None,
             Some("core") => Inherit::Core,
             _ => Inherit::All,
         },
-        exclude: list("environment.exclude"),
-        include: list("environment.include"),
+        exclude: list(layers, "environment.exclude"),
+        include: list(layers, "environment.include"),
         set: match layers.value("environment.set") {
             Some(Value::Variables(pairs)) => pairs.clone(),
             _ => Vec::new(),
         },
+    }
+}
+
+fn list(layers: &Layers, name: &str) -> Vec<String> {
+    match layers.value(name) {
+        Some(Value::List(list)) => list.clone(),
+        _ => Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use proptest::collection::{hash_map, vec};
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
+use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
 use umbo_tools::{Ticket, Tool, Toolset, check};
@@ -92,4 +93,84 @@ fn whatever_is_given_is_checked_whole_before_anything_runs() {
     assert!(refused.get() > 1000, "only {} were refused", refused.get());
     // One state directory for all: what any of them had started would be seen.
     assert!(umbo.jobs().is_empty() && !umbo.path().join("ran").exists());
+}
+
+/// Whatever a generator makes of every tool's arguments, right ones among them.
+fn generated(tools: &Toolset) -> Vec<(Tool, Value)> {
+    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });
+    let mut made = Vec::new();
+    for tool in tools.tools() {
+        let properties = tool.input_schema["properties"].as_object().unwrap().len();
+        for picked in 0..40 {
+            let value = anything().new_tree(&mut runner).unwrap().current();
+            let arguments = match picked {
+                0..36 => nearly_right(tool, picked % (properties + 1), value),
+                _ => value,
+            };
+            made.push((tool.clone(), arguments));
+        }
+        // What a field's own kind takes.
+        for (name, schema) in tool.input_schema["properties"].as_object().unwrap() {
+            for value in
+                [json!("a"), json!(7), json!(7.0), json!(true), json!(["a"]), json!({"A": "b"})]
+            {
+                let mut arguments = nearly_right(tool, 0, json!("true"));
+                arguments[name] = value;
+                assert!(schema.is_object());
+                made.push((tool.clone(), arguments));
+            }
+        }
+    }
+    made
+}
+
+fn toolsets(umbo: &Umbo) -> Vec<Toolset> {
+    let toolset = |dialect| {
+        let builder = Toolset::builder().engine(umbo.engine()).directory(umbo.path());
+        builder.dialect(dialect).setting("tools.shell.enabled", true).build().unwrap()
+    };
+    umbo_tools::dialects().into_iter().map(toolset).collect()
+}
+
+#[test]
+fn what_the_schema_takes_the_tool_can_read() {
+    let umbo = Umbo::new();
+    let mut taken = 0;
+    for tools in toolsets(&umbo) {
+        for (tool, arguments) in generated(&tools) {
+            if arguments.is_object() && check(&tool.input_schema, &arguments).is_ok() {
+                taken += 1;
+                let read = tool.check(arguments.clone());
+                assert!(read.is_ok(), "{} {} {arguments}: {read:?}", tools.dialect(), tool.name);
+            }
+        }
+    }
+    assert!(taken > 200, "only {taken} were taken");
+}
+
+/// Reads `[[schema, value]]`, and says of each whether the value fits.
+const JUDGE: &str = r#"
+import json, sys
+from jsonschema import Draft202012Validator
+print(json.dumps([Draft202012Validator(s).is_valid(v) for s, v in json.load(open(sys.argv[1]))]))
+"#;
+
+#[test]
+fn the_checker_agrees_with_a_validator_that_others_wrote() {
+    let umbo = Umbo::new();
+    let mut pairs = Vec::new();
+    for tools in toolsets(&umbo) {
+        pairs.extend(generated(&tools).into_iter().map(|(tool, value)| (tool.input_schema, value)));
+    }
+    let file = umbo.path().join("pairs.json");
+    std::fs::write(&file, json!(pairs).to_string()).unwrap();
+    let mut judge = std::process::Command::new(crate::mcp::installed("python/bin/python"));
+    let said = judge.args(["-c", JUDGE]).arg(&file).output().unwrap();
+    assert!(said.status.success(), "{said:?}");
+    let said: Vec<bool> = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(said.len(), pairs.len());
+    for ((schema, value), fits) in pairs.iter().zip(said) {
+        let ours = check(schema, value);
+        assert_eq!(ours.is_ok(), fits, "{schema} {value}: {ours:?}");
+    }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use umbo_engine::{Engine, Warmth};
 use umbo_tools::dialect::lash::process_events;
+use umbo_tools::dialect::meerkat::{JobId, JobManager, JobStatus};
 use umbo_tools::dialect::tasks::{Risk, TaskStore, Tasks, classify};
 use umbo_tools::{Builder, Overlap, Owner, Ticket, ToolResult, Toolset};
 
@@ -665,4 +666,156 @@ fn the_shell_of_meerkat_is_any_that_the_configuration_names() {
     assert_eq!(missing["error"], "shell_not_installed");
     let message = "Shell not installed: nonesuch. Install from https://nushell.sh";
     assert_eq!(missing["message"], message);
+}
+
+#[test]
+fn the_job_manager_of_meerkat_sees_what_its_tools_see() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "meerkat");
+    let manager = JobManager::of(&tools).unwrap();
+    assert!(JobManager::of(&toolset(&umbo, "lash")).is_none());
+    assert!(manager.drain_completed().is_empty(), "it never waits");
+    let (first, second) = (umbo.fifo("first"), umbo.fifo("second"));
+    let held = |gate: &Path| format!("read x < {}; echo $x; exit 3", gate.display());
+    let early = manager.spawn_job(&held(&first), None, None).unwrap();
+    let late = manager.spawn_job(&held(&second), None, Some(300)).unwrap();
+    assert!(matches!(
+        manager.get_status(&early).unwrap().status,
+        JobStatus::Running { started_at_unix } if started_at_unix > 0
+    ));
+    assert_eq!(manager.get_status(&late).unwrap().timeout_secs, 300);
+    let listed = call(&tools, "shell_jobs", json!({}));
+    assert_eq!(listed.structured, json!(manager.list_jobs().unwrap()));
+    // They end in the other order than they began, and are told in that order.
+    for (gate, id) in [(&second, &late), (&first, &early)] {
+        fs::write(gate, "hi\n").unwrap();
+        let job = umbo.engine().job(id.0.trim_start_matches("job_")).unwrap();
+        job.wait(&[umbo_engine::Condition::Exit], Some(PATIENCE)).unwrap();
+    }
+    let drained = manager.drain_completed();
+    let ids: Vec<&JobId> = drained.iter().map(|completed| &completed.job_id).collect();
+    assert_eq!(ids, [&late, &early]);
+    let JobStatus::Completed { exit_code: Some(3), stdout, .. } = &drained[0].result else {
+        panic!("{drained:?}");
+    };
+    assert_eq!(stdout, "hi\n");
+    assert!(
+        manager.drain_completed().is_empty()
+            && call(&tools, "shell_jobs", json!({})).completed.is_empty()
+    );
+    let nap = manager.spawn_job(&umbo.nap(), None, None).unwrap();
+    manager.cancel_job(&nap).unwrap();
+    assert!(
+        manager.cancel_job(&nap).is_err() && manager.cancel_job(&JobId("job_none".into())).is_err()
+    );
+    assert!(matches!(manager.get_status(&nap).unwrap().status, JobStatus::Cancelled { .. }));
+    assert!(manager.get_status(&JobId("none".into())).is_none());
+    let escape = manager.spawn_job("true", Some("../.."), None).unwrap_err();
+    assert_eq!(escape.code, umbo_tools::ErrorCode::WorkingDirEscape);
+}
+
+#[test]
+fn an_id_of_meerkat_is_one_at_the_command_line_too() {
+    let umbo = Umbo::new();
+    let with = json!({"command": umbo.nap(), "background": true}).to_string();
+    let started = umbo
+        .call(["call", "--dialect", "meerkat", "shell", &with])
+        .env("UMBO_TOOLS_SHELL_ENABLED", "true")
+        .env("UMBO_TOOLS_SHELL_SHELL", "sh")
+        .json();
+    let id = started["job_id"].as_str().unwrap();
+    umbo.call(["stop", id, "--json"]).json();
+    umbo.call(["output", id]).answer();
+}
+
+#[test]
+fn what_ended_first_is_told_first_in_every_dialect() {
+    let umbo = Umbo::new();
+    for (dialect, tool, field, with) in [
+        ("tasks", "Bash", "/task_id", json!({"run_in_background": true})),
+        ("omp", "bash", "/details/async/jobId", json!({"async": true})),
+        ("claude-code", "Bash", "/backgroundTaskId", json!({"run_in_background": true})),
+    ] {
+        let tools = toolset(&umbo, dialect);
+        let ids: Vec<String> = ["one", "two", "three"]
+            .into_iter()
+            .map(|name| {
+                let gate = umbo.fifo(&format!("{dialect}-{name}"));
+                let mut with = with.clone();
+                with["command"] = json!(format!("read x < {}", gate.display()));
+                let started = call(&tools, tool, with);
+                let id = started.structured.pointer(field).unwrap().as_str().unwrap();
+                id.to_owned()
+            })
+            .collect();
+        for name in ["three", "one", "two"] {
+            drop(open_for_writing(&umbo.path().join(format!("{dialect}-{name}"))));
+            let place = ["one", "two", "three"].iter().position(|each| *each == name).unwrap();
+            let job = umbo.engine().job(&ids[place]).unwrap();
+            job.wait(&[umbo_engine::Condition::Exit], Some(PATIENCE)).unwrap();
+        }
+        let told = tools.drain_completed();
+        let order: Vec<Option<&String>> = told
+            .iter()
+            .map(|told| ids.iter().find(|id| told.event.to_string().contains(id.as_str())))
+            .collect();
+        assert_eq!(order, [Some(&ids[2]), Some(&ids[0]), Some(&ids[1])], "{dialect}: {told:?}");
+    }
+}
+
+#[test]
+fn a_task_lives_as_long_as_its_agent_if_that_is_set() {
+    let umbo = Umbo::new();
+    for (lifetime, ends) in [("agent", true), ("detached", false)] {
+        let tools =
+            builder(&umbo, "tasks").setting("tools.tasks.lifetime", lifetime).build().unwrap();
+        let id = start_task(&tools, &umbo.nap());
+        tools.close();
+        let job = umbo.engine().job(&id).unwrap();
+        let is_over = matches!(job.status().unwrap(), umbo_engine::Status::Ended(_));
+        assert_eq!(is_over, ends, "{lifetime}");
+    }
+}
+
+#[test]
+fn the_root_of_recipes_is_the_nearest_project_upward() {
+    let umbo = Umbo::new();
+    let project = umbo.path().join("project");
+    fs::create_dir_all(project.join("deep/down")).unwrap();
+    fs::create_dir(project.join(".git")).unwrap();
+    fs::write(project.join("Makefile"), "where:\n\t@pwd\n").unwrap();
+    let deep = project.join("deep/down");
+    let call = |with: Value| {
+        let words = ["call", "--dialect", "recipe", "project.recipe"];
+        let with = with.to_string();
+        umbo.call([&words[..], &[&with]].concat()).current_dir(&deep)
+    };
+    let told = call(json!({"op": "where"})).json();
+    let told = told["stdout"].as_str().unwrap();
+    assert_eq!(Path::new(told.trim()), fs::canonicalize(&project).unwrap(), "{told}");
+    let escaped = call(json!({"op": "where", "cwd": "../.."})).answer();
+    let escaped = String::from_utf8_lossy(&escaped.stdout).into_owned();
+    assert!(escaped.contains("invalid_params") && escaped.contains("cwd"), "{escaped}");
+}
+
+#[test]
+fn tools_from_elsewhere_are_named_by_the_configuration() {
+    let umbo = Umbo::new();
+    let call = |command: &str| {
+        let with = json!({"command": command}).to_string();
+        umbo.call(["call", "--dialect", "omp", "bash", &with]).env("UMBO_TOOLS_BESIDE", "read,find")
+    };
+    let told = call("cat notes").answer();
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("Blocked: Use the `read` tool"), "{told}");
+}
+
+#[test]
+fn a_setting_that_no_dialect_has_is_refused() {
+    let umbo = Umbo::new();
+    let error = builder(&umbo, "omp").setting("tools.omp.async.enabeld", true).build().unwrap_err();
+    assert!(error.to_string().contains("tools.omp.async.enabled"), "{error}");
+    let error =
+        builder(&umbo, "omp").setting("tools.omp.async.enabled", "yes").build().unwrap_err();
+    assert!(error.to_string().contains("accepted: true or false"), "{error}");
 }

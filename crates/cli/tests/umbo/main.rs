@@ -17,6 +17,7 @@ mod config;
 mod contracts;
 mod dialects;
 mod doctor;
+mod entry_points;
 mod events;
 mod exec;
 mod gate;

@@ -1,6 +1,7 @@
 //! `umbo mcp`: the tools over the Model Context Protocol, frame by frame.
 
 mod approvals;
+mod beside;
 mod clients;
 mod embedded;
 mod http;
@@ -16,6 +17,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
+
+pub(crate) use clients::installed;
 
 use crate::harness::Umbo;
 

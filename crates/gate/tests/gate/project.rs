@@ -97,6 +97,7 @@ pub(crate) fn call<'a>(command: &'a str, cwd: &'a Path) -> Call<'a> {
         recipe: None,
         run: Some("run 1"),
         tools: &[],
+        asks: None,
     }
 }
 

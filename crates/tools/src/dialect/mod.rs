@@ -7,6 +7,11 @@
 //!
 //! [`Builder::with_dialect`]: crate::Builder::with_dialect
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "a tool's function is given its arguments, whether or not it takes them apart"
+)]
+
 mod claude_code;
 mod codex;
 pub mod lash;
@@ -46,8 +51,8 @@ pub trait Dialect: Any + Send + Sync {
     fn arrange(&self, _tools: &mut Vec<Tool>, _caller: &Caller) {}
 
     /// What a model is told about the tools together.
-    fn instructions(&self) -> &str {
-        ""
+    fn instructions(&self) -> String {
+        String::new()
     }
 
     /// What it adds to a system prompt, if these tools can be called.
@@ -58,11 +63,6 @@ pub trait Dialect: Any + Send + Sync {
     /// Whether its lines are written for bash, where there is one.
     fn prefers_bash(&self) -> bool {
         false
-    }
-
-    /// Refuses every call while the dialect is switched off.
-    fn check_enabled(&self) -> Result<(), ToolError> {
-        Ok(())
     }
 
     /// What it says to arguments that do not fit a tool's schema.
@@ -121,7 +121,7 @@ pub(crate) struct Registered {
 }
 
 /// Every dialect there is.
-const REGISTERED: [Registered; 8] = [
+const REGISTERED: &[Registered] = &[
     umbo::REGISTERED,
     claude_code::REGISTERED,
     codex::REGISTERED,
@@ -143,5 +143,31 @@ pub fn settings() -> impl Iterator<Item = &'static Setting> {
 }
 
 pub(crate) fn find(name: &str) -> Option<Registered> {
-    REGISTERED.into_iter().find(|dialect| dialect.name == name)
+    REGISTERED.iter().find(|dialect| dialect.name == name).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::SettingDefault;
+
+    #[test]
+    fn names_and_keys_are_unique_and_defaults_are_of_their_kind() {
+        let mut names = names();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), REGISTERED.len());
+        let declared: Vec<&Setting> = settings().collect();
+        for (place, setting) in declared.iter().enumerate() {
+            let key = setting.key;
+            assert!(key.starts_with("tools.") && !setting.doc.is_empty(), "{key}");
+            assert!(declared[..place].iter().all(|other| other.key != key), "{key}");
+            match setting.default {
+                SettingDefault::Nothing => {}
+                SettingDefault::Text(text) | SettingDefault::As(_, text) => {
+                    assert!(setting.kind.read(text).is_some(), "{key}");
+                }
+            }
+        }
+    }
 }

@@ -19,7 +19,7 @@ fn tools() -> PathBuf {
         .map_or_else(|| workspace.join("target/test-tools"), PathBuf::from)
 }
 
-pub(super) fn installed(path: &str) -> PathBuf {
+pub(crate) fn installed(path: &str) -> PathBuf {
     let path = tools().join(path);
     assert!(path.exists(), "{} is not there; run `cargo xtask setup`", path.display());
     path

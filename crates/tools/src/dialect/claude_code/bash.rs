@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     /// What this command does, in 5-10 words
     #[serde(rename = "description")]
     _description: Option<String>,
-    /// Run this command in the background; read it later with BashOutput
+    #[schemars(description = "Run this command in the background; read it later with BashOutput")]
     run_in_background: Option<bool>,
 }
 

@@ -25,8 +25,8 @@ impl Dialect for ClaudeCode {
         REGISTERED.name
     }
 
-    fn instructions(&self) -> &str {
-        include_str!("instructions.md")
+    fn instructions(&self) -> String {
+        include_str!("instructions.md").to_owned()
     }
 
     fn tools(&self) -> Vec<Tool> {

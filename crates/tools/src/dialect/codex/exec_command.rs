@@ -7,7 +7,7 @@ use serde::Deserialize;
 use umbo_engine::{Command, Login, OnDisconnect, Size, Stdin};
 use umbo_ops::{Call, Ran};
 
-use super::{Output, answer, clamped, name, random};
+use super::{Slice, answer, clamped, name, random};
 use crate::answer::{Answer, ToolError};
 
 const DEFAULT_YIELD_MS: u64 = 10_000;
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     max_output_tokens: Option<u64>,
 }
 
-pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Output>, ToolError> {
+pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Slice>, ToolError> {
     let started = Instant::now();
     let workdir = arguments.workdir.as_deref().filter(|directory| !directory.is_empty());
     let mut request = call.request(&arguments.cmd, workdir);

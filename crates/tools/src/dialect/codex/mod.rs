@@ -30,8 +30,8 @@ impl Dialect for Codex {
         REGISTERED.name
     }
 
-    fn instructions(&self) -> &str {
-        include_str!("instructions.md")
+    fn instructions(&self) -> String {
+        include_str!("instructions.md").to_owned()
     }
 
     fn tools(&self) -> Vec<Tool> {
@@ -53,7 +53,7 @@ impl Dialect for Codex {
 /// What both tools answer with: what is new in a session, and whether it goes on.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Output {
+struct Slice {
     chunk_id: String,
     wall_time_seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ fn answer(
     session: i64,
     started: Instant,
     tokens: Option<u64>,
-) -> Result<Answer<Output>, ToolError> {
+) -> Result<Answer<Slice>, ToolError> {
     // Asked first: what is written after the answer is then still to come.
     let status = job.status()?;
     let view = call.unread(job, call.budget(Some(tokens.unwrap_or(DEFAULT_TOKENS))))?;
@@ -99,7 +99,7 @@ fn answer(
          Original token count: {}\nOutput:\n{output}",
         view.original_tokens
     );
-    let output = Output {
+    let output = Slice {
         chunk_id,
         wall_time_seconds: seconds,
         exit_code: code,

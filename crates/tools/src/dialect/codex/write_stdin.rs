@@ -7,7 +7,7 @@ use serde::Deserialize;
 use umbo_engine::{Condition, Ladder};
 use umbo_ops::{Call, ErrorCode};
 
-use super::{Output, answer, clamped, name};
+use super::{Slice, answer, clamped, name};
 use crate::answer::{Answer, ToolError};
 
 const DEFAULT_YIELD_MS: u64 = 250;
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     max_output_tokens: Option<u64>,
 }
 
-pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Output>, ToolError> {
+pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Slice>, ToolError> {
     let started = Instant::now();
     let (session, tokens) = (arguments.session_id, arguments.max_output_tokens);
     let Some(job) = call.named(&name(session)) else {

@@ -235,11 +235,10 @@ struct Start<'a> {
 
 impl Start<'_> {
     fn request(&self, call: &Call<'_>) -> Result<Request, ToolError> {
-        let given = |text: &Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
-        let mut request = call.request(self.cmd, given(&self.workdir).as_deref());
+        let mut request = call.request(self.cmd, given(self.workdir));
         if let Command::Shell { shell, login, .. } = &mut request.command {
-            match (given(&self.shell), call.variable("SHELL")) {
-                (Some(name), _) => *shell = call.shell_named(&name)?,
+            match (given(self.shell), call.variable("SHELL")) {
+                (Some(name), _) => *shell = call.shell_named(name)?,
                 (None, Some(path)) if std::path::Path::new(&path).is_file() => {
                     *shell = Shell::Path(path.into());
                 }
@@ -251,6 +250,11 @@ impl Start<'_> {
         }
         Ok(request)
     }
+}
+
+/// A text that says something.
+fn given(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !text.is_empty())
 }
 
 /// What a command that ended has to tell, and the sentence it fails with if it may not end so.

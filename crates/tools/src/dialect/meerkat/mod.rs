@@ -42,6 +42,9 @@ pub(super) const REGISTERED: Registered = Registered {
     },
 };
 
+/// What is said while nobody has turned it on.
+const DISABLED: &str = "the tools of meerkat are disabled; set `enabled = true` in [tools.shell], \
+                        or UMBO_TOOLS_SHELL_ENABLED=true";
 /// The label of a background job, which has its timeout in seconds.
 const TIMEOUT: &str = "timeout_secs";
 
@@ -73,8 +76,12 @@ impl Dialect for Meerkat {
         REGISTERED.name
     }
 
+    /// None while it is switched off: a tool that always refuses is no use to a model.
     fn tools(&self) -> Vec<Tool> {
         let state = &self.state;
+        if !state.config.enabled {
+            return Vec::new();
+        }
         vec![
             Tool::with_state(state, "shell", include_str!("shell.md"), shell::run),
             Tool::with_state(
@@ -98,13 +105,17 @@ impl Dialect for Meerkat {
         ]
     }
 
-    fn check_enabled(&self) -> Result<(), ToolError> {
-        if self.state.config.enabled {
-            return Ok(());
+    fn instructions(&self) -> String {
+        if self.state.config.enabled { String::new() } else { DISABLED.to_owned() }
+    }
+
+    fn unknown_tool(&self, name: &str, tools: &[Tool]) -> ToolError {
+        if !self.state.config.enabled {
+            return ToolError::new(ErrorCode::ShellDisabled, DISABLED);
         }
-        let message = "the tools of meerkat are disabled; set `enabled = true` in [tools.shell], \
-                       or UMBO_TOOLS_SHELL_ENABLED=true";
-        Err(ToolError::new(ErrorCode::ShellDisabled, message))
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+        let message = format!("Unknown tool: {name}; there are: {}", names.join(" "));
+        ToolError::new(ErrorCode::UnknownTool, message)
     }
 
     fn refuse(&self, _tool: &Tool, problem: &Problem) -> ToolError {

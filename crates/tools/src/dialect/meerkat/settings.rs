@@ -25,7 +25,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: SettingKind::Flag,
         default: SettingDefault::Text("true"),
         tightens: Tightens::Only(true),
-        doc: "whether `meerkat` works inside of the project only; if set to true, every command of every door does",
+        doc: "whether `meerkat` works inside of the project only; if set to true, every command of every entry point does",
     },
     Setting {
         key: "tools.shell.shell",

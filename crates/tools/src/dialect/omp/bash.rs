@@ -151,9 +151,12 @@ fn request(state: &State, call: &Call<'_>, arguments: &Arguments) -> Result<Requ
         command = rest;
     }
     if state.settings.interceptor {
-        intercepted(call, original, command)?;
+        intercepted(state, call, original, command)?;
     }
-    let command = expand(call, command, Writing::Quoted)?;
+    let mut command = expand(call, command, Writing::Quoted)?;
+    if let Some(prefix) = prefix(state, call) {
+        command = format!("{prefix} {command}");
+    }
     let directory = match directory {
         Some(directory) => Some(expand(call, &directory, Writing::Bare)?),
         None => None,
@@ -164,6 +167,7 @@ fn request(state: &State, call: &Call<'_>, arguments: &Arguments) -> Result<Requ
         request.env.set.push((name.into(), expand(call, value, Writing::Quoted)?.into()));
     }
     request.stdin = Stdin::None;
+    request.profile = state.settings.profile;
     let may_ask = state.has_terminal && call.variable("PI_NO_PTY").is_none_or(|no| no != "1");
     // A background job has nobody at its terminal.
     if arguments.pty == Some(true) && arguments.r#async != Some(true) && may_ask {
@@ -172,10 +176,27 @@ fn request(state: &State, call: &Call<'_>, arguments: &Arguments) -> Result<Requ
     Ok(request)
 }
 
+/// What stands in front of every command: as it was set, or as the variables of the contract say.
+fn prefix(state: &State, call: &Call<'_>) -> Option<String> {
+    let variable = |name| call.variable(name).and_then(|value| value.into_string().ok());
+    let variables = ["PI_SHELL_PREFIX", "CLAUDE_CODE_SHELL_PREFIX"];
+    state.settings.prefix.clone().or_else(|| variables.into_iter().find_map(variable))
+}
+
 /// Refuses what another tool of the caller does better, as it was given and without its `cd`.
-fn intercepted(call: &Call<'_>, original: &str, command: &str) -> Result<(), ToolError> {
-    let tools: Vec<&str> = call.caller.tools().iter().map(String::as_str).collect();
+fn intercepted(
+    state: &State,
+    call: &Call<'_>,
+    original: &str,
+    command: &str,
+) -> Result<(), ToolError> {
+    let known = call.caller.tools().iter().chain(&state.beside);
+    let tools: Vec<&str> = known.map(String::as_str).collect();
     for text in [original, command] {
+        if let Some(rule) = state.settings.rules.iter().find(|rule| rule.fits(text, &tools)) {
+            let message = &rule.message;
+            return Err(error(format!("Blocked: {message}\n\nOriginal command: {original}")));
+        }
         let reading = umbo_command::read(text, Language::Bash);
         if let Some(blocked) = umbo_gate::intercept(original, &reading, &tools) {
             return Err(error(blocked));

@@ -30,7 +30,8 @@ pub(super) const REGISTERED: Registered = Registered {
     settings: settings::SETTINGS,
     open: |host| {
         let settings = OmpSettings::new(host.settings, host.longest_wait);
-        let state = State { settings, has_terminal: host.has_terminal };
+        let (has_terminal, beside) = (host.has_terminal, host.beside.to_vec());
+        let state = State { settings, has_terminal, beside };
         Box::new(Omp { state: Arc::new(state) })
     },
 };
@@ -58,6 +59,8 @@ struct State {
     settings: OmpSettings,
     /// Whether a person sits at the terminal that `pty` asks for.
     has_terminal: bool,
+    /// Names of tools that the caller has from elsewhere.
+    beside: Vec<String>,
 }
 
 impl Dialect for Omp {

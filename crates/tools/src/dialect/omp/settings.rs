@@ -2,10 +2,16 @@
 
 use std::time::Duration;
 
+use regex::Regex;
+use umbo_engine::Profile;
+
 use crate::settings::{Setting, SettingDefault, SettingKind, Settings, Tightens};
 
 const THRESHOLD: &str = "tools.omp.bash.auto_background.threshold_ms";
 const POLL_WAIT: &str = "tools.omp.async.poll_wait_duration";
+
+const RULES: &str = "tools.omp.bash_interceptor.rules";
+const PREFIX: &str = "tools.omp.shell.prefix";
 
 /// How long `job` may wait, in words and in seconds.
 const POLL_WAITS: [(&str, u64); 5] = [("5s", 5), ("10s", 10), ("30s", 30), ("1m", 60), ("5m", 300)];
@@ -55,6 +61,27 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "whether commands are blocked there that another tool of the agent does better",
     },
     Setting {
+        key: RULES,
+        kind: SettingKind::List,
+        default: SettingDefault::Text(""),
+        tightens: Tightens::More,
+        doc: "more of them: a pattern, ` => `, the tool, and perhaps `: ` and what is said",
+    },
+    Setting {
+        key: PREFIX,
+        kind: SettingKind::Text,
+        default: SettingDefault::Nothing,
+        tightens: Tightens::Nothing,
+        doc: "what stands in front of every command there, as `nice`",
+    },
+    Setting {
+        key: "tools.omp.shell.snapshot",
+        kind: SettingKind::Flag,
+        default: SettingDefault::Text("false"),
+        tightens: Tightens::Nothing,
+        doc: "whether commands there have the aliases, functions and variables of one's own shell",
+    },
+    Setting {
         key: "tools.omp.recipe.enabled",
         kind: SettingKind::Flag,
         default: SettingDefault::Text("true"),
@@ -64,7 +91,7 @@ pub(super) const SETTINGS: &[Setting] = &[
 ];
 
 /// What they come to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of the contract")]
 pub(super) struct OmpSettings {
     /// `async.enabled`: whether `bash` takes `async`.
@@ -79,6 +106,12 @@ pub(super) struct OmpSettings {
     pub(super) max_jobs: usize,
     /// `bashInterceptor.enabled`: whether commands are blocked that a tool of the caller does better.
     pub(super) interceptor: bool,
+    /// Rules of the user's own.
+    pub(super) rules: Vec<Rule>,
+    /// `shell.prefix`: what stands in front of a command.
+    pub(super) prefix: Option<String>,
+    /// Whether the user's shell set-up is loaded.
+    pub(super) profile: Profile,
     /// `recipe.enabled`: whether there is `recipe`, where there are tasks.
     pub(super) recipe: bool,
 }
@@ -105,7 +138,72 @@ impl OmpSettings {
             poll_wait: within(POLL_WAIT, poll_wait),
             max_jobs: settings.count("tools.omp.async.max_jobs"),
             interceptor: settings.flag("tools.omp.bash_interceptor.enabled"),
+            rules: settings.list(RULES).iter().filter_map(|text| Rule::read(text)).collect(),
+            prefix: settings.text(PREFIX).map(str::to_owned).filter(|prefix| !prefix.is_empty()),
+            profile: if settings.flag("tools.omp.shell.snapshot") {
+                Profile::Snapshot
+            } else {
+                Profile::None
+            },
             recipe: settings.flag("tools.omp.recipe.enabled"),
         }
+    }
+}
+
+/// A pattern of commands that a tool of the caller does better.
+#[derive(Debug, Clone)]
+pub(super) struct Rule {
+    pattern: Regex,
+    tool: String,
+    pub(super) message: String,
+}
+
+impl Rule {
+    /// Read from `PATTERN => TOOL: MESSAGE`. One whose pattern is none is skipped, as the contract has
+    /// it.
+    fn read(text: &str) -> Option<Self> {
+        let (pattern, rest) = text.rsplit_once(" => ")?;
+        let (tool, message) = rest.split_once(": ").unwrap_or((rest, ""));
+        let (tool, message) = (tool.trim().to_owned(), message.trim());
+        let message = if message.is_empty() {
+            format!("Use the `{tool}` tool instead.")
+        } else {
+            message.to_owned()
+        };
+        Some(Self { pattern: Regex::new(pattern.trim()).ok()?, tool, message })
+    }
+
+    /// Whether it blocks a command, which it does only if there is its tool.
+    pub(super) fn fits(&self, command: &str, tools: &[&str]) -> bool {
+        tools.contains(&self.tool.as_str()) && self.pattern.is_match(command)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_wait_that_can_be_chosen_is_a_time() {
+        let kind = SETTINGS.iter().find(|setting| setting.key == POLL_WAIT).unwrap().kind;
+        assert_eq!(kind, SettingKind::Choice(&["5s", "10s", "30s", "1m", "5m"]));
+        for (word, seconds) in POLL_WAITS {
+            let mut settings = Settings::of(SETTINGS);
+            settings.set(SETTINGS, POLL_WAIT, word.into()).unwrap();
+            let read = OmpSettings::new(&settings, Duration::from_secs(40));
+            assert_eq!(read.poll_wait, Duration::from_secs(seconds), "as long as it was set");
+        }
+        let unset = OmpSettings::new(&Settings::of(SETTINGS), Duration::from_secs(2));
+        assert_eq!(unset.poll_wait, Duration::from_secs(2), "no longer than a client waits");
+    }
+
+    #[test]
+    fn a_rule_blocks_what_it_matches_if_there_is_its_tool() {
+        let rule = Rule::read(r"^\s*npm (test|run) => recipe: Use `recipe`.").unwrap();
+        assert!(rule.fits("npm test", &["bash", "recipe"]) && !rule.fits("npm test", &["bash"]));
+        assert!(!rule.fits("echo npm test", &["recipe"]));
+        assert_eq!(rule.message, "Use `recipe`.");
+        assert_eq!(Rule::read("x => t").unwrap().message, "Use the `t` tool instead.");
+        assert!(Rule::read("( => recipe").is_none() && Rule::read("no arrow").is_none());
     }
 }

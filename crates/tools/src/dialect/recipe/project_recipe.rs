@@ -55,7 +55,7 @@ pub(super) fn run(
     let ended = execute(&recipe, &selection.command, &directory, timeout)?;
     let text = format!("$ {}\n{}", selection.command, ended.text());
     let output = Output {
-        runner: selection.runner.to_string(),
+        runner: selection.runner.clone(),
         command: selection.command,
         stdout: ended.stdout,
         stderr: ended.stderr,

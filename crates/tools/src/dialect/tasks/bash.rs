@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use umbo_engine::{End, Job, OnDisconnect, Outcome, Stdin};
 use umbo_ops::{Call, ErrorCode, Ran, label_wait};
 
-use super::{DESCRIPTION, State, TaskSnapshot};
+use super::{DESCRIPTION, State, TaskSnapshot, asks};
 use crate::answer::{Answer, ToolError};
 use crate::time::millis;
 
@@ -66,6 +66,8 @@ pub(super) fn run(
     call: &Call<'_>,
     arguments: Arguments,
 ) -> Result<Answer<Output>, ToolError> {
+    let asks = asks::reason(&arguments.command, call.caller.gate.mode());
+    let call = &call.asking(asks.as_deref());
     let description = arguments.description.unwrap_or_default();
     let mut task = TaskSnapshot::new(&arguments.command, &description);
     task.agent_id = call.caller.owner.clone().unwrap_or_default();

@@ -3,6 +3,7 @@
 //! A task is a job whose name is the task's id, so it is there for the next process too; the
 //! [`TaskStore`] of the dialect mirrors the tasks of this one for whoever observes it.
 
+mod asks;
 mod bash;
 mod mirror;
 mod settings;
