@@ -4,6 +4,7 @@ mod bench;
 mod ci;
 mod failure;
 mod fuzz;
+mod oracle;
 mod proc;
 mod promises;
 mod scratch;
@@ -34,6 +35,7 @@ cargo xtask VERB
   bench gate           deciding about them, and what asking and recording cost
   bench recipes        finding the tasks of 200 packages
   fuzz TARGET|all [SECONDS]   any bytes at what reads them (60)
+  oracle NAME          the runtime behind a dialect (meerkat) beside umbo, on the same calls
   soak [N]             short commands, each checked byte for byte (100000)
 
 bench and soak take --state DIR for where their jobs are kept; else in the directory for
@@ -65,6 +67,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "gate"] => bench::example("umbo-tools", "gate"),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection"),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["oracle", rest @ ..] => oracle::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         [] | ["help" | "--help" | "-h"] => {
             say(USAGE);

@@ -72,18 +72,27 @@ fn whole_numbers(schema: &Value, value: &mut Value) {
                 whole_numbers(&schema["items"], item);
             }
         }
-        Value::Number(number) if schema["type"] == "integer" && number.is_f64() => {
+        Value::Number(number) if takes_integers(schema) && number.is_f64() => {
             let number = number.as_f64().unwrap_or_default();
             if number.fract() == 0.0 {
                 *value = saturated(number);
             }
         }
         // What no type of ours can hold is as much as it can.
-        Value::Number(number) if schema["type"] == "integer" && number.as_i64().is_none() => {
+        Value::Number(number) if takes_integers(schema) && number.as_i64().is_none() => {
             *value = Value::from(i64::MAX);
         }
         _ => {}
     }
+}
+
+/// Whether the only numbers that it takes are whole.
+fn takes_integers(schema: &Value) -> bool {
+    let is = |kind: &str| match &schema["type"] {
+        Value::Array(kinds) => kinds.iter().any(|each| each == kind),
+        one => one == kind,
+    };
+    is("integer") && !is("number")
 }
 
 /// A whole number, or the nearest one that can be held.
@@ -404,7 +413,11 @@ mod tests {
 
     #[test]
     fn a_whole_number_is_one_however_it_is_written() {
-        let schema = json!({"properties": {"n": {"type": "integer"}, "x": {"type": "number"}}});
+        let schema = json!({"properties": {
+            "n": {"type": "integer"},
+            "m": {"type": ["integer", "string"]},
+            "x": {"type": "number"},
+        }});
         for (written, whole) in [
             (json!(3.0), json!(3)),
             (json!(-2.0), json!(-2)),
@@ -412,10 +425,8 @@ mod tests {
             (json!(u64::MAX), json!(i64::MAX)),
             (json!(2.5), json!(2.5)),
         ] {
-            assert_eq!(
-                given(&schema, json!({"n": written, "x": 3.0})),
-                json!({"n": whole, "x": 3.0})
-            );
+            let written = json!({"n": written, "m": written, "x": 3.0});
+            assert_eq!(given(&schema, written), json!({"n": whole, "m": whole, "x": 3.0}));
         }
     }
 

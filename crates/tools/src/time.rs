@@ -13,6 +13,16 @@ pub(crate) fn seconds(number: f64) -> Duration {
     Duration::try_from_secs_f64(number).unwrap_or(LONGEST).min(LONGEST)
 }
 
+/// The limit that a timeout is: 0 is none.
+pub(crate) fn limit(timeout: Duration) -> Option<Duration> {
+    Some(timeout).filter(|timeout| !timeout.is_zero())
+}
+
+/// How long to wait for what has this limit, and for the climb to SIGKILL beyond it.
+pub(crate) fn wait_for(limit: Option<Duration>, beyond: Duration) -> Duration {
+    limit.map_or(Duration::MAX, |limit| limit.saturating_add(beyond))
+}
+
 /// A number of milliseconds.
 pub(crate) fn millis(number: f64) -> Duration {
     seconds(number / 1000.0)
@@ -31,5 +41,8 @@ mod tests {
         }
         assert_eq!(seconds(f64::INFINITY), LONGEST);
         assert_eq!(millis(1e308), LONGEST);
+        assert_eq!((limit(seconds(0.0)), limit(seconds(2.0))), (None, Some(seconds(2.0))));
+        assert_eq!(wait_for(None, seconds(1.0)), Duration::MAX);
+        assert_eq!(wait_for(Some(seconds(2.0)), seconds(1.0)), seconds(3.0));
     }
 }

@@ -149,11 +149,11 @@ fn what_the_schema_takes_the_tool_can_read() {
 }
 
 /// Reads `[[schema, value]]`, and says of each whether the value fits.
-const JUDGE: &str = r#"
+const JUDGE: &str = r"
 import json, sys
 from jsonschema import Draft202012Validator
 print(json.dumps([Draft202012Validator(s).is_valid(v) for s, v in json.load(open(sys.argv[1]))]))
-"#;
+";
 
 #[test]
 fn the_checker_agrees_with_a_validator_that_others_wrote() {

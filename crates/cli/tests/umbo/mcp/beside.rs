@@ -1,6 +1,9 @@
 //! What contracts have and the protocol has no field for: it reaches clients in `_meta` and in blocks
 //! of text that stand for themselves.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use serde_json::{Value, json};
 use umbo_engine::Condition;
 
@@ -18,7 +21,16 @@ fn client(umbo: &Umbo, dialect: &str) -> Client {
     client
 }
 
-fn ends(umbo: &Umbo, job: &str) {
+/// A line that waits until it is let go.
+fn held(umbo: &Umbo, name: &str, then: &str) -> (PathBuf, String) {
+    let gate = umbo.fifo(name);
+    let line = format!("read x < {}; {then}", gate.display());
+    (gate, line)
+}
+
+/// Lets a line go, and waits for its end.
+fn ends(umbo: &Umbo, gate: &Path, job: &str) {
+    fs::write(gate, "\n").unwrap();
     let job = umbo.engine().job(job).unwrap();
     job.wait(&[Condition::Exit], Some(PATIENCE)).unwrap();
 }
@@ -41,10 +53,11 @@ fn ids_examples_and_other_names_of_tools_are_listed() {
 fn the_message_of_meerkat_is_json_by_itself() {
     let umbo = Umbo::new();
     let mut client = client(&umbo, "meerkat");
-    let with = json!({"command": "echo hi; exit 3", "background": true});
+    let (gate, line) = held(&umbo, "held", "echo hi; exit 3");
+    let with = json!({"command": line, "background": true});
     let started = client.call("shell", &with);
     let id = started["job_id"].as_str().unwrap();
-    ends(&umbo, id.trim_start_matches("job_"));
+    ends(&umbo, &gate, id.trim_start_matches("job_"));
     let result = client.tool("shell_jobs", &json!({}));
     let message = result["content"][1]["text"].as_str().unwrap();
     let message: Value = serde_json::from_str(message).unwrap();
@@ -61,17 +74,19 @@ fn the_message_of_meerkat_is_json_by_itself() {
 fn the_end_of_a_job_of_omp_and_of_a_task_are_data_too() {
     let umbo = Umbo::new();
     let mut omp = client(&umbo, "omp");
-    let started = omp.call("bash", &json!({"command": "echo hi", "async": true}));
+    let (gate, line) = held(&umbo, "held", "echo hi");
+    let started = omp.call("bash", &json!({"command": line, "async": true}));
     let id = started["details"]["async"]["jobId"].as_str().unwrap().to_owned();
-    ends(&umbo, &id);
+    ends(&umbo, &gate, &id);
     let told = omp.tool("bash", &json!({"command": "true"}))["_meta"]["umbo/completed"].clone();
     let expected = json!({"state": "completed", "jobId": id, "type": "bash"});
     assert_eq!(told[0]["details"]["async"], expected, "{told}");
     omp.close();
     let mut tasks = client(&umbo, "tasks");
-    let started = tasks.call("Bash", &json!({"command": "echo hi", "run_in_background": true}));
+    let (gate, line) = held(&umbo, "later", "echo hi");
+    let started = tasks.call("Bash", &json!({"command": line, "run_in_background": true}));
     let id = started["task_id"].as_str().unwrap().to_owned();
-    ends(&umbo, &id);
+    ends(&umbo, &gate, &id);
     let result = tasks.tool("task_list", &json!({}));
     let told = &result["_meta"]["umbo/completed"][0];
     assert_eq!((&told["id"], &told["output"]), (&json!(id), &json!("hi\n")), "{result}");

@@ -10,7 +10,7 @@ use umbo_view::Stream;
 
 use super::exit_code;
 use crate::answer::{Answer, ToolError};
-use crate::time::millis;
+use crate::time::{limit, millis};
 
 const DEFAULT_TIMEOUT_MS: f64 = 120_000.0;
 const LONGEST_TIMEOUT_MS: f64 = 600_000.0;
@@ -56,7 +56,7 @@ pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Output
     }
     let timeout = arguments.timeout.unwrap_or(DEFAULT_TIMEOUT_MS).min(LONGEST_TIMEOUT_MS);
     let timeout = millis(timeout);
-    request.limits.wall = Some(timeout);
+    request.limits.wall = limit(timeout);
     request.on_disconnect = OnDisconnect::Stop;
     let wait = call.caller.longest_wait;
     match call.run(&request, wait)? {

@@ -2,6 +2,7 @@
 
 mod cancel_process;
 mod exec_command;
+mod kept_text;
 mod list_process_handles;
 mod process_events;
 mod start_command;
@@ -12,13 +13,16 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use umbo_engine::{Command, End, Job, Login, Outcome, Request, Shell, Status, Summary};
-use umbo_ops::{Call, ErrorCode, text};
+use umbo_ops::{Call, ErrorCode, JobLog, text};
+use umbo_view::{Reader, ViewOptions};
 
 use super::{Dialect, Registered};
 use crate::answer::ToolError;
 use crate::completed::Completed;
 use crate::guidance::Guidance;
 use crate::tool::{Annotations, Tool};
+
+use kept_text::KeptText;
 
 pub use process_events::{ProcessEvent, ProcessEvents, process_events};
 
@@ -265,7 +269,13 @@ fn finished(
     most_tokens: Option<u64>,
     timeout_ms: u64,
 ) -> Result<(Finished, Option<String>), ToolError> {
-    let view = call.view(job, 0, None, call.budget(most_tokens))?;
+    let options = ViewOptions {
+        budget: call.budget(most_tokens),
+        minimize: call.caller.minimize,
+        ..ViewOptions::default()
+    };
+    let log = KeptText(JobLog::open(job)?);
+    let view = Reader::new(log).mask(&call.caller.masker).view(&options)?;
     let output = text(&view);
     // What was taken out of it, be it noise or too much, is still in the file.
     let is_raw = output.len() as u64 == outcome.total_bytes;

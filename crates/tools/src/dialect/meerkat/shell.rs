@@ -13,6 +13,7 @@ use umbo_view::Stream;
 
 use super::{JobId, State, TIMEOUT, blocked, failed, io_error, lost, output};
 use crate::answer::{Answer, ToolError};
+use crate::time::{limit, wait_for};
 
 /// What the climb to SIGKILL and its proof may take beyond the timeout.
 const KILL_TIMEOUT: Duration = Duration::from_secs(20);
@@ -84,7 +85,7 @@ pub(super) fn run(
         return Ok(Answer::json(Output::Started(started)));
     }
     let request = request(state, call, line, working_dir, seconds)?;
-    foreground(state, call, &request, seconds)
+    foreground(state, call, &request)
 }
 
 /// Starts a command that nobody waits for.
@@ -127,7 +128,7 @@ fn request(
     // The full environment, as it is.
     request.env.attendance = Attendance::Attended;
     request.stdin = Stdin::None;
-    request.limits.wall = Some(Duration::from_secs(seconds));
+    request.limits.wall = limit(Duration::from_secs(seconds));
     request.on_disconnect = OnDisconnect::Stop;
     Ok(request)
 }
@@ -136,10 +137,9 @@ fn foreground(
     state: &State,
     call: &Call<'_>,
     request: &Request,
-    seconds: u64,
 ) -> Result<Answer<Output>, ToolError> {
     let _place = Place::take(state, call)?;
-    let wait = Duration::from_secs(seconds).saturating_add(KILL_TIMEOUT);
+    let wait = wait_for(request.limits.wall, KILL_TIMEOUT);
     let Ran::Ended(job, outcome) =
         call.run(request, wait).map_err(|problem| refused(request, problem))?
     else {

@@ -18,6 +18,7 @@ use crate::answer::ToolError;
 use crate::cut::with_rest;
 use crate::schema::Problem;
 use crate::settings::{Setting, SettingDefault, SettingKind, Tightens};
+use crate::time::{limit, wait_for};
 use crate::tool::Tool;
 
 pub(super) const REGISTERED: Registered = Registered {
@@ -124,9 +125,9 @@ fn execute(
     request.terminal = Some(Size::default());
     // Nobody types: who asks reads the end of input, instead of waiting until the timeout.
     request.stdin = Stdin::Bytes(Vec::new());
-    request.limits.wall = Some(timeout);
+    request.limits.wall = limit(timeout);
     request.on_disconnect = OnDisconnect::Stop;
-    match call.run(&request, timeout.saturating_add(KILL_TIMEOUT))? {
+    match call.run(&request, wait_for(request.limits.wall, KILL_TIMEOUT))? {
         Ran::Ended(job, outcome) => ended(call, &job, &outcome),
         Ran::Running(job) => match job.status() {
             Ok(Status::Ended(outcome)) => ended(call, &job, &outcome),

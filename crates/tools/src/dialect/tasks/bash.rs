@@ -9,7 +9,7 @@ use umbo_ops::{Call, ErrorCode, Ran, label_wait};
 
 use super::{DESCRIPTION, State, TaskSnapshot, asks};
 use crate::answer::{Answer, ToolError};
-use crate::time::millis;
+use crate::time::{limit, millis};
 
 const DEFAULT_TIMEOUT_MS: f64 = 120_000.0;
 
@@ -91,7 +91,7 @@ pub(super) fn run(
     let timeout = millis(arguments.timeout.unwrap_or(DEFAULT_TIMEOUT_MS));
     let wait = call.caller.longest_wait;
     label_wait(&mut request, wait);
-    request.limits.wall = Some(timeout);
+    request.limits.wall = limit(timeout);
     request.on_disconnect = OnDisconnect::Stop;
     match call.run(&request, wait)? {
         Ran::Ended(job, outcome) => foreground(call, &job, &outcome, timeout),
