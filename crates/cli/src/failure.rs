@@ -108,7 +108,24 @@ impl fmt::Display for Failure {
 
 impl From<umbo_engine::Error> for Failure {
     fn from(error: umbo_engine::Error) -> Self {
-        Self::coded(error.code(), error.field().map(str::to_owned), error)
+        let message = format!("{error}{}", advice(&error));
+        Self::coded(error.code(), error.field().map(str::to_owned), message)
+    }
+}
+
+/// What a person at the command line can do about an error of the engine.
+fn advice(error: &umbo_engine::Error) -> String {
+    use umbo_engine::Error;
+    match error {
+        Error::State { .. } => "; set UMBO_STATE_DIR to a place of your own".into(),
+        Error::UnknownJob(_) => "; `umbo jobs --all` lists them".into(),
+        Error::Full { .. } => "; stop one, wait, or allow more (UMBO_MAX_RUNNING, or max_running \
+                               in the configuration)"
+            .into(),
+        Error::Unresponsive { job, .. } => {
+            format!("; `umbo stop --kill {job}` ends it from outside")
+        }
+        _ => String::new(),
     }
 }
 

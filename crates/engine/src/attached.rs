@@ -136,6 +136,12 @@ impl Attached {
         }
     }
 
+    /// The connection to its supervisor, while there is one.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn socket(&self) -> Option<&OwnedFd> {
+        self.supervisor.as_ref().map(|supervisor| &supervisor.socket)
+    }
+
     /// Lets go: the job runs on, whatever its request says about disconnection.
     pub fn detach(self) -> Job {
         if self.on_disconnect == OnDisconnect::Stop && self.supervisor.is_some() {

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::attached::{Attached, Sent};
 use crate::clock;
 use crate::error::{Error, Result};
@@ -72,7 +74,8 @@ impl Default for Listed {
 }
 
 /// Which jobs a list has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Those that run or wait, and those that ended not long ago.
     #[default]
@@ -85,18 +88,50 @@ pub enum Scope {
 #[derive(Debug)]
 pub struct Builder {
     state: PathBuf,
-    supervisor: Option<PathBuf>,
+    supervisor: Option<Named>,
     warmth: Warmth,
     max_running: usize,
     retention: Retention,
     listed: Listed,
 }
 
+/// The executable that supervises.
+#[derive(Debug)]
+enum Named {
+    Path(PathBuf),
+    /// To be looked for in the search path of this process.
+    OnPath(String),
+}
+
+impl Named {
+    fn find(self) -> Result<PathBuf> {
+        match self {
+            Self::Path(path) => Ok(path),
+            Self::OnPath(name) => {
+                let searched = std::env::var_os("PATH").unwrap_or_default();
+                shell::search(OsStr::new(&name), &searched).ok_or_else(|| Error::NoSupervisor {
+                    name,
+                    searched: searched.to_string_lossy().into_owned(),
+                })
+            }
+        }
+    }
+}
+
 impl Builder {
-    /// The executable whose supervisors are used, instead of this program itself: an `umbo`.
+    /// The executable whose supervisors are used, instead of this program itself: an `umbo`, or
+    /// any program that calls [`init`](crate::init) first. For libraries that do not own `main`: a
+    /// test, a plugin, a `cdylib`.
     #[must_use]
     pub fn supervisor(mut self, program: impl Into<PathBuf>) -> Self {
-        self.supervisor = Some(program.into());
+        self.supervisor = Some(Named::Path(program.into()));
+        self
+    }
+
+    /// As [`Builder::supervisor`], looked for by its name (`umbo`) in the `PATH` of this process.
+    #[must_use]
+    pub fn supervisor_on_path(mut self, name: impl Into<String>) -> Self {
+        self.supervisor = Some(Named::OnPath(name.into()));
         self
     }
 
@@ -139,7 +174,7 @@ impl Builder {
     /// Opens the engine.
     pub fn open(self) -> Result<Engine> {
         let program = match self.supervisor {
-            Some(program) => program,
+            Some(named) => named.find()?,
             None if INITIALISED.load(Ordering::Relaxed) => PathBuf::from("/proc/self/exe"),
             None => return Err(Error::NotInitialised),
         };
@@ -190,7 +225,7 @@ impl Engine {
         Ok(self.spawn(request)?.detach())
     }
 
-    /// Runs a job to its end.
+    /// Runs a job to its end. [`Engine::output`] and [`Engine::read`] give what it wrote, too.
     pub fn run(&self, request: &Request) -> Result<(Job, Outcome)> {
         let mut attached = self.launch(request, News::End)?;
         let outcome = attached.wait(None)?;

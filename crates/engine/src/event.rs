@@ -10,6 +10,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,13 @@ pub struct Event {
     /// What.
     #[serde(flatten)]
     pub kind: EventKind,
+}
+
+impl Event {
+    /// When it happened.
+    pub fn time(&self) -> SystemTime {
+        clock::time(self.at)
+    }
 }
 
 /// What can happen to a job.
@@ -93,7 +101,7 @@ impl EventKind {
 }
 
 /// What a reader of the journal gets.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Item {
     /// An event.
@@ -110,7 +118,7 @@ pub enum Item {
 }
 
 /// The word "gap", for readers of JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GapKind {
     /// Events are missing here.

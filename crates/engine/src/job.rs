@@ -1,17 +1,22 @@
 //! One job, seen from outside: read it, write to it, wait for it, stop it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use serde::{Deserialize, Serialize};
 
+use crate::clock;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::id::JobId;
+use crate::line::Line;
 use crate::log::{Log, OUTPUT};
 use crate::outcome::Outcome;
 use crate::reconcile::{self, Truth};
@@ -36,7 +41,8 @@ pub struct Job {
 }
 
 /// Where a job is in its life.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It waits for its turn.
     Created,
@@ -63,7 +69,8 @@ impl Status {
 }
 
 /// A job in a list.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// The job.
     pub job: JobId,
@@ -94,7 +101,7 @@ pub struct Summary {
 }
 
 /// What was typed into a job.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Typed {
     /// How many bytes.
     pub total: u64,
@@ -110,6 +117,16 @@ impl std::fmt::Debug for Typed {
 }
 
 impl Summary {
+    /// When it was asked for.
+    pub fn created(&self) -> SystemTime {
+        clock::time(self.created_at)
+    }
+
+    /// When its command was started, if it was.
+    pub fn started(&self) -> Option<SystemTime> {
+        self.started_at().map(clock::time)
+    }
+
     /// When its command was started, in microseconds since 1970.
     pub fn started_at(&self) -> Option<u64> {
         match &self.status {
@@ -138,9 +155,29 @@ impl Job {
         &self.id
     }
 
-    /// The file with the exact bytes it wrote.
+    /// The file with the exact bytes it wrote. Superseded: a job of another machine has none; read
+    /// [`Job::log`], and name [`Job::output_url`] to a person.
     pub fn output_path(&self) -> PathBuf {
         self.directory().file(OUTPUT)
+    }
+
+    /// Where its output is: a `file://` URL.
+    pub fn output_url(&self) -> String {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+        let mut url = String::from("file://");
+        for byte in self.output_path().as_os_str().as_bytes() {
+            if is_plain(*byte) {
+                url.push(char::from(*byte));
+            } else {
+                let _ = write!(url, "%{byte:02X}");
+            }
+        }
+        url
+    }
+
+    /// What wakes somebody who waits for it.
+    pub(crate) fn watch(&self) -> Line {
+        Line::open(self)
     }
 
     /// Where it is in its life, and the truth about it.

@@ -1,10 +1,11 @@
 //! How a job ended. One type for pipe and terminal, and it covers the whole space: there is no
 //! combination of fields that contradicts the state.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use crate::clock;
 use crate::id::JobId;
 
 /// The exit record of a job, as written to its `outcome` file.
@@ -276,6 +277,16 @@ impl Outcome {
             End::Lost { .. } => true,
             End::Exited { .. } | End::Signaled { .. } | End::FailedToStart { .. } => false,
         }
+    }
+
+    /// When the command was started; `None` if it never was.
+    pub fn started(&self) -> Option<SystemTime> {
+        self.started_at.map(clock::time)
+    }
+
+    /// When the job was over.
+    pub fn ended(&self) -> SystemTime {
+        clock::time(self.ended_at)
     }
 
     /// From start to end.
