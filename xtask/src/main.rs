@@ -34,7 +34,9 @@ cargo xtask VERB
   bench gate           deciding about them, and what asking and recording cost
   bench recipes        finding the tasks of 200 packages
   fuzz TARGET [SECONDS]   any bytes at command_read, rulefile, schema or view (60)
-  soak [N]             short commands, each checked byte for byte (100000)
+  soak [MINUTES]       jobs of all kinds while every kind of process is killed and the disk fills
+                       up, held against a model (30); --seed N chooses the same again
+  soak bytes [N]       short commands, each checked byte for byte (100000)
 
 bench and soak take --state DIR for where their jobs are kept; else in the directory for
 temporary files.";

@@ -19,6 +19,18 @@ pub(crate) fn supervisors(state: &Path) -> Vec<u32> {
     .collect()
 }
 
+/// The clients of a state directory: processes of umbo that name it and are no supervisors.
+pub(crate) fn clients(state: &Path) -> Vec<u32> {
+    let state = state.to_string_lossy();
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| {
+        let words = words(*pid);
+        words.iter().any(|word| word == "exec") && words.iter().any(|word| *word == state)
+    })
+    .collect()
+}
+
 /// The words a process was started with.
 fn words(pid: u32) -> Vec<String> {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

@@ -13,6 +13,7 @@ use umbo_engine::{Builder, Engine, Environment, Request};
 
 use crate::failure::{Done, Failure};
 use crate::proc;
+use crate::soak::Seed;
 use crate::workspace::{cargo, execute, say};
 
 /// How long the last processes may take to go.
@@ -23,17 +24,22 @@ pub(crate) struct Options<'a> {
     /// Its number or size.
     pub(crate) amount: Option<&'a str>,
     state: Option<&'a str>,
+    seed: Option<&'a str>,
 }
 
 impl<'a> Options<'a> {
     pub(crate) fn parse(words: &[&'a str]) -> Done<Self> {
-        let mut options = Self { amount: None, state: None };
+        let mut options = Self { amount: None, state: None, seed: None };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
                 "--state" => {
                     let directory = words.next().ok_or_else(|| Failure::new("--state DIR"))?;
                     options.state = Some(directory);
+                }
+                "--seed" => {
+                    let number = words.next().ok_or_else(|| Failure::new("--seed NUMBER"))?;
+                    options.seed = Some(number);
                 }
                 flag if flag.starts_with('-') => {
                     return Err(Failure::new(format!("no such option: {flag}")));
@@ -47,6 +53,15 @@ impl<'a> Options<'a> {
     pub(crate) fn number(&self, otherwise: usize) -> Done<usize> {
         let Some(text) = self.amount else { return Ok(otherwise) };
         text.parse().map_err(|_| Failure::new(format!("{text:?} is no number")))
+    }
+}
+
+impl Options<'_> {
+    /// The seed of a run that is made again.
+    pub(crate) fn seed(&self) -> Done<Option<Seed>> {
+        let Some(text) = self.seed else { return Ok(None) };
+        let number = text.parse().map_err(|_| Failure::new(format!("{text:?} is no seed")))?;
+        Ok(Some(Seed::new(number)))
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::attached::{Attached, Sent};
+use crate::attached::{Attached, Given, Sent};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::event::Journal;
@@ -18,22 +18,30 @@ use crate::id::JobId;
 use crate::idempotency::{Claim, fingerprint};
 use crate::job::{Job, Status, Summary};
 use crate::line::Line;
+use crate::lost::{self, Truth};
 use crate::outcome::Outcome;
 use crate::prune;
-use crate::reconcile::{self, Truth};
 use crate::request::{Command, Request, Stdin};
 use crate::session;
 use crate::shell::{self, Invocation};
 use crate::spare::{Spares, Warmth};
 use crate::state::{FORMAT, Record, State};
+use crate::stray::{self, Stray};
 use crate::supervisor::TAG;
 use crate::wire::{Assign, News, Retention, StdinKind};
 
 /// How long a job that is over may take to say so.
-const ANNOUNCEMENT: Duration = Duration::from_millis(500);
+const ANNOUNCING: Duration = Duration::from_millis(500);
 
 /// How long a deletion waits for processes that just die in the control groups of deleted jobs.
-const GROUPS: Duration = Duration::from_millis(500);
+const EMPTYING_GROUPS: Duration = Duration::from_millis(500);
+
+/// So many supervisors may die before they start a job: the ones that wait, the one that is then
+/// started, and some more for a machine that kills them.
+const MOST_DEAD_SUPERVISORS: usize = 6;
+
+/// So many events back is looked for the job that was started last.
+const LAST_JOB_EVENTS: u64 = 8192;
 
 /// Whether `init` was called.
 static INITIALISED: AtomicBool = AtomicBool::new(false);
@@ -244,20 +252,15 @@ impl Engine {
     }
 
     /// As [`Engine::spawn`], for a caller that would wait for the end in any case: returns when the
-    /// job has ended, or after `patience` with the job running on. A short command costs less this
+    /// job has ended, or after `timeout` with the job running on. A short command costs less this
     /// way.
-    pub fn attend(&self, request: &Request, patience: Duration) -> Result<Attached> {
+    pub fn attend(&self, request: &Request, timeout: Duration) -> Result<Attached> {
         // A job that may have to be tried again cannot be left half-way.
         if request.session.is_some() {
             return self.launch(request, News::Start);
         }
-        let deadline = Instant::now() + patience;
-        let directory = check(request)?;
-        let claim = self.claim(request)?;
-        if let Claim::Taken(job) = &claim {
-            return Ok(Attached::to_existing(job.clone()));
-        }
-        self.send(request, &directory, &claim, News::End)?.heard_until(deadline)
+        let deadline = clock::deadline(timeout);
+        self.give(request, News::End, |sent| sent.heard_until(deadline))
     }
 
     fn send(&self, request: &Request, directory: &Path, claim: &Claim, news: News) -> Result<Sent> {
@@ -273,15 +276,32 @@ impl Engine {
     }
 
     fn launch(&self, request: &Request, news: News) -> Result<Attached> {
+        self.give(request, news, Sent::accepted)
+    }
+
+    /// Gives a job to a supervisor, and to another one while it is proven that none started it.
+    fn give(
+        &self,
+        request: &Request,
+        news: News,
+        answer: impl Fn(Sent) -> Result<Given>,
+    ) -> Result<Attached> {
         let directory = check(request)?;
         let claim = self.claim(request)?;
         if let Claim::Taken(job) = &claim {
             return Ok(Attached::to_existing(job.clone()));
         }
+        let mut dead = 0;
         loop {
-            // Otherwise the session was busy, and its holder has ended meanwhile.
-            if let Some(attached) = self.send(request, &directory, &claim, news)?.accepted()? {
-                return Ok(attached);
+            match answer(self.send(request, &directory, &claim, news)?)? {
+                Given::Job(attached) => return Ok(*attached),
+                Given::SessionFree => {}
+                Given::NotStarted(why) => {
+                    dead += 1;
+                    if dead == MOST_DEAD_SUPERVISORS {
+                        return Err(Error::SupervisorGone(why));
+                    }
+                }
             }
         }
     }
@@ -407,7 +427,8 @@ impl Engine {
     fn find(&self, name: &str, owner: Option<&str>) -> Result<Job> {
         let ids = self.state().job_ids()?;
         if name == "@last" {
-            let last = self.recorded(&ids, owner).next().map(|(job, _)| job);
+            let last = self.last_created(owner);
+            let last = last.or_else(|| Some(self.recorded(&ids, owner).next()?.0));
             return last.ok_or_else(|| Error::UnknownJob(name.into()));
         }
         let lower = name.to_ascii_lowercase();
@@ -425,7 +446,20 @@ impl Engine {
                 }
             }
         }
-        self.named(&ids, name, owner).ok_or_else(|| Error::UnknownJob(name.into()))
+        let found = self.named(&ids, name, owner);
+        let found = found
+            .or_else(|| Some(Job::without_files(self.clone(), Stray::find(self.state(), name)?)));
+        found.ok_or_else(|| Error::UnknownJob(name.into()))
+    }
+
+    /// The job that was started last, by the journal: the clock, by which ids sort, may have been
+    /// set back since.
+    fn last_created(&self, owner: Option<&str>) -> Option<Job> {
+        let created = self.journal().ok()?.created_backwards(LAST_JOB_EVENTS).ok()?;
+        created.into_iter().map(|id| Job::new(self.clone(), id)).find(|job| {
+            let record = job.directory().record();
+            record.is_ok_and(|(record, _)| owner.is_none() || record.owner.as_deref() == owner)
+        })
     }
 
     /// The newest job with a name.
@@ -483,6 +517,7 @@ impl Engine {
             recent.reverse();
             summaries = recent;
         }
+        summaries.extend(stray::find_all(self.state()).iter().filter_map(Stray::summary));
         Ok(summaries)
     }
 
@@ -490,14 +525,14 @@ impl Engine {
     /// what the engine keeps.
     pub fn prune(&self, age: Option<Duration>) -> Result<Vec<JobId>> {
         for id in self.state().job_ids()? {
-            let is_over = matches!(reconcile::truth(self.state(), &id), Truth::Over(_));
+            let is_over = matches!(lost::truth(self.state(), &id), Truth::Over(_));
             if is_over && !self.state().job(&id).is_announced() {
                 // Its supervisor is about to say so: that is waited for, but not for long.
-                let deadline = Instant::now() + ANNOUNCEMENT;
+                let deadline = Instant::now() + ANNOUNCING;
                 Line::open(&Job::new(self.clone(), id)).sleep(Some(deadline), None);
             }
         }
-        let deadline = Instant::now() + GROUPS;
+        let deadline = Instant::now() + EMPTYING_GROUPS;
         prune::prune(self.state(), self.inner.retention, age, Some(deadline))
     }
 }

@@ -29,7 +29,12 @@ pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
 pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
-    let file = options.custom_flags(flags).mode(PRIVATE).open(path)?;
+    let opened = options.custom_flags(flags).mode(PRIVATE).open(path);
+    let file = opened.map_err(|error| match error.raw_os_error() {
+        Some(libc::ELOOP) => foreign("it is a symbolic link".into()),
+        Some(libc::ENXIO | libc::ENODEV) => foreign("it is not a regular file".into()),
+        _ => error,
+    })?;
     check(&file)?;
     Ok(file)
 }

@@ -10,6 +10,7 @@ use crate::id::JobId;
 
 /// The exit record of a job, as written to its `outcome` file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The format of this record.
     pub v: u32,
@@ -45,6 +46,9 @@ pub struct Outcome {
     /// Bytes of these that were not kept.
     #[serde(default)]
     pub omitted_bytes: u64,
+    /// Bytes that a full disk did not take. They are not among those above.
+    #[serde(default, skip_serializing_if = "is_zero_u64")]
+    pub dropped_bytes: u64,
     /// What else a reader should know: a limit nobody could enforce, a stalled disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -227,6 +231,11 @@ pub struct Usage {
     /// counts it.
     #[serde(default)]
     pub tree_peak_bytes: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls")]
+fn is_zero_u64(number: &u64) -> bool {
+    *number == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls")]

@@ -15,7 +15,7 @@ use crate::event::{Event, EventKind, Item, Journal};
 use crate::files;
 use crate::id::JobId;
 use crate::job::{Job, Summary};
-use crate::reconcile;
+use crate::lost;
 use crate::sys::lock;
 use crate::sys::watch::Watch;
 
@@ -259,7 +259,7 @@ impl Engine {
         let Ok(ids) = self.state().job_ids() else { return };
         for id in ids {
             if !self.state().job(&id).is_announced() {
-                reconcile::truth(self.state(), &id);
+                lost::truth(self.state(), &id);
             }
         }
     }

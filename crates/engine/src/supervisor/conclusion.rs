@@ -32,6 +32,8 @@ const MEMORY_COUNT: u64 = 1 << 20;
 const QUIET: Duration = Duration::from_millis(250);
 /// How long reading goes on at most after the command has ended.
 const DRAIN: Duration = Duration::from_secs(1);
+/// How long a command that has ended waits for room on a full disk for its last output.
+const DISK_FULL: Duration = Duration::from_secs(30);
 /// How often an exit record that the disk refuses is tried again, and how many times.
 const RECORD_RETRY: (Duration, u32) = (Duration::from_millis(250), 40);
 /// A command line is cut at this many characters.
@@ -57,8 +59,12 @@ impl Supervision<'_> {
             return None;
         }
         if self.stalled.is_some() {
-            // Room on the disk is waited for, but not by a job that was told to stop.
-            return self.is_stopped().then_some(ended + DRAIN);
+            // Room on the disk is waited for, but not by a job that was told to stop, and by one with
+            // a time limit no longer than that.
+            let longest = if self.is_stopped() { DRAIN } else { DISK_FULL };
+            let limit = self.started.zip(self.assign.limits.wall).map(|((at, _), wall)| at + wall);
+            let limit = limit.map_or(ended + longest, |limit| limit.min(ended + longest));
+            return Some(limit.max(ended + DRAIN));
         }
         let quiet = self.last_output.max(ended) + QUIET;
         Some(quiet.min(ended + DRAIN))
@@ -140,6 +146,7 @@ impl Supervision<'_> {
 
     /// Writes the exit record, tells everybody, and cleans up. Returns the exit code.
     pub(super) fn conclude(mut self) -> i32 {
+        self.drop_stalled();
         self.log.omit(Slack::None);
         self.check_session();
         let outcome = self.outcome();
@@ -198,7 +205,7 @@ impl Supervision<'_> {
         if let Some(enforcer) = &self.enforcer {
             enforcer.remove();
         }
-        prune::now_and_then(self.state, &self.assign.job, self.assign.retention);
+        prune::after_job(self.state, &self.assign.job, self.assign.retention);
     }
 
     fn outcome(&mut self) -> Outcome {
@@ -227,6 +234,7 @@ impl Supervision<'_> {
             },
             total_bytes: self.log.length(),
             omitted_bytes: self.log.omitted(),
+            dropped_bytes: self.dropped,
             notes: std::mem::take(&mut self.notes),
         }
     }

@@ -41,7 +41,6 @@ use crate::sys::process;
 use crate::wire::{self, Report};
 
 pub(crate) use admission::{position, slots};
-pub(crate) use keeper::{announce, bury, lost};
 pub(crate) use nursery::main as nursery;
 
 /// The first argument that makes a process the supervisor of one job; the second is its state

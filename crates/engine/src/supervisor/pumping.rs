@@ -29,6 +29,9 @@ const CHUNK: usize = 256 << 10;
 const USUAL_PIPE: usize = 64 << 10;
 const LARGE_PIPE: usize = 1 << 20;
 
+/// Output that nobody can keep is counted up to here, for each stream.
+const MOST_COUNTED: u64 = 64 << 20;
+
 /// What a job may still write when it is stopped for writing too much.
 const LAST_WORDS: u64 = 1 << 20;
 
@@ -227,6 +230,26 @@ impl Supervision<'_> {
         self.stalled = Some((stream, bytes[done..].to_vec()));
     }
 
+    /// Gives up on output that a full disk does not take: it is counted and let go, together with
+    /// what the pipes still hold.
+    pub(super) fn drop_stalled(&mut self) {
+        let Some((_, bytes)) = self.stalled.take() else { return };
+        self.dropped += bytes.len() as u64;
+        let mut buffer = vec![0; CHUNK];
+        for source in &self.sources {
+            let mut dropped = 0;
+            while let Ok(count @ 1..) = rustix::io::read(&source.fd, &mut *buffer) {
+                dropped += count as u64;
+                if dropped > MOST_COUNTED {
+                    break;
+                }
+            }
+            self.dropped += dropped;
+        }
+        let note = format!("the disk stayed full: {} bytes of output were not kept", self.dropped);
+        self.notes.push(note);
+    }
+
     /// Deals with the questions of one connection.
     fn answer(&mut self, number: usize) {
         for Frame { head, body } in self.connections.read(number) {
@@ -284,7 +307,10 @@ impl Supervision<'_> {
                     self.verdict = Some(Verdict::StoppedInQueue(by));
                 }
             }
-            (Some(tree), Some(climb)) => climb.hasten(ladder, tree, now),
+            (Some(tree), Some(climb)) => {
+                climb.take_over(cause, now);
+                climb.hasten(ladder, tree, now);
+            }
             (Some(tree), None) => {
                 self.climb = Some(Climb::begin(cause, ladder, tree, foreground, now));
             }

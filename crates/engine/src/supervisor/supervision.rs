@@ -183,6 +183,8 @@ pub(super) struct Supervision<'a> {
     pub(super) told: (Instant, u64),
     /// Bytes a full disk would not take.
     pub(super) stalled: Option<(Stream, Vec<u8>)>,
+    /// How many bytes it never took.
+    pub(super) dropped: u64,
     pub(super) leaked: Vec<Leaked>,
     /// How many more leaked than are listed.
     pub(super) more_leaked: usize,
@@ -225,6 +227,7 @@ impl<'a> Supervision<'a> {
             last_output: now,
             told: (now, 0),
             stalled: None,
+            dropped: 0,
             leaked: Vec::new(),
             more_leaked: 0,
             own_peak: 0,

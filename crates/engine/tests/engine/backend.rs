@@ -16,7 +16,7 @@ use umbo_engine::{
 use crate::harness::{Helper, Place, TIMEOUT, example, until};
 
 #[path = "../../examples/remote/client.rs"]
-mod client;
+pub(crate) mod client;
 #[path = "../../examples/remote/protocol.rs"]
 mod protocol;
 

@@ -12,4 +12,5 @@
 mod backend;
 mod embed;
 mod examples;
+mod faults;
 mod harness;
