@@ -58,7 +58,7 @@ impl Sent {
                 }
             }
             Some(report) => {
-                self.attached.heed(report)?;
+                self.attached.take_report(report)?;
                 Ok(Given::Job(Box::new(self.attached)))
             }
             None => self.unanswered(),
@@ -70,7 +70,7 @@ impl Sent {
         self.is_sent()?;
         loop {
             match self.attached.next_report(Some(deadline))? {
-                Some(report) => self.attached.heed(report)?,
+                Some(report) => self.attached.take_report(report)?,
                 None if Instant::now() >= deadline => {
                     return Ok(Given::Job(Box::new(self.attached)));
                 }
@@ -136,7 +136,7 @@ impl Attached {
         while self.supervisor.is_some() {
             match self.next_report(deadline)? {
                 Some(report) => {
-                    self.heed(report)?;
+                    self.take_report(report)?;
                     if self.outcome.is_some() {
                         return Ok(self.outcome.clone());
                     }
@@ -171,7 +171,7 @@ impl Attached {
     }
 
     /// What a report means for who waits.
-    fn heed(&mut self, report: Report) -> Result<()> {
+    fn take_report(&mut self, report: Report) -> Result<()> {
         match report {
             Report::Queued | Report::Started { .. } => {}
             Report::Ended(outcome) => {
@@ -198,7 +198,7 @@ impl Attached {
             return Ok(None);
         }
         let report = wire::receive::<Report>(Reader(&supervisor.socket));
-        supervisor.bury_starter();
+        supervisor.reap_starter();
         match report {
             Ok(frame) => Ok(Some(frame.head)),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),

@@ -28,7 +28,7 @@ use crate::spare::{Spares, Warmth};
 use crate::state::{FORMAT, Record, State};
 use crate::stray::{self, Stray};
 use crate::supervisor::TAG;
-use crate::wire::{Assign, News, Retention, StdinKind};
+use crate::wire::{Assign, NotifyOn, Retention, StdinKind};
 
 /// How long a job that is over may take to say so.
 const ANNOUNCING: Duration = Duration::from_millis(500);
@@ -235,7 +235,7 @@ impl Engine {
 
     /// Runs a job to its end. [`Engine::output`] and [`Engine::read`] give what it wrote, too.
     pub fn run(&self, request: &Request) -> Result<(Job, Outcome)> {
-        let mut attached = self.launch(request, News::End)?;
+        let mut attached = self.launch(request, NotifyOn::End)?;
         let outcome = attached.wait(None)?;
         let job = attached.detach();
         match outcome {
@@ -248,7 +248,7 @@ impl Engine {
     ///
     /// Dropping the result is what [`OnDisconnect`](crate::OnDisconnect) speaks of.
     pub fn spawn(&self, request: &Request) -> Result<Attached> {
-        self.launch(request, News::Start)
+        self.launch(request, NotifyOn::Start)
     }
 
     /// As [`Engine::spawn`], for a caller that would wait for the end in any case: returns when the
@@ -257,33 +257,39 @@ impl Engine {
     pub fn attend(&self, request: &Request, timeout: Duration) -> Result<Attached> {
         // A job that may have to be tried again cannot be left half-way.
         if request.session.is_some() {
-            return self.launch(request, News::Start);
+            return self.launch(request, NotifyOn::Start);
         }
         let deadline = clock::deadline(timeout);
-        self.give(request, News::End, |sent| sent.heard_until(deadline))
+        self.give(request, NotifyOn::End, |sent| sent.heard_until(deadline))
     }
 
-    fn send(&self, request: &Request, directory: &Path, claim: &Claim, news: News) -> Result<Sent> {
+    fn send(
+        &self,
+        request: &Request,
+        directory: &Path,
+        claim: &Claim,
+        notify_on: NotifyOn,
+    ) -> Result<Sent> {
         let job = match claim {
             Claim::Mine(job) | Claim::Taken(job) => job.id().clone(),
             Claim::None => JobId::generate(),
         };
-        let (assign, body) = self.assign(request, directory, &job, news)?;
+        let (assign, body) = self.assign(request, directory, &job, notify_on)?;
         let supervisor = self.inner.spares.take()?;
         let sent = Attached::send(Job::new(self.clone(), job), supervisor, &assign, &body);
         self.inner.spares.refill();
         Ok(sent)
     }
 
-    fn launch(&self, request: &Request, news: News) -> Result<Attached> {
-        self.give(request, news, Sent::accepted)
+    fn launch(&self, request: &Request, notify_on: NotifyOn) -> Result<Attached> {
+        self.give(request, notify_on, Sent::accepted)
     }
 
     /// Gives a job to a supervisor, and to another one while it is proven that none started it.
     fn give(
         &self,
         request: &Request,
-        news: News,
+        notify_on: NotifyOn,
         answer: impl Fn(Sent) -> Result<Given>,
     ) -> Result<Attached> {
         let directory = check(request)?;
@@ -293,7 +299,7 @@ impl Engine {
         }
         let mut dead = 0;
         loop {
-            match answer(self.send(request, &directory, &claim, news)?)? {
+            match answer(self.send(request, &directory, &claim, notify_on)?)? {
                 Given::Job(attached) => return Ok(*attached),
                 Given::SessionFree => {}
                 Given::NotStarted(why) => {
@@ -311,7 +317,7 @@ impl Engine {
         request: &Request,
         directory: &Path,
         job: &JobId,
-        news: News,
+        notify_on: NotifyOn,
     ) -> Result<(Assign, Vec<u8>)> {
         let variables = shell::environment(request, directory, (TAG, job.as_str()));
         let invocation = self.invocation(request, directory, &variables)?;
@@ -349,7 +355,7 @@ impl Engine {
             arguments: invocation.arguments.len(),
             stdin_bytes: bytes.len(),
             retention: self.inner.retention,
-            news,
+            notify_on,
         };
         Ok((assign, body.bytes))
     }

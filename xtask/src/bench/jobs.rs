@@ -75,7 +75,8 @@ fn both(sample: &Sample) -> String {
 
 fn start(scratch: &Scratch, engine: &Engine, count: usize) -> Done<(Vec<Job>, Sample)> {
     let words = ["sleep", "1000"].map(OsString::from).to_vec();
-    let request = Request { command: Command::Argv(words), ..scratch.shell("sleep") };
+    let mut request = scratch.shell("sleep");
+    request.command = Command::Argv(words);
     let mut sample = Sample::default();
     let mut jobs = Vec::new();
     for _ in 0..count {

@@ -223,7 +223,7 @@ impl Waiting {
     }
 
     /// Makes it silent again. One that hung up is replaced by the next look.
-    pub(super) fn hush(&self) {
+    pub(super) fn silence(&self) {
         match &self.bell {
             Some(Bell::Slots(watch)) => {
                 watch.drain();

@@ -11,7 +11,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_open, wait, waitpid,
 };
 
-use super::berth::Kept;
+use super::prepared::Kept;
 use crate::clock;
 use crate::groups;
 use crate::kill_tree::kill_tree;

@@ -222,7 +222,7 @@ impl Check {
         match &self.head {
             None if has_head => self.wrong("the head is forged or damaged: the end may be cut"),
             None if self.line > 1 || self.report.records > 0 => {
-                self.wrong("the head is missing: the end may be cut")
+                self.wrong("the head is missing: the end may be cut");
             }
             None => {}
             Some(head) if self.met_head => {

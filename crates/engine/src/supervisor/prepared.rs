@@ -27,7 +27,7 @@ use crate::sys::cgroup::Cgroup;
 use crate::sys::{lock, process, procfs, socket};
 
 /// A prepared place for a job.
-pub(super) struct Berth {
+pub(super) struct PreparedJob {
     /// Where it is now.
     pub(super) path: PathBuf,
     /// The directory itself, which stays the same when it is renamed.
@@ -55,7 +55,7 @@ pub(super) struct Berth {
     pub(super) umask: Mode,
 }
 
-/// What the keeper of a berth holds on to. Nothing else: an end of a pipe or of the socket in its
+/// What the keeper of a prepared job holds on to. Nothing else: an end of a pipe or of the socket in its
 /// hands would keep others waiting for a supervisor that is dead.
 pub(super) struct Kept {
     pub(super) directory: OwnedFd,
@@ -76,19 +76,19 @@ impl Pipe {
     }
 }
 
-impl Berth {
+impl PreparedJob {
     pub(super) fn prepare(state: &State, umask: Mode) -> io::Result<Self> {
         let name = JobId::generate().to_string();
         let path = state.spares().join(&name);
         fs::create_dir(&path)?;
-        Self::furnish(state, umask, &name, path.clone()).inspect_err(|_| {
+        Self::fill(state, umask, &name, path.clone()).inspect_err(|_| {
             // A half-made place is nobody's; where even that fails, a sweep finds it.
             let _ = groups::discard(&path, None);
         })
     }
 
     /// Puts into an empty directory what a job needs.
-    fn furnish(state: &State, umask: Mode, name: &str, path: PathBuf) -> io::Result<Self> {
+    fn fill(state: &State, umask: Mode, name: &str, path: PathBuf) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(&path, flags, Mode::empty())?;
         let create = |name: &str| {
@@ -179,7 +179,7 @@ impl Berth {
     }
 
     /// Removes the socket, which says that the journal has all there is to say.
-    pub(super) fn close_door(&self) {
+    pub(super) fn remove_socket(&self) {
         let _ = rustix::fs::unlinkat(&self.directory, "sock", rustix::fs::AtFlags::empty());
     }
 
