@@ -153,6 +153,31 @@ fn on_a_disk_with_a_few_kilobytes_left_a_job_with_a_time_limit_ends_and_says_wha
 }
 
 #[test]
+fn output_that_waited_for_a_full_disk_is_kept_to_its_last_byte_though_its_command_has_ended() {
+    let disk = Disk::new("4m");
+    let place = disk.place();
+    let engine = place.engine();
+    // More than one read takes: the rest lies in the pipe when the command ends.
+    let line = "read x; head -c 120000 /dev/zero | tr '\\0' x; exit 3";
+    let job = engine.start(&place.shell(line).stdin(Stdin::Open)).unwrap();
+    let Status::Started { pid, .. } = job.status().unwrap() else { panic!("it runs") };
+    disk.fill_but(0);
+    job.input(b"\n").unwrap();
+    until(|| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        (stat.is_empty() || stat.contains(") Z")).then_some(())
+    });
+    // Longer than any silence that would count as the end of an output.
+    let quiet = [Condition::Quiet(Duration::from_millis(1500)), Condition::Exit];
+    job.wait(&quiet, Some(TIMEOUT)).unwrap();
+    fs::remove_file(disk.path.join("filler")).unwrap();
+    assert_eq!(job.wait(&[Condition::Exit], Some(TIMEOUT)).unwrap(), Met::Exit);
+    let outcome = job.outcome().unwrap().unwrap();
+    assert_eq!(outcome.end, End::Exited { code: 3 });
+    assert_eq!((outcome.total_bytes, outcome.dropped_bytes), (120_000, 0), "{outcome:?}");
+}
+
+#[test]
 fn on_a_full_disk_a_job_that_is_stopped_ends_and_its_record_is_kept() {
     let disk = Disk::new("4m");
     let place = disk.place();
