@@ -25,6 +25,8 @@ pub(crate) fn full() -> Done {
     step("cargo-nextest is there", have_nextest)?;
     step_of(&mut tests())?;
     step_of(&mut exact_tokens())?;
+    step_of(&mut async_engine())?;
+    step_of(&mut cargo(&["run", "--quiet", "--package", "xtask", "--", "soak", "2", "--debug"]))?;
     step_of(&mut cargo(&["test", "--doc", "--workspace", "--all-features"]))?;
     for (package, example) in EXAMPLES {
         step_of(&mut cargo(&["run", "--quiet", "--package", package, "--example", example]))?;
@@ -72,6 +74,12 @@ fn exact_tokens() -> Command {
     cargo(
         &[&words[..], &["umbo-view/exact-tokens", "-E", "binary(tokens) or binary(view)"]].concat(),
     )
+}
+
+/// The engine's futures and streams: another feature that nothing else turns on.
+fn async_engine() -> Command {
+    let words = ["nextest", "run", "--profile", "ci", "-p", "umbo-engine", "--features"];
+    cargo(&[&words[..], &["tokio,failpoints"]].concat())
 }
 
 fn docs() -> Command {

@@ -36,7 +36,10 @@ cargo xtask VERB
   bench recipes        finding the tasks of 200 packages
   fuzz TARGET|all [SECONDS]   any bytes at what reads them (60)
   oracle NAME          the runtime behind a dialect (meerkat) beside umbo, on the same calls
-  soak [N]             short commands, each checked byte for byte (100000)
+  soak [MINUTES]       jobs of all kinds while every kind of process is killed and the disk fills
+                       up, held against a model (30); --seed N chooses the same again,
+                       --debug takes the build that is there
+  soak bytes [N]       short commands, each checked byte for byte (100000)
 
 bench and soak take --state DIR for where their jobs are kept; else in the directory for
 temporary files.";

@@ -19,6 +19,18 @@ pub(crate) fn supervisors(state: &Path) -> Vec<u32> {
     .collect()
 }
 
+/// The clients of a state directory: processes of umbo that name it and are no supervisors.
+pub(crate) fn clients(state: &Path) -> Vec<u32> {
+    let state = state.to_string_lossy();
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| {
+        let words = words(*pid);
+        words.iter().any(|word| word == "exec") && words.iter().any(|word| *word == state)
+    })
+    .collect()
+}
+
 /// The words a process was started with.
 fn words(pid: u32) -> Vec<String> {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -37,6 +49,13 @@ pub(crate) fn is_alive(pid: u32) -> bool {
 
 pub(crate) fn parent(pid: u32) -> Option<u32> {
     field(&format!("/proc/{pid}/status"), "PPid:")?.parse().ok()
+}
+
+/// When a process started, in clock ticks since boot: with its number it is that process.
+pub(crate) fn start_time(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 /// The most memory a process ever had resident, in KiB.

@@ -101,7 +101,12 @@ impl fmt::Display for Failure {
 
 impl From<umbo_engine::Error> for Failure {
     fn from(error: umbo_engine::Error) -> Self {
-        Self::coded(ErrorCode::from(&error), error.field().map(str::to_owned), error)
+        let has_no_state = matches!(error, umbo_engine::Error::State { .. });
+        let mut error = Error::from(error);
+        if has_no_state {
+            error.message.push_str("; set UMBO_STATE_DIR to a place of your own");
+        }
+        error.into()
     }
 }
 
@@ -119,6 +124,10 @@ impl From<Error> for Failure {
             (ErrorCode::UnknownJob, _) => {
                 error.message.push_str("; `umbo jobs --all` lists them");
             }
+            (ErrorCode::TooManyJobs, _) => error.message.push_str(
+                "; stop one, wait, or allow more (UMBO_MAX_RUNNING, or max_running in the \
+                 configuration)",
+            ),
             (ErrorCode::Unresponsive, Some(job)) => {
                 let hint = format!("; `umbo stop --kill {job}` ends it from outside");
                 error.message.push_str(&hint);

@@ -33,9 +33,19 @@ pub(crate) struct Sent {
     result: io::Result<()>,
 }
 
+/// What became of a job that was given to a supervisor.
+pub(crate) enum Given {
+    /// There is such a job.
+    Job(Box<Attached>),
+    /// Its session was busy; whoever had it has ended.
+    SessionFree,
+    /// The supervisor died, and it is proven that nothing was started: it can be given to another.
+    NotStarted(String),
+}
+
 impl Sent {
-    /// Waits for the first answer. `None` if the job's session was busy and is worth another try.
-    pub(crate) fn accepted(mut self) -> Result<Option<Attached>> {
+    /// Waits for the first answer.
+    pub(crate) fn accepted(mut self) -> Result<Given> {
         self.is_sent()?;
         // A supervisor that could not prepare says so before it closes the socket.
         match self.attached.next_report(None)? {
@@ -43,29 +53,31 @@ impl Sent {
                 let holder = self.attached.job.engine().job(&holder);
                 match holder.and_then(|holder| holder.wait(&[Condition::Exit], None)) {
                     // One that is deleted has ended, before it is looked for or while it is waited for.
-                    Ok(_) | Err(Error::UnknownJob(_)) => Ok(None),
+                    Ok(_) | Err(Error::UnknownJob(_)) => Ok(Given::SessionFree),
                     Err(error) => Err(error),
                 }
             }
             Some(report) => {
-                self.attached.heed(report)?;
-                Ok(Some(self.attached))
+                self.attached.take_report(report)?;
+                Ok(Given::Job(Box::new(self.attached)))
             }
-            None => Err(self.unanswered()),
+            None => self.unanswered(),
         }
     }
 
     /// Waits for the end, at most until a deadline.
-    pub(crate) fn heard_until(mut self, deadline: Instant) -> Result<Attached> {
+    pub(crate) fn heard_until(mut self, deadline: Instant) -> Result<Given> {
         self.is_sent()?;
         loop {
             match self.attached.next_report(Some(deadline))? {
-                Some(report) => self.attached.heed(report)?,
-                None if Instant::now() >= deadline => return Ok(self.attached),
-                None => return Err(self.unanswered()),
+                Some(report) => self.attached.take_report(report)?,
+                None if Instant::now() >= deadline => {
+                    return Ok(Given::Job(Box::new(self.attached)));
+                }
+                None => return self.unanswered(),
             }
             if self.attached.supervisor.is_none() {
-                return Ok(self.attached);
+                return Ok(Given::Job(Box::new(self.attached)));
             }
         }
     }
@@ -80,11 +92,19 @@ impl Sent {
         }
     }
 
-    fn unanswered(self) -> Error {
-        Error::SupervisorGone(match self.result {
+    /// The supervisor is dead: it closed the connection, of which nobody else has a copy. What it
+    /// did before is in the state directory.
+    fn unanswered(mut self) -> Result<Given> {
+        self.attached.supervisor = None;
+        let job = &self.attached.job;
+        // A job that was deleted since then is in the journal.
+        if job.directory().exists() || job.engine().journal()?.mentions(job.id()) {
+            return Ok(Given::Job(Box::new(self.attached)));
+        }
+        Ok(Given::NotStarted(match self.result {
             Err(error) => error.to_string(),
             Ok(()) => "it closed the connection".into(),
-        })
+        }))
     }
 }
 
@@ -107,16 +127,16 @@ impl Attached {
         &self.job
     }
 
-    /// Waits for the end, at most for `patience`. `None` if it runs on.
-    pub fn wait(&mut self, patience: Option<Duration>) -> Result<Option<Outcome>> {
+    /// Waits for the end, at most for `timeout`. `None` if it runs on.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Option<Outcome>> {
         if let Some(outcome) = &self.outcome {
             return Ok(Some(outcome.clone()));
         }
-        let deadline = patience.map(|patience| Instant::now() + patience);
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
         while self.supervisor.is_some() {
             match self.next_report(deadline)? {
                 Some(report) => {
-                    self.heed(report)?;
+                    self.take_report(report)?;
                     if self.outcome.is_some() {
                         return Ok(self.outcome.clone());
                     }
@@ -136,6 +156,12 @@ impl Attached {
         }
     }
 
+    /// The connection to its supervisor, while there is one.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn socket(&self) -> Option<&OwnedFd> {
+        self.supervisor.as_ref().map(|supervisor| &supervisor.socket)
+    }
+
     /// Lets go: the job runs on, whatever its request says about disconnection.
     pub fn detach(self) -> Job {
         if self.on_disconnect == OnDisconnect::Stop && self.supervisor.is_some() {
@@ -145,7 +171,7 @@ impl Attached {
     }
 
     /// What a report means for who waits.
-    fn heed(&mut self, report: Report) -> Result<()> {
+    fn take_report(&mut self, report: Report) -> Result<()> {
         match report {
             Report::Queued | Report::Started { .. } => {}
             Report::Ended(outcome) => {
@@ -172,7 +198,7 @@ impl Attached {
             return Ok(None);
         }
         let report = wire::receive::<Report>(Reader(&supervisor.socket));
-        supervisor.bury_starter();
+        supervisor.reap_starter();
         match report {
             Ok(frame) => Ok(Some(frame.head)),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),

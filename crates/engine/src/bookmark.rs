@@ -1,51 +1,65 @@
-//! Bookmarks: how far each reader has read a job's log, kept beside it. Who is told only what is new
-//! is told that by the next process too.
+//! Bookmarks: how far each reader has read a job's log, kept beside it. A reader that shows only what
+//! is new goes on there in the next process too.
 
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 
-use crate::error::Error;
+use crate::backend::{BackendJob, Bookmark};
+use crate::error::{Error, Result};
+use crate::files;
 use crate::job::Job;
 use crate::sys::lock;
+
+/// A bookmark in a job's directory, locked: reading a log ends by itself.
+#[derive(Debug)]
+pub(crate) struct FileBookmark {
+    file: File,
+    offset: u64,
+}
 
 impl Job {
     /// Reads on where `reader` stopped. `read` gets the offset, and returns what it read with the
     /// offset it got to. Of two at the same time, the second goes on where the first stopped.
     ///
     /// Where the bookmark cannot be kept, the same is read again next time, which loses nothing.
-    pub fn read_on<T, E>(
+    pub fn read_on<T, E: From<Error>>(
         &self,
         reader: &str,
         read: impl FnOnce(u64) -> Result<(T, u64), E>,
-    ) -> Result<T, E>
-    where
-        E: From<Error>,
-    {
-        let mut bookmark = self.bookmark(reader).ok();
-        let from = bookmark.as_mut().and_then(|file| offset(file).ok()).unwrap_or(0);
-        let (value, end) = read(from)?;
-        if let Some(mut file) = bookmark
-            && end != from
-        {
-            let _ = turn_to(&mut file, end);
-        }
-        Ok(value)
+    ) -> Result<T, E> {
+        let job: &dyn BackendJob = self;
+        job.read_on(reader, read)
     }
 
-    /// The file, locked: reading a log ends by itself.
-    fn bookmark(&self, reader: &str) -> io::Result<File> {
+    pub(crate) fn bookmark(&self, reader: &str) -> Result<FileBookmark> {
         let path = self.directory().file(&format!("read-{}", plain(reader)));
-        let file =
-            OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
-        lock::exclusive(&file)?;
-        Ok(file)
+        let open = || {
+            let mut file = files::open_or_create(&path)?;
+            lock::exclusive(&file)?;
+            // One that cannot be read says nothing: all is read again.
+            let offset = offset(&mut file).unwrap_or(0);
+            Ok(FileBookmark { file, offset })
+        };
+        open().map_err(|source| Error::File { action: "open", path: path.clone(), source })
+    }
+}
+
+impl Bookmark for FileBookmark {
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn advance(&mut self, offset: u64) -> Result<()> {
+        turn_to(&mut self.file, offset).map_err(Error::file("write", "bookmark"))?;
+        self.offset = offset;
+        Ok(())
     }
 }
 
 fn offset(file: &mut File) -> io::Result<u64> {
     let mut text = String::new();
-    file.read_to_string(&mut text)?;
+    file.take(64).read_to_string(&mut text)?;
     text.trim().parse().map_err(io::Error::other)
 }
 

@@ -13,11 +13,16 @@ pub(crate) fn now_us() -> u64 {
         .unwrap_or(0)
 }
 
-/// The moment `patience` from now; far away if there is no such moment.
-pub(crate) fn deadline(patience: Duration) -> Instant {
+/// A time in a record, as a time.
+pub(crate) fn time(us: u64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_micros(us)
+}
+
+/// The moment `timeout` from now; far away if there is no such moment.
+pub(crate) fn deadline(timeout: Duration) -> Instant {
     const LONGEST: Duration = Duration::from_hours(100 * 365 * 24);
     let now = Instant::now();
-    now.checked_add(patience.min(LONGEST)).unwrap_or(now)
+    now.checked_add(timeout.min(LONGEST)).unwrap_or(now)
 }
 
 /// How long `poll` may sleep until a deadline.

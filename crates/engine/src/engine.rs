@@ -5,10 +5,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::attached::{Attached, Sent};
+use serde::{Deserialize, Serialize};
+
+use crate::attached::{Attached, Given, Sent};
+use crate::builder::Builder;
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::event::Journal;
@@ -16,30 +18,30 @@ use crate::id::JobId;
 use crate::idempotency::{Claim, fingerprint};
 use crate::job::{Job, Status, Summary};
 use crate::line::Line;
+use crate::lost::{self, Truth};
 use crate::outcome::Outcome;
 use crate::prune;
-use crate::reconcile::{self, Truth};
 use crate::request::{Command, Request, Stdin};
 use crate::session;
 use crate::shell::{self, Invocation};
-use crate::spare::{Spares, Warmth};
+use crate::spare::Spares;
 use crate::state::{FORMAT, Record, State};
+use crate::stray::{self, Stray};
 use crate::supervisor::TAG;
-use crate::wire::{Assign, News, Retention, StdinKind};
+use crate::wire::{Assign, NotifyOn, Retention, StdinKind};
 
 /// How long a job that is over may take to say so.
-const ANNOUNCEMENT: Duration = Duration::from_millis(500);
+const ANNOUNCING: Duration = Duration::from_millis(500);
 
 /// How long a deletion waits for processes that just die in the control groups of deleted jobs.
-const GROUPS: Duration = Duration::from_millis(500);
+const EMPTYING_GROUPS: Duration = Duration::from_millis(500);
 
-/// Whether `init` was called.
-static INITIALISED: AtomicBool = AtomicBool::new(false);
+/// So many supervisors may die before they start a job: the ones that wait, the one that is then
+/// started, and some more for a machine that kills them.
+const MOST_DEAD_SUPERVISORS: usize = 6;
 
-/// Notes that this program can become a supervisor.
-pub(crate) fn initialised() {
-    INITIALISED.store(true, Ordering::Relaxed);
-}
+/// So many events back is looked for the job that was started last.
+const LAST_JOB_EVENTS: u64 = 8192;
 
 /// Starts and finds the jobs of one state directory. Cheap to clone; usable from any thread.
 #[derive(Debug, Clone)]
@@ -72,7 +74,8 @@ impl Default for Listed {
 }
 
 /// Which jobs a list has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Those that run or wait, and those that ended not long ago.
     #[default]
@@ -81,94 +84,22 @@ pub enum Scope {
     All,
 }
 
-/// How an engine is to be.
-#[derive(Debug)]
-pub struct Builder {
-    state: PathBuf,
-    supervisor: Option<PathBuf>,
-    warmth: Warmth,
-    max_running: usize,
-    retention: Retention,
-    listed: Listed,
-}
-
-impl Builder {
-    /// The executable whose supervisors are used, instead of this program itself: an `umbo`.
-    #[must_use]
-    pub fn supervisor(mut self, program: impl Into<PathBuf>) -> Self {
-        self.supervisor = Some(program.into());
-        self
-    }
-
-    /// Whether a supervisor is kept waiting for the next job.
-    #[must_use]
-    pub fn warmth(mut self, warmth: Warmth) -> Self {
-        self.warmth = warmth;
-        self
-    }
-
-    /// How many jobs of the state directory may run at once; and how many at once inside of each of
-    /// them, which are not counted among these. 10 unless said otherwise.
-    #[must_use]
-    pub fn max_running(mut self, most: usize) -> Self {
-        self.max_running = most;
-        self
-    }
-
-    /// How many ended jobs stay on disk, and how many bytes they may take.
-    #[must_use]
-    pub fn retention(mut self, jobs: usize, bytes: u64) -> Self {
-        self.retention = Retention { jobs, bytes, ..self.retention };
-        self
-    }
-
-    /// How long ended jobs stay on disk at most. For ever unless said otherwise.
-    #[must_use]
-    pub fn retention_age(mut self, age: Option<Duration>) -> Self {
-        self.retention.age = age;
-        self
-    }
-
-    /// Which ended jobs are listed.
-    #[must_use]
-    pub fn listed(mut self, listed: Listed) -> Self {
-        self.listed = listed;
-        self
-    }
-
-    /// Opens the engine.
-    pub fn open(self) -> Result<Engine> {
-        let program = match self.supervisor {
-            Some(program) => program,
-            None if INITIALISED.load(Ordering::Relaxed) => PathBuf::from("/proc/self/exe"),
-            None => return Err(Error::NotInitialised),
-        };
-        let state =
-            State::open(&std::path::absolute(&self.state).map_err(Error::state(&self.state))?)?;
-        let spares = Spares::new(program, state.root().to_owned(), self.warmth);
-        spares.refill();
-        let inner = Inner {
-            state,
-            spares,
-            max_running: self.max_running,
-            retention: self.retention,
-            listed: self.listed,
-        };
-        Ok(Engine { inner: Arc::new(inner) })
-    }
-}
-
 impl Engine {
     /// An engine over a state directory.
     pub fn builder(state: impl Into<PathBuf>) -> Builder {
-        Builder {
-            state: state.into(),
-            supervisor: None,
-            warmth: Warmth::Warm,
-            max_running: 10,
-            retention: Retention { jobs: 2000, bytes: 4 << 30, age: None },
-            listed: Listed::default(),
-        }
+        Builder::new(state.into())
+    }
+
+    /// An engine over an open state.
+    pub(crate) fn new(
+        state: State,
+        spares: Spares,
+        max_running: usize,
+        retention: Retention,
+        listed: Listed,
+    ) -> Self {
+        let inner = Inner { state, spares, max_running, retention, listed };
+        Self { inner: Arc::new(inner) }
     }
 
     pub(crate) fn state(&self) -> &State {
@@ -190,9 +121,9 @@ impl Engine {
         Ok(self.spawn(request)?.detach())
     }
 
-    /// Runs a job to its end.
+    /// Runs a job to its end. [`Engine::output`] and [`Engine::read`] give what it wrote, too.
     pub fn run(&self, request: &Request) -> Result<(Job, Outcome)> {
-        let mut attached = self.launch(request, News::End)?;
+        let mut attached = self.launch(request, NotifyOn::End)?;
         let outcome = attached.wait(None)?;
         let job = attached.detach();
         match outcome {
@@ -205,48 +136,66 @@ impl Engine {
     ///
     /// Dropping the result is what [`OnDisconnect`](crate::OnDisconnect) speaks of.
     pub fn spawn(&self, request: &Request) -> Result<Attached> {
-        self.launch(request, News::Start)
+        self.launch(request, NotifyOn::Start)
     }
 
     /// As [`Engine::spawn`], for a caller that would wait for the end in any case: returns when the
-    /// job has ended, or after `patience` with the job running on. A short command costs less this
+    /// job has ended, or after `timeout` with the job running on. A short command costs less this
     /// way.
-    pub fn attend(&self, request: &Request, patience: Duration) -> Result<Attached> {
+    pub fn attend(&self, request: &Request, timeout: Duration) -> Result<Attached> {
         // A job that may have to be tried again cannot be left half-way.
         if request.session.is_some() {
-            return self.launch(request, News::Start);
+            return self.launch(request, NotifyOn::Start);
         }
-        let deadline = Instant::now() + patience;
-        let directory = check(request)?;
-        let claim = self.claim(request)?;
-        if let Claim::Taken(job) = &claim {
-            return Ok(Attached::to_existing(job.clone()));
-        }
-        self.send(request, &directory, &claim, News::End)?.heard_until(deadline)
+        let deadline = clock::deadline(timeout);
+        self.give(request, NotifyOn::End, |sent| sent.heard_until(deadline))
     }
 
-    fn send(&self, request: &Request, directory: &Path, claim: &Claim, news: News) -> Result<Sent> {
+    fn send(
+        &self,
+        request: &Request,
+        directory: &Path,
+        claim: &Claim,
+        notify_on: NotifyOn,
+    ) -> Result<Sent> {
         let job = match claim {
             Claim::Mine(job) | Claim::Taken(job) => job.id().clone(),
             Claim::None => JobId::generate(),
         };
-        let (assign, body) = self.assign(request, directory, &job, news)?;
+        let (assign, body) = self.assign(request, directory, &job, notify_on)?;
         let supervisor = self.inner.spares.take()?;
         let sent = Attached::send(Job::new(self.clone(), job), supervisor, &assign, &body);
         self.inner.spares.refill();
         Ok(sent)
     }
 
-    fn launch(&self, request: &Request, news: News) -> Result<Attached> {
+    fn launch(&self, request: &Request, notify_on: NotifyOn) -> Result<Attached> {
+        self.give(request, notify_on, Sent::accepted)
+    }
+
+    /// Gives a job to a supervisor, and to another one while it is proven that none started it.
+    fn give(
+        &self,
+        request: &Request,
+        notify_on: NotifyOn,
+        answer: impl Fn(Sent) -> Result<Given>,
+    ) -> Result<Attached> {
         let directory = check(request)?;
         let claim = self.claim(request)?;
         if let Claim::Taken(job) = &claim {
             return Ok(Attached::to_existing(job.clone()));
         }
+        let mut dead = 0;
         loop {
-            // Otherwise the session was busy, and its holder has ended meanwhile.
-            if let Some(attached) = self.send(request, &directory, &claim, news)?.accepted()? {
-                return Ok(attached);
+            match answer(self.send(request, &directory, &claim, notify_on)?)? {
+                Given::Job(attached) => return Ok(*attached),
+                Given::SessionFree => {}
+                Given::NotStarted(why) => {
+                    dead += 1;
+                    if dead == MOST_DEAD_SUPERVISORS {
+                        return Err(Error::SupervisorGone(why));
+                    }
+                }
             }
         }
     }
@@ -256,7 +205,7 @@ impl Engine {
         request: &Request,
         directory: &Path,
         job: &JobId,
-        news: News,
+        notify_on: NotifyOn,
     ) -> Result<(Assign, Vec<u8>)> {
         let variables = shell::environment(request, directory, (TAG, job.as_str()));
         let invocation = self.invocation(request, directory, &variables)?;
@@ -294,7 +243,7 @@ impl Engine {
             arguments: invocation.arguments.len(),
             stdin_bytes: bytes.len(),
             retention: self.inner.retention,
-            news,
+            notify_on,
         };
         Ok((assign, body.bytes))
     }
@@ -372,7 +321,8 @@ impl Engine {
     fn find(&self, name: &str, owner: Option<&str>) -> Result<Job> {
         let ids = self.state().job_ids()?;
         if name == "@last" {
-            let last = self.recorded(&ids, owner).next().map(|(job, _)| job);
+            let last = self.last_created(owner);
+            let last = last.or_else(|| Some(self.recorded(&ids, owner).next()?.0));
             return last.ok_or_else(|| Error::UnknownJob(name.into()));
         }
         let lower = name.to_ascii_lowercase();
@@ -390,7 +340,20 @@ impl Engine {
                 }
             }
         }
-        self.named(&ids, name, owner).ok_or_else(|| Error::UnknownJob(name.into()))
+        let found = self.named(&ids, name, owner);
+        let found = found
+            .or_else(|| Some(Job::without_files(self.clone(), Stray::find(self.state(), name)?)));
+        found.ok_or_else(|| Error::UnknownJob(name.into()))
+    }
+
+    /// The job that was started last, by the journal: the clock, by which ids sort, may have been
+    /// set back since.
+    fn last_created(&self, owner: Option<&str>) -> Option<Job> {
+        let created = self.journal().ok()?.created_backwards(LAST_JOB_EVENTS).ok()?;
+        created.into_iter().map(|id| Job::new(self.clone(), id)).find(|job| {
+            let record = job.directory().record();
+            record.is_ok_and(|(record, _)| owner.is_none() || record.owner.as_deref() == owner)
+        })
     }
 
     /// The newest job with a name.
@@ -448,6 +411,7 @@ impl Engine {
             recent.reverse();
             summaries = recent;
         }
+        summaries.extend(stray::find_all(self.state()).iter().filter_map(Stray::summary));
         Ok(summaries)
     }
 
@@ -455,14 +419,14 @@ impl Engine {
     /// what the engine keeps.
     pub fn prune(&self, age: Option<Duration>) -> Result<Vec<JobId>> {
         for id in self.state().job_ids()? {
-            let is_over = matches!(reconcile::truth(self.state(), &id), Truth::Over(_));
+            let is_over = matches!(lost::truth(self.state(), &id), Truth::Over(_));
             if is_over && !self.state().job(&id).is_announced() {
                 // Its supervisor is about to say so: that is waited for, but not for long.
-                let deadline = Instant::now() + ANNOUNCEMENT;
+                let deadline = Instant::now() + ANNOUNCING;
                 Line::open(&Job::new(self.clone(), id)).sleep(Some(deadline), None);
             }
         }
-        let deadline = Instant::now() + GROUPS;
+        let deadline = Instant::now() + EMPTYING_GROUPS;
         prune::prune(self.state(), self.inner.retention, age, Some(deadline))
     }
 }

@@ -1,8 +1,10 @@
-//! The one error type of the engine. Each variant names the operation and its nouns, and its text
-//! tells the reader what to do next. Nothing here can hold an environment value.
+//! The one error type of the engine. Each variant names the operation and its nouns; what a person
+//! types to mend it is for the front end to say. Nothing here can hold an environment value.
 
 use std::io;
 use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
 
 /// Why the engine could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -10,10 +12,22 @@ use std::path::PathBuf;
 pub enum Error {
     /// `umbo_engine::init()` was not called.
     #[error(
-        "this program did not call umbo_engine::init() at the top of main, so it cannot start \
-         supervisors; add that call, or name an umbo binary with Builder::supervisor"
+        "no supervisor executable: this program did not call umbo_engine::init() at the top of \
+         main; add that call, or name an executable that does with Builder::supervisor or \
+         Builder::supervisor_on_path"
     )]
     NotInitialised,
+    /// No supervisor executable was found by its name.
+    #[error(
+        "no supervisor executable: {name:?} is not in the search path ({searched}); install it, \
+         name a path with Builder::supervisor, or call umbo_engine::init() at the top of main"
+    )]
+    NoSupervisor {
+        /// The name.
+        name: String,
+        /// Where it was looked for.
+        searched: String,
+    },
     /// A supervisor could not be started.
     #[error("cannot start a supervisor from {}: {source}", program.display())]
     Supervisor {
@@ -26,7 +40,7 @@ pub enum Error {
     #[error("the supervisor ended before it took the job: {0}")]
     SupervisorGone(String),
     /// The state directory cannot be used.
-    #[error("cannot use the state directory {}: {source}; set UMBO_STATE_DIR to a writable place", path.display())]
+    #[error("cannot use the state directory {}: {source}", path.display())]
     State {
         /// The directory or the file in it.
         path: PathBuf,
@@ -60,7 +74,7 @@ pub enum Error {
         hint: &'static str,
     },
     /// No job has that id, prefix or name.
-    #[error("no job {0:?}; `umbo jobs --all` lists them")]
+    #[error("no job {0:?}")]
     UnknownJob(String),
     /// A prefix that fits several jobs.
     #[error("{prefix:?} fits {} jobs: {}; give more letters", matches.len(), matches.join(", "))]
@@ -71,10 +85,7 @@ pub enum Error {
         matches: Vec<String>,
     },
     /// As many jobs run as may.
-    #[error(
-        "{running} jobs are running, the most allowed; stop one, wait, or allow more \
-         (UMBO_MAX_RUNNING, or max_running in the configuration)"
-    )]
+    #[error("{running} jobs are running, the most allowed")]
     Full {
         /// How many run.
         running: usize,
@@ -94,38 +105,111 @@ pub enum Error {
     #[error("{0}")]
     Refused(String),
     /// The job's supervisor did not answer in time.
-    #[error(
-        "the supervisor of job {job} did not answer within {seconds} s; `umbo stop --kill {job}` ends it from outside"
-    )]
+    #[error("the supervisor of job {job} did not answer within {seconds} s")]
     Unresponsive {
         /// The job.
         job: String,
         /// How long was waited.
         seconds: u64,
     },
+    /// A command whose output was wanted did not end with code 0.
+    #[error("{command:?} {how}{}", after(stderr))]
+    Failed {
+        /// The command.
+        command: String,
+        /// How it ended, in words.
+        how: String,
+        /// The end of what it wrote to standard error.
+        stderr: String,
+    },
+    /// What another machine or process, which runs the job, answered.
+    #[error("{message}")]
+    Remote {
+        /// The kind of the error there.
+        kind: ErrorKind,
+        /// Its text.
+        message: String,
+    },
+}
+
+fn after(stderr: &str) -> String {
+    if stderr.is_empty() { String::new() } else { format!(": {}", stderr.trim_end()) }
+}
+
+/// What kind of error it is, for programs: the same for an error of this machine and of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A field of the request is wrong.
+    InvalidArgument,
+    /// No job, or not just one, has that id, prefix or name.
+    UnknownJob,
+    /// The job has ended.
+    JobEnded,
+    /// As many jobs run as may.
+    TooManyJobs,
+    /// The idempotency key was used for another request.
+    KeyReused,
+    /// The shell is not there.
+    NoShell,
+    /// The job's supervisor refused.
+    Refused,
+    /// The job's supervisor did not answer in time.
+    Unresponsive,
+    /// The command did not end with code 0.
+    Failed,
+    /// Something is wrong with the machine, the state directory or this library.
+    Internal,
+}
+
+impl ErrorKind {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidArgument => "invalid_argument",
+            Self::UnknownJob => "unknown_job",
+            Self::JobEnded => "job_ended",
+            Self::TooManyJobs => "too_many_jobs",
+            Self::KeyReused => "key_reused",
+            Self::NoShell => "no_shell",
+            Self::Refused => "refused",
+            Self::Unresponsive => "unresponsive",
+            Self::Failed => "failed",
+            Self::Internal => "internal",
+        }
+    }
 }
 
 /// The engine's result type.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// A word for programs.
-    pub fn code(&self) -> &'static str {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Invalid { .. } => "invalid_argument",
-            Self::UnknownJob(_) | Self::Ambiguous { .. } => "unknown_job",
-            Self::Ended(_) => "job_ended",
-            Self::Full { .. } => "too_many_jobs",
-            Self::KeyReused { .. } => "key_reused",
-            Self::NoShell { .. } => "no_shell",
-            Self::Refused(_) => "refused",
-            Self::Unresponsive { .. } => "unresponsive",
+            Self::Invalid { .. } => ErrorKind::InvalidArgument,
+            Self::UnknownJob(_) | Self::Ambiguous { .. } => ErrorKind::UnknownJob,
+            Self::Ended(_) => ErrorKind::JobEnded,
+            Self::Full { .. } => ErrorKind::TooManyJobs,
+            Self::KeyReused { .. } => ErrorKind::KeyReused,
+            Self::NoShell { .. } => ErrorKind::NoShell,
+            Self::Refused(_) => ErrorKind::Refused,
+            Self::Unresponsive { .. } => ErrorKind::Unresponsive,
+            Self::Failed { .. } => ErrorKind::Failed,
+            Self::Remote { kind, .. } => *kind,
             Self::NotInitialised
+            | Self::NoSupervisor { .. }
             | Self::Supervisor { .. }
             | Self::SupervisorGone(_)
             | Self::State { .. }
-            | Self::File { .. } => "internal",
+            | Self::File { .. } => ErrorKind::Internal,
         }
+    }
+
+    /// The name of its kind.
+    pub fn code(&self) -> &'static str {
+        self.kind().as_str()
     }
 
     /// The field of the request that is wrong, if one is.

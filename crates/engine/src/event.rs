@@ -6,19 +6,24 @@
 //! a full disk refuses it whole. Old slots are punched out as a hole, which keeps the numbers and
 //! lets a reader that comes late count exactly what it missed.
 
+use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
+use crate::files;
 use crate::id::JobId;
 use crate::sys::lock;
 
 const SLOT: usize = 128;
+/// How many slots are read at once when one looks back.
+const PAGE_SLOTS: usize = 512;
 /// The first slot says what the file is, so that events are numbered from 1.
 const HEADER: &[u8] = br#"{"umbo":"events","v":1}"#;
 
@@ -35,6 +40,13 @@ pub struct Event {
     /// What.
     #[serde(flatten)]
     pub kind: EventKind,
+}
+
+impl Event {
+    /// When it happened.
+    pub fn time(&self) -> SystemTime {
+        clock::time(self.at)
+    }
 }
 
 /// What can happen to a job.
@@ -93,7 +105,7 @@ impl EventKind {
 }
 
 /// What a reader of the journal gets.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Item {
     /// An event.
@@ -110,7 +122,7 @@ pub enum Item {
 }
 
 /// The word "gap", for readers of JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GapKind {
     /// Events are missing here.
@@ -132,19 +144,41 @@ impl Item {
 pub(crate) struct Journal {
     path: PathBuf,
     file: File,
+    /// How many events were appended here since the journal was last trimmed.
+    appended: Cell<u64>,
+}
+
+/// Events beyond this many are let go.
+pub(crate) const EVENTS_KEPT: u64 = 200_000;
+/// One who appends this many events trims the journal: a job may run for months.
+const TRIM_AFTER: u64 = 4096;
+/// The beginning of the name of what is no journal, put aside.
+const PUT_ASIDE: &str = "foreign";
+
+/// Opens the file. What is there and is no file of this user is put aside, where it can be looked at.
+fn open_own(path: &Path) -> io::Result<File> {
+    let open = || files::open_with(OpenOptions::new().read(true).append(true).create(true), path);
+    open().or_else(|error| {
+        let is_foreign =
+            error.kind() == io::ErrorKind::InvalidData || error.raw_os_error() == Some(libc::ELOOP);
+        if !is_foreign {
+            return Err(error);
+        }
+        let aside = path.with_extension(format!("{PUT_ASIDE}-{}", JobId::generate()));
+        std::fs::rename(path, aside)?;
+        open()
+    })
 }
 
 impl Journal {
     /// Opens the journal, making it or mending its tail where needed.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
-        let journal = Self { path: path.to_owned(), file };
+        let journal = Self { path: path.to_owned(), file: open_own(path)?, appended: Cell::new(0) };
         if journal.needs_mending()? {
             lock::exclusive(&journal.file)?;
             // The lock goes with the file; a fresh description is used from here on.
             journal.mend()?;
-            let file = OpenOptions::new().read(true).append(true).open(path)?;
-            return Ok(Self { path: path.to_owned(), file });
+            return Ok(Self { file: open_own(path)?, ..journal });
         }
         Ok(journal)
     }
@@ -153,7 +187,8 @@ impl Journal {
     pub(crate) fn open_to_read(path: &Path) -> io::Result<Self> {
         Self::open(path).or_else(|error| match error.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                Ok(Self { path: path.to_owned(), file: File::open(path)? })
+                let file = files::open(path)?;
+                Ok(Self { path: path.to_owned(), file, appended: Cell::new(0) })
             }
             _ => Err(error),
         })
@@ -190,7 +225,14 @@ impl Journal {
         }
         // A full disk may take the first slots and refuse the rest.
         match rustix::io::write(&self.file, &slots)? {
-            written if written == slots.len() => Ok(()),
+            written if written == slots.len() => {
+                let appended = self.appended.get() + kinds.len() as u64;
+                self.appended.set(appended % TRIM_AFTER);
+                if appended >= TRIM_AFTER {
+                    let _ = self.trim(EVENTS_KEPT);
+                }
+                Ok(())
+            }
             _ => Err(rustix::io::Errno::NOSPC.into()),
         }
     }
@@ -246,7 +288,7 @@ impl Journal {
     fn skip_hole(&self, next: u64, newest: u64) -> io::Result<u64> {
         let offset = next * SLOT as u64;
         // A descriptor of its own: seeking must not disturb other readers of this one.
-        let file = File::open(&self.path)?;
+        let file = files::open(&self.path)?;
         match seek(&file, SeekFrom::Data(offset)) {
             Ok(data) => Ok((data - offset) / SLOT as u64),
             Err(rustix::io::Errno::NXIO) => Ok((newest + 1).saturating_sub(next)),
@@ -254,28 +296,59 @@ impl Journal {
         }
     }
 
-    /// Whether the journal has an event of this kind for the job, looking back from the end.
+    /// Whether the journal has the job's end, looking back from its own.
     pub(crate) fn has_exited(&self, job: &JobId) -> io::Result<bool> {
+        let last = self.look_back(u64::MAX, |event| match &event.kind {
+            EventKind::Exited { .. } if event.job == *job => Some(true),
+            EventKind::Created if event.job == *job => Some(false),
+            _ => None,
+        });
+        Ok(last?.unwrap_or(false))
+    }
+
+    /// Whether the journal has anything about a job.
+    pub(crate) fn mentions(&self, job: &JobId) -> bool {
+        let found = self.look_back(u64::MAX, |event| (event.job == *job).then_some(()));
+        found.is_ok_and(|found| found.is_some())
+    }
+
+    /// The jobs that were created within the last `most` events, the last one first.
+    pub(crate) fn created_backwards(&self, most: u64) -> io::Result<Vec<JobId>> {
+        let mut created = Vec::new();
+        self.look_back(most, |event| {
+            if event.kind == EventKind::Created {
+                created.push(event.job);
+            }
+            None::<()>
+        })?;
+        Ok(created)
+    }
+
+    /// Reads at most `most` events backwards from the end until `found` has found something.
+    fn look_back<T>(
+        &self,
+        most: u64,
+        mut found: impl FnMut(Event) -> Option<T>,
+    ) -> io::Result<Option<T>> {
         let mut end = self.newest()? + 1;
-        let mut buffer = vec![0; 512 * SLOT];
-        while end > 1 {
-            let begin = end.saturating_sub(512).max(1);
-            let wanted = usize::try_from(end - begin).unwrap_or(512) * SLOT;
+        let first = end.saturating_sub(most).max(1);
+        let mut buffer = vec![0; PAGE_SLOTS * SLOT];
+        while end > first {
+            let begin = end.saturating_sub(PAGE_SLOTS as u64).max(first);
+            let wanted = usize::try_from(end - begin).unwrap_or(PAGE_SLOTS) * SLOT;
             let count = self.file.read_at(&mut buffer[..wanted], begin * SLOT as u64)?;
+            // Before the first of those that are kept there is nothing but a hole.
+            if count == wanted && buffer[..count].iter().all(|byte| *byte == 0) {
+                return Ok(None);
+            }
             for bytes in buffer[..count].chunks_exact(SLOT).rev() {
-                let Some(event) = parse(bytes, 1) else { continue };
-                if event.job != *job {
-                    continue;
-                }
-                match event.kind {
-                    EventKind::Exited { .. } => return Ok(true),
-                    EventKind::Created => return Ok(false),
-                    _ => {}
+                if let Some(found) = parse(bytes, 1).and_then(&mut found) {
+                    return Ok(Some(found));
                 }
             }
             end = begin;
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Gives back the disk space of all but the newest `keep` events.

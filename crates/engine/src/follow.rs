@@ -4,21 +4,23 @@ use std::io;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use crate::backend::{BackendJob, JobHandle, JobWatch};
 use crate::error::{Error, Result};
 use crate::job::{Job, Status};
-use crate::line::Line;
 use crate::log::{Log, Mark, Run, Stream};
 
 /// How much is read at once.
 const CHUNK: u64 = 256 << 10;
 
-/// A reader that is always at the end of what it has read.
+/// A reader that is always at the end of what it has read. As an [`Iterator`] it waits for the next
+/// bytes and ends with the job.
 #[derive(Debug)]
 pub struct Follower {
-    job: Job,
+    job: JobHandle,
     log: Log,
-    line: Line,
+    watch: Box<dyn JobWatch>,
     position: u64,
+    is_over: bool,
 }
 
 /// What a follower found.
@@ -44,32 +46,46 @@ pub enum Followed {
 impl Job {
     /// Reads its output from `offset` on, and on.
     pub fn follow(&self, offset: u64) -> Result<Follower> {
-        let line = Line::open(self);
-        Ok(Follower { job: self.clone(), log: self.log()?, line, position: offset })
+        BackendJob::follow(self, offset)
     }
 }
 
 impl Follower {
+    /// A reader of a job's output from `offset` on.
+    pub(crate) fn new(job: JobHandle, offset: u64) -> Result<Self> {
+        // Before the first look: what happens between the two is not slept through.
+        let watch = job.watch();
+        let log = job.log()?;
+        Ok(Self { job, log, watch, position: offset, is_over: false })
+    }
+
     /// The offset of the next byte.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The next bytes, waited for at most for `patience`.
-    pub fn next(&mut self, patience: Option<Duration>) -> Result<Followed> {
-        let deadline = patience.and_then(|patience| Instant::now().checked_add(patience));
+    /// The next bytes, waited for at most for `timeout`.
+    pub fn next(&mut self, timeout: Option<Duration>) -> Result<Followed> {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
-            // Asked before reading: what comes after the last read is then still to come.
-            let is_over = matches!(self.job.status()?, Status::Ended(_));
-            let found = self.read().map_err(Error::file("read", self.job.output_path()))?;
-            match found {
+            match self.look()? {
                 Some(found) => return Ok(found),
-                None if is_over => return Ok(Followed::Ended),
                 None if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
                     return Ok(Followed::Nothing);
                 }
-                None => self.line.sleep(deadline, None),
+                None => self.watch.sleep(deadline),
             }
+        }
+    }
+
+    /// What is there to read now; `None` if nothing is, but may come.
+    pub(crate) fn look(&mut self) -> Result<Option<Followed>> {
+        // Asked before reading: what comes after the last read is then still to come.
+        self.is_over = self.is_over || matches!(self.job.status()?, Status::Ended(_));
+        let failed = |source| Error::File { action: "read", path: "output".into(), source };
+        match self.read().map_err(failed)? {
+            None if self.is_over => Ok(Some(Followed::Ended)),
+            found => Ok(found),
         }
     }
 
@@ -91,6 +107,19 @@ impl Follower {
         bytes.truncate(count);
         self.position += count as u64;
         Ok((count > 0).then_some(Followed::Bytes { offset: at, stream, bytes }))
+    }
+}
+
+impl Iterator for Follower {
+    type Item = Result<Followed>;
+
+    /// The next bytes or the next omitted range, waited for; `None` once the job is over and all
+    /// was read.
+    fn next(&mut self) -> Option<Self::Item> {
+        match Self::next(self, None) {
+            Ok(Followed::Ended | Followed::Nothing) => None,
+            found => Some(found),
+        }
     }
 }
 

@@ -11,11 +11,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::files;
 use crate::state::JobDir;
 use crate::sys::cgroup;
 
 /// The list: a path a line.
 pub(crate) const LIST: &str = "groups";
+/// More than this no list has: a job has a few groups.
+const MOST_LIST_BYTES: u64 = 1 << 20;
 
 /// Writes down a group that is about to be made.
 pub(crate) fn note(list: &File, group: &Path) -> io::Result<()> {
@@ -26,7 +29,7 @@ pub(crate) fn note(list: &File, group: &Path) -> io::Result<()> {
 
 /// The groups of a directory: by its list, and by its record should the list be damaged.
 pub(crate) fn of(directory: &JobDir) -> Vec<PathBuf> {
-    let list = fs::read(directory.file(LIST)).unwrap_or_default();
+    let list = files::read(&directory.file(LIST), MOST_LIST_BYTES).unwrap_or_default();
     let mut groups: Vec<PathBuf> = list
         .split(|byte| *byte == b'\n')
         .map(|line| PathBuf::from(OsStr::from_bytes(line)))

@@ -24,6 +24,13 @@ pub(crate) enum Claim {
 }
 
 impl Engine {
+    /// The job that was started with an idempotency key, if one was.
+    pub fn job_by_key(&self, key: &str) -> Result<Option<Job>> {
+        let link = self.state().keys().join(key_file(key)?);
+        let job = fs::read_link(link).ok().and_then(|target| target.to_str()?.parse().ok());
+        Ok(job.map(|job| Job::new(self.clone(), job)).filter(|job| job.directory().exists()))
+    }
+
     /// Makes sure that a key starts one job only, whoever else uses it at the same moment.
     pub(crate) fn claim(&self, request: &Request) -> Result<Claim> {
         let Some(key) = &request.idempotency_key else { return Ok(Claim::None) };

@@ -1,30 +1,37 @@
 //! One job, seen from outside: read it, write to it, wait for it, stop it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use serde::{Deserialize, Serialize};
 
+use crate::clock;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::id::JobId;
+use crate::line::Line;
 use crate::log::{Log, OUTPUT};
+use crate::lost::{self, Truth};
 use crate::outcome::Outcome;
-use crate::reconcile::{self, Truth};
 use crate::request::{Ladder, Size};
 use crate::rescue;
 use crate::state::{JobDir, Record};
+use crate::stray::Stray;
 use crate::supervisor;
 use crate::sys::socket;
 use crate::wait::{self, Condition, Met};
 use crate::wire::{self, Answer, Ask, Frame};
 
 /// How long a supervisor may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a climb may take beyond its graces.
 const LAST_RUNG: Duration = Duration::from_secs(15);
 
@@ -33,10 +40,13 @@ const LAST_RUNG: Duration = Duration::from_secs(15);
 pub struct Job {
     engine: Engine,
     id: JobId,
+    /// What is known of it if it was found by its processes.
+    stray: Option<Arc<Stray>>,
 }
 
 /// Where a job is in its life.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It waits for its turn.
     Created,
@@ -63,7 +73,8 @@ impl Status {
 }
 
 /// A job in a list.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// The job.
     pub job: JobId,
@@ -91,10 +102,25 @@ pub struct Summary {
     pub parent: Option<JobId>,
     /// Its place in line, counted from 1, while it waits for its turn.
     pub queue_position: Option<usize>,
+    /// How it was found.
+    #[serde(default)]
+    pub found_by: FoundBy,
+}
+
+/// How a job was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FoundBy {
+    /// By its files.
+    #[default]
+    Files,
+    /// By its processes, which live though its files are gone. It can be stopped and nothing else.
+    Processes,
 }
 
 /// What was typed into a job.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Typed {
     /// How many bytes.
     pub total: u64,
@@ -110,6 +136,16 @@ impl std::fmt::Debug for Typed {
 }
 
 impl Summary {
+    /// When it was asked for.
+    pub fn created(&self) -> SystemTime {
+        clock::time(self.created_at)
+    }
+
+    /// When its command was started, if it was.
+    pub fn started(&self) -> Option<SystemTime> {
+        self.started_at().map(clock::time)
+    }
+
     /// When its command was started, in microseconds since 1970.
     pub fn started_at(&self) -> Option<u64> {
         match &self.status {
@@ -122,7 +158,12 @@ impl Summary {
 
 impl Job {
     pub(crate) fn new(engine: Engine, id: JobId) -> Self {
-        Self { engine, id }
+        Self { engine, id, stray: None }
+    }
+
+    /// A job without files.
+    pub(crate) fn without_files(engine: Engine, stray: Stray) -> Self {
+        Self { engine, id: stray.id().clone(), stray: Some(Arc::new(stray)) }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -138,18 +179,39 @@ impl Job {
         &self.id
     }
 
-    /// The file with the exact bytes it wrote.
+    /// The file with the exact bytes it wrote. Superseded: a job of another machine has none; read
+    /// [`Job::log`], and name [`Job::output_url`] to a person.
     pub fn output_path(&self) -> PathBuf {
         self.directory().file(OUTPUT)
+    }
+
+    /// Where its output is: a `file://` URL.
+    pub fn output_url(&self) -> String {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+        let mut url = String::from("file://");
+        for byte in self.output_path().as_os_str().as_bytes() {
+            if is_plain(*byte) {
+                url.push(char::from(*byte));
+            } else {
+                let _ = write!(url, "%{byte:02X}");
+            }
+        }
+        url
+    }
+
+    /// What wakes somebody who waits for it.
+    pub(crate) fn watch(&self) -> Line {
+        Line::open(self)
     }
 
     /// Where it is in its life, and the truth about it.
     pub fn status(&self) -> Result<Status> {
         let directory = self.directory();
         if !directory.exists() {
-            return Err(Error::UnknownJob(self.id.to_string()));
+            let stray = self.stray.as_ref().and_then(|stray| stray.status());
+            return stray.ok_or_else(|| Error::UnknownJob(self.id.to_string()));
         }
-        match reconcile::truth(self.engine.state(), &self.id) {
+        match lost::truth(self.engine.state(), &self.id) {
             Truth::Over(outcome) => Ok(Status::Ended(outcome)),
             Truth::Alive => match directory.record() {
                 Ok((_, Some(started))) => Ok(Status::Started { pid: started.pid, at: started.at }),
@@ -170,6 +232,11 @@ impl Job {
     pub fn summary(&self) -> Option<Summary> {
         let status = self.status().ok()?;
         let directory = self.directory();
+        if let Some(stray) = &self.stray
+            && !directory.exists()
+        {
+            return stray.summary();
+        }
         let record = directory.record().ok().map(|(record, _)| record);
         let total_bytes = match &status {
             Status::Ended(outcome) => outcome.total_bytes,
@@ -211,6 +278,7 @@ impl Job {
                     total_bytes,
                     parent,
                     queue_position,
+                    found_by: FoundBy::Files,
                 }
             }
             // The record is damaged; what is left is still listed.
@@ -228,6 +296,7 @@ impl Job {
                 total_bytes,
                 parent: None,
                 queue_position: None,
+                found_by: FoundBy::Files,
             },
         })
     }
@@ -282,6 +351,13 @@ impl Job {
     /// supervisor that somebody stopped is woken; one that hangs, while its job should be killed by
     /// now, is killed with it, and the job is then lost.
     pub fn stop(&self, ladder: Ladder) -> Result<Outcome> {
+        if let Some(stray) = &self.stray
+            && !self.directory().exists()
+        {
+            let seconds = LAST_RUNG.as_secs();
+            let killed = stray.kill(self.engine.state());
+            return killed.ok_or_else(|| Error::Unresponsive { job: self.id.to_string(), seconds });
+        }
         let climb = ladder.interrupt.unwrap_or_default() + ladder.terminate.unwrap_or_default();
         rescue::wake(&self.directory());
         match self.ask(&Ask::Stop(ladder), &[]) {
@@ -289,7 +365,7 @@ impl Job {
                 self.wait(&[Condition::Exit], Some(climb + LAST_RUNG))?;
             }
             // By now it would be killed, had its supervisor heard of it.
-            Err(Error::Unresponsive { .. }) if climb <= PATIENCE => {}
+            Err(Error::Unresponsive { .. }) if climb <= ANSWER_TIMEOUT => {}
             Err(error) => return Err(error),
         }
         let seconds = (climb + LAST_RUNG).as_secs();
@@ -298,9 +374,9 @@ impl Job {
             .ok_or_else(|| Error::Unresponsive { job: self.id.to_string(), seconds })
     }
 
-    /// Waits until one of `conditions` is true, at most for `patience`.
-    pub fn wait(&self, conditions: &[Condition], patience: Option<Duration>) -> Result<Met> {
-        wait::wait(self, conditions, patience)
+    /// Waits until one of `conditions` is true, at most for `timeout`.
+    pub fn wait(&self, conditions: &[Condition], timeout: Option<Duration>) -> Result<Met> {
+        wait::wait(self, conditions, timeout)
     }
 
     /// Lets it run on when its caller ends.
@@ -308,14 +384,14 @@ impl Job {
         self.ask(&Ask::Disown, &[])
     }
 
-    /// A connection to its supervisor, which closes when the job ends. Without patience it is none
+    /// A connection to its supervisor, which closes when the job ends. Without timeout it is none
     /// when a crowd waits at a door that nobody opens.
-    pub(crate) fn connect(&self, patience: Option<Duration>) -> Result<OwnedFd> {
+    pub(crate) fn connect(&self, timeout: Option<Duration>) -> Result<OwnedFd> {
         let path = self.directory().path().to_owned();
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(&path, flags, Mode::empty())
             .map_err(|_| Error::UnknownJob(self.id.to_string()))?;
-        socket::connect_at(&directory, "sock", patience).map_err(|error| self.unreached(&error))
+        socket::connect_at(&directory, "sock", timeout).map_err(|error| self.unreached(&error))
     }
 
     fn ask(&self, ask: &Ask, body: &[u8]) -> Result<()> {
@@ -330,10 +406,10 @@ impl Job {
         if let Status::Ended(_) = self.status()? {
             return Err(Error::Ended(self.id.to_string()));
         }
-        let socket = self.connect(Some(PATIENCE))?;
+        let socket = self.connect(Some(ANSWER_TIMEOUT))?;
         let failed = |error: std::io::Error| self.unreached(&error);
         for direction in [Timeout::Recv, Timeout::Send] {
-            set_socket_timeout(socket.as_fd(), direction, Some(PATIENCE))
+            set_socket_timeout(socket.as_fd(), direction, Some(ANSWER_TIMEOUT))
                 .map_err(|error| failed(error.into()))?;
         }
         let mut socket = File::from(socket);
@@ -353,7 +429,7 @@ impl Job {
     fn unreached(&self, error: &std::io::Error) -> Error {
         match error.kind() {
             std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
-                Error::Unresponsive { job: self.id.to_string(), seconds: PATIENCE.as_secs() }
+                Error::Unresponsive { job: self.id.to_string(), seconds: ANSWER_TIMEOUT.as_secs() }
             }
             _ => Error::Ended(self.id.to_string()),
         }

@@ -5,27 +5,39 @@
 //! outlives the supervisor.
 //!
 //! ```no_run
-//! use umbo_engine::{Engine, Request};
+//! use umbo_engine::{Engine, Environment, Request};
 //!
 //! fn main() -> umbo_engine::Result<()> {
 //!     // First of all: this program may have been started as a supervisor.
 //!     umbo_engine::init();
 //!
 //!     let engine = Engine::builder("/tmp/umbo-state").open()?;
-//!     let (job, outcome) = engine.run(&Request::shell("echo hi", "."))?;
-//!     assert_eq!(outcome.exit_code(), Some(0));
-//!     assert_eq!(std::fs::read(job.output_path()).unwrap(), b"hi\n");
+//!     let request = Request::shell("echo hi", ".").env(Environment::inherit());
+//!     assert_eq!(engine.read(&request)?, "hi");
 //!     Ok(())
 //! }
 //! ```
+//!
+//! A library that does not own `main` (a test, a plugin, a `cdylib`) names an executable that
+//! supervises instead: [`Builder::supervisor`] or [`Builder::supervisor_on_path`].
+//!
+//! The same jobs may run elsewhere: [`Backend`] is what callers need, and [`Engine`] is the one for
+//! this machine. With the feature `tokio` there are futures and streams as well; dropping one that
+//! runs a job stops the job.
 
+#[cfg(feature = "tokio")]
+mod asynchronous;
 mod attached;
+mod backend;
 mod bookmark;
+mod builder;
 mod clock;
 mod engine;
 mod error;
 mod event;
+mod exit_record;
 mod failpoint;
+mod files;
 mod follow;
 mod groups;
 mod hash;
@@ -33,11 +45,13 @@ mod id;
 mod idempotency;
 mod job;
 mod keys;
+mod kill_tree;
 mod line;
 mod log;
+mod lost;
 mod outcome;
+mod output;
 mod prune;
-mod reconcile;
 mod request;
 mod rescue;
 mod screen;
@@ -45,6 +59,7 @@ mod session;
 mod shell;
 mod spare;
 mod state;
+mod stray;
 mod subscription;
 mod supervisor;
 mod sys;
@@ -54,26 +69,31 @@ mod wire;
 /// What this machine allows.
 pub mod doctor;
 
+#[cfg(feature = "tokio")]
+pub use asynchronous::{EventStream, OutputStream};
 pub use attached::Attached;
-pub use engine::{Builder, Engine, Listed, Scope};
-pub use error::{Error, Result};
+pub use backend::{AttachedJob, Backend, BackendJob, Bookmark, JobHandle, JobWatch};
+pub use builder::Builder;
+pub use engine::{Engine, Listed, Scope};
+pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, EventKind, GapKind, Item};
 pub use follow::{Followed, Follower};
 pub use id::JobId;
-pub use job::{Job, Status, Summary, Typed};
+pub use job::{FoundBy, Job, Status, Summary, Typed};
 pub use keys::key;
-pub use log::{Log, Mark, Run, Stream};
+pub use log::{Log, LogSource, Mark, Run, Stream};
 pub use outcome::{
     Containment, Drained, End, Fate, Leaked, Limit, LostReason, Outcome, ProcessEnd, Stage,
     StoppedBy, Usage,
 };
+pub use output::Output;
 pub use request::{
     Admission, Attendance, Command, Environment, Ladder, Leaks, Limits, Login, OnDisconnect,
     OutputLimit, OutputPolicy, Profile, Request, Session, SessionDirectory, Shell, Size, Stdin,
 };
 pub use screen::Screen;
 pub use spare::Warmth;
-pub use subscription::Subscription;
+pub use subscription::{EventSource, Subscription};
 pub use wait::{Condition, Met};
 
 /// Makes this program able to supervise jobs. To be called first in `main`, before threads, a
@@ -89,5 +109,5 @@ pub fn init() {
             supervisor::nursery(state.into());
         }
     }
-    engine::initialised();
+    builder::initialised();
 }

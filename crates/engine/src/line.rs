@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{RecvFlags, recv};
 
+use crate::backend::JobWatch;
 use crate::clock;
 use crate::job::Job;
 use crate::sys::watch::Watch;
 use crate::wire::{self, Ask};
 
 /// How often one looks when there is no line: its supervisor hangs, or is just ending.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// The line. Dead for a job that is over.
 #[derive(Debug)]
@@ -49,12 +50,23 @@ impl Line {
         if let Some(watch) = also {
             watch.drain();
         }
+        self.take_news();
+    }
+
+    /// What is readable when there are news; `None` once nothing more can come over the line.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.socket.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Takes the news off the line.
+    pub(crate) fn take_news(&mut self) {
         if !self.is_open() {
             self.socket = None;
         }
     }
 
-    /// Takes the news off the line; whether more can come.
+    /// Empties the line; whether more can come.
     fn is_open(&self) -> bool {
         let Some(socket) = &self.socket else { return false };
         let mut news = [0; 256];
@@ -65,6 +77,12 @@ impl Line {
                 Err(error) => return error == rustix::io::Errno::AGAIN,
             }
         }
+    }
+}
+
+impl JobWatch for Line {
+    fn sleep(&mut self, deadline: Option<Instant>) {
+        Self::sleep(self, deadline, None);
     }
 }
 

@@ -1,14 +1,16 @@
 //! How a job ended. One type for pipe and terminal, and it covers the whole space: there is no
 //! combination of fields that contradicts the state.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use crate::clock;
 use crate::id::JobId;
 
 /// The exit record of a job, as written to its `outcome` file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The format of this record.
     pub v: u32,
@@ -44,6 +46,9 @@ pub struct Outcome {
     /// Bytes of these that were not kept.
     #[serde(default)]
     pub omitted_bytes: u64,
+    /// Bytes that a full disk did not take. They are not among those above.
+    #[serde(default, skip_serializing_if = "is_zero_u64")]
+    pub dropped_bytes: u64,
     /// What else a reader should know: a limit nobody could enforce, a stalled disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -229,6 +234,11 @@ pub struct Usage {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls")]
+fn is_zero_u64(number: &u64) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls")]
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }
@@ -276,6 +286,16 @@ impl Outcome {
             End::Lost { .. } => true,
             End::Exited { .. } | End::Signaled { .. } | End::FailedToStart { .. } => false,
         }
+    }
+
+    /// When the command was started; `None` if it never was.
+    pub fn started(&self) -> Option<SystemTime> {
+        self.started_at.map(clock::time)
+    }
+
+    /// When the job was over.
+    pub fn ended(&self) -> SystemTime {
+        clock::time(self.ended_at)
     }
 
     /// From start to end.

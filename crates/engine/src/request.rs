@@ -11,7 +11,25 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// A command to run and how.
-#[derive(Debug, Clone)]
+///
+/// Made by [`Request::shell`], [`Request::program`] or [`Request::new`], and completed by the methods
+/// that are named like the fields, or by the fields themselves:
+///
+/// ```
+/// use std::time::Duration;
+/// use umbo_engine::{Environment, Request};
+///
+/// let request = Request::shell("make test", ".")
+///     .env(Environment::inherit().var("CI", "1"))
+///     .timeout(Duration::from_mins(1))
+///     .name("tests");
+/// assert_eq!(request.name.as_deref(), Some("tests"));
+/// ```
+///
+/// What another machine gets of it (serde) is all but the base of the environment, which is of the
+/// machine a command runs on, and an inherited standard input, which cannot travel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Request {
     /// What to run.
     pub command: Command,
@@ -74,10 +92,122 @@ impl Request {
     pub fn shell(text: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
         Self::new(Command::Shell { text: text.into(), shell: Shell::Sh, login: Login::No }, cwd)
     }
+
+    /// A request for a program and its arguments, with no shell between.
+    pub fn program<A>(
+        program: impl Into<OsString>,
+        arguments: impl IntoIterator<Item = A>,
+        cwd: impl Into<PathBuf>,
+    ) -> Self
+    where
+        A: Into<OsString>,
+    {
+        let words = [program.into()].into_iter().chain(arguments.into_iter().map(Into::into));
+        Self::new(Command::Argv(words.collect()), cwd)
+    }
+
+    /// The environment it gets.
+    #[must_use]
+    pub fn env(mut self, env: Environment) -> Self {
+        self.env = env;
+        self
+    }
+
+    /// What it reads.
+    #[must_use]
+    pub fn stdin(mut self, stdin: Stdin) -> Self {
+        self.stdin = stdin;
+        self
+    }
+
+    /// A terminal of this size instead of pipes.
+    #[must_use]
+    pub fn terminal(mut self, size: Size) -> Self {
+        self.terminal = Some(size);
+        self
+    }
+
+    /// What it may use at most.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// It is stopped when it runs longer than this.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.limits.wall = Some(timeout);
+        self
+    }
+
+    /// How it is stopped when a limit strikes or the caller goes away.
+    #[must_use]
+    pub fn ladder(mut self, ladder: Ladder) -> Self {
+        self.ladder = ladder;
+        self
+    }
+
+    /// What happens to descendants that are alive when the command itself has ended.
+    #[must_use]
+    pub fn leaks(mut self, leaks: Leaks) -> Self {
+        self.leaks = leaks;
+        self
+    }
+
+    /// What happens when the caller's process ends first.
+    #[must_use]
+    pub fn on_disconnect(mut self, on_disconnect: OnDisconnect) -> Self {
+        self.on_disconnect = on_disconnect;
+        self
+    }
+
+    /// What happens when as many jobs run as may.
+    #[must_use]
+    pub fn admission(mut self, admission: Admission) -> Self {
+        self.admission = admission;
+        self
+    }
+
+    /// A name to find it by.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Who asked.
+    #[must_use]
+    pub fn owner(mut self, owner: impl Into<String>) -> Self {
+        self.owner = Some(owner.into());
+        self
+    }
+
+    /// Something to find it by in lists.
+    #[must_use]
+    pub fn label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.labels.insert(name.into(), value.into());
+        self
+    }
+
+    /// The persistent shell session it belongs to.
+    #[must_use]
+    pub fn session(mut self, session: Session) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// Same key, same job: it does not run twice.
+    #[must_use]
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.idempotency_key = Some(key.into());
+        self
+    }
 }
 
 /// What is run: text for a shell, or words for the kernel.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Command {
     /// A line that a shell reads.
     Shell {
@@ -104,7 +234,8 @@ pub enum Login {
 }
 
 /// The shells umbo knows how to start.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Shell {
     /// `/bin/sh`.
     #[default]
@@ -124,7 +255,7 @@ pub enum Shell {
 }
 
 /// A persistent shell session: what one command leaves behind, the next one finds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// Its name: letters, digits, `-`, `_` and `.`.
     pub name: String,
@@ -133,7 +264,8 @@ pub struct Session {
 }
 
 /// Where a command in a session runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SessionDirectory {
     /// Where the one before it ended; the first runs in the request's `cwd`.
     #[default]
@@ -143,7 +275,8 @@ pub enum SessionDirectory {
 }
 
 /// Whether a snapshot of the user's own shell set-up is loaded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Profile {
     /// No set-up at all.
     #[default]
@@ -155,9 +288,10 @@ pub enum Profile {
 
 /// The environment of a command: a base the caller passes in, changes to it, and defaults for
 /// running unattended.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
     /// The environment to start from, usually the caller's own and the same for all its requests.
+    #[serde(skip)]
     pub base: Arc<[(OsString, OsString)]>,
     /// Variables set on top.
     pub set: Vec<(OsString, OsString)>,
@@ -166,13 +300,40 @@ pub struct Environment {
 }
 
 /// Whether a person sits at the command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Attendance {
     /// Nobody answers prompts: pagers print, editors and password prompts fail at once.
     #[default]
     Unattended,
     /// The environment is passed as it is.
     Attended,
+}
+
+impl Environment {
+    /// The environment of this process, as it is now: the one place where this library reads it.
+    pub fn inherit() -> Self {
+        Self { base: std::env::vars_os().collect(), ..Self::default() }
+    }
+
+    /// Nothing to start from.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn var(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.set.push((name.into(), value.into()));
+        self
+    }
+
+    /// Leaves pagers, editors and prompts as they are: a person sits at the command.
+    #[must_use]
+    pub fn attended(mut self) -> Self {
+        self.attendance = Attendance::Attended;
+        self
+    }
 }
 
 impl fmt::Debug for Environment {
@@ -188,7 +349,8 @@ impl fmt::Debug for Environment {
 }
 
 /// What a command reads from its standard input.
-#[derive(Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stdin {
     /// Nothing: end of file at once.
     #[default]
@@ -201,6 +363,7 @@ pub enum Stdin {
     Open,
     /// What this process itself reads: its standard input, handed over as it is. Not for a command
     /// with a terminal, whose input is typed.
+    #[serde(skip)]
     Inherited,
 }
 

@@ -13,16 +13,16 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 use crate::clock;
 use crate::groups;
 use crate::id::JobId;
+use crate::lost::{self, Truth};
 use crate::outcome::Outcome;
-use crate::reconcile::{self, Truth};
 use crate::state::{Identity, JobDir, ProcessId, State};
 use crate::sys::cgroup::Cgroup;
 use crate::sys::procfs;
 
-/// How long the dead may take to be dead.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long what was killed may take to be gone.
+const LAST_PROCESSES: Duration = Duration::from_secs(5);
 /// How often what was killed is looked at again.
-const AGAIN: Duration = Duration::from_millis(5);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// A process that is proven to be the recorded one.
 struct Handle {
@@ -51,7 +51,7 @@ impl Handle {
 
 fn identity(directory: &JobDir) -> Option<Identity> {
     let identity = directory.record().ok()?.0.supervisor?;
-    (identity.boot_id == procfs::boot_id()).then_some(identity)
+    (procfs::boot_id()? == identity.boot_id).then_some(identity)
 }
 
 /// Wakes the supervisor of a job, and its keeper, if somebody stopped them.
@@ -70,7 +70,7 @@ pub(crate) fn wake(directory: &JobDir) {
 /// found out because a process of umbo is in the kernel's hands.
 pub(crate) fn end(state: &State, job: &JobId) -> Option<Outcome> {
     let directory = state.job(job);
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + LAST_PROCESSES;
     if let Some(identity) = identity(&directory) {
         if let Some(supervisor) = Handle::prove(identity.process) {
             empty(&directory, supervisor.pid, deadline);
@@ -82,11 +82,11 @@ pub(crate) fn end(state: &State, job: &JobId) -> Option<Outcome> {
             keeper.send(Signal::CONT);
             if !keeper.await_end(deadline) {
                 keeper.send(Signal::KILL);
-                keeper.await_end(Instant::now() + PATIENCE);
+                keeper.await_end(Instant::now() + LAST_PROCESSES);
             }
         }
     }
-    match reconcile::truth(state, job) {
+    match lost::truth(state, job) {
         Truth::Over(outcome) => Some(*outcome),
         Truth::Alive => None,
     }
@@ -109,6 +109,6 @@ fn empty(directory: &JobDir, supervisor: Pid, deadline: Instant) {
         for pid in living {
             let _ = kill_process(pid, Signal::KILL);
         }
-        std::thread::sleep(AGAIN);
+        std::thread::sleep(LOOK_AGAIN);
     }
 }

@@ -3,8 +3,10 @@
 //! Nothing of this is in the supervisor. Any process can make the screen of any job, running or
 //! over, from the bytes and the sizes the index has noted.
 
+use crate::backend::BackendJob;
 use crate::error::{Error, Result};
-use crate::job::Job;
+use crate::id::JobId;
+use crate::job::{Job, Summary};
 use crate::log::{Log, Mark};
 use crate::request::Size;
 
@@ -25,62 +27,79 @@ pub struct Screen {
 impl Job {
     /// What its terminal shows now.
     pub fn screen(&self) -> Result<Screen> {
-        let log = self.log()?;
-        let end = log.length().map_err(Error::file("read", self.output_path()))?;
-        let terminal = self.play_to(&log, end, Some(0))?;
-        let (columns, rows) = terminal.size();
-        let text = |line: &avt::Line| line.text().trim_end().to_owned();
-        Ok(Screen {
-            size: Size { columns: narrow(columns), rows: narrow(rows) },
-            rows: terminal.screen().visible_lines().map(text).collect(),
-            cursor: terminal.cursor().position().map(|(x, y)| (narrow(x), narrow(y))),
-        })
+        BackendJob::screen(self)
     }
 
     /// The sequences that make another terminal show the same, and the offset they are true at.
     pub fn redraw(&self) -> Result<(String, u64)> {
-        let log = self.log()?;
-        let end = log.length().map_err(Error::file("read", self.output_path()))?;
-        Ok((self.play_to(&log, end, Some(0))?.dump(), end))
+        BackendJob::redraw(self)
     }
 
     /// What its terminal has shown so far, line by line: what scrolled away, then the screen.
     pub fn transcript(&self) -> Result<Vec<String>> {
-        let log = self.log()?;
-        let end = log.length().map_err(Error::file("read", self.output_path()))?;
-        let terminal = self.play_to(&log, end, None)?;
-        let text = |line: &avt::Line| line.text().trim_end().to_owned();
-        let mut lines: Vec<String> = terminal.primary_screen().all_lines().map(text).collect();
-        let written = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
-        lines.truncate(written);
-        Ok(lines)
+        BackendJob::transcript(self)
     }
+}
 
-    fn play_to(&self, log: &Log, end: u64, scrollback: Option<usize>) -> Result<avt::Terminal> {
-        let failed = |source| Error::File { action: "read", path: self.output_path(), source };
-        let Some(initial) = self.summary().and_then(|summary| summary.terminal) else {
-            let problem = format!("{} has no terminal; start it with one (pty)", self.id());
-            return Err(Error::invalid("job", problem));
-        };
-        let (columns, rows) = (usize::from(initial.columns), usize::from(initial.rows));
-        let mut terminal = avt::Terminal::with_scrollback(columns, rows, scrollback)
-            .map_err(|error| Error::invalid("job", format!("its record is damaged: {error}")))?;
-        let start = end.saturating_sub(MOST_PLAYED);
-        let mut decoder = Decoder::default();
-        let mut position = start;
-        let runs = log.runs(0..end + 1).map_err(failed)?;
-        let sizes = runs.iter().filter_map(|run| match run.mark {
-            Mark::Resized(size) => Some((run.start, size)),
-            Mark::Bytes(_) => None,
-        });
-        for (at, size) in sizes {
-            play_range(&mut terminal, &mut decoder, log, position..at).map_err(failed)?;
-            position = position.max(at);
-            terminal.resize(usize::from(size.columns), usize::from(size.rows));
-        }
-        play_range(&mut terminal, &mut decoder, log, position..end).map_err(failed)?;
-        Ok(terminal)
+/// The size a job's terminal had at its start; an error for a job without one.
+pub(crate) fn size_of(job: &JobId, summary: Option<Summary>) -> Result<Size> {
+    summary.and_then(|summary| summary.terminal).ok_or_else(|| {
+        Error::invalid("job", format!("{job} has no terminal; start it with one (pty)"))
+    })
+}
+
+/// What a terminal that began with a size shows after all of a log.
+pub(crate) fn now(log: &Log, size: Size) -> Result<Screen> {
+    let (terminal, _) = play(log, size, Some(0))?;
+    let (columns, rows) = terminal.size();
+    Ok(Screen {
+        size: Size { columns: narrow(columns), rows: narrow(rows) },
+        rows: terminal.screen().visible_lines().map(text).collect(),
+        cursor: terminal.cursor().position().map(|(x, y)| (narrow(x), narrow(y))),
+    })
+}
+
+/// The sequences that make another terminal show the same, and the offset they are true at.
+pub(crate) fn redraw(log: &Log, size: Size) -> Result<(String, u64)> {
+    let (terminal, end) = play(log, size, Some(0))?;
+    Ok((terminal.dump(), end))
+}
+
+/// What it has shown so far, line by line.
+pub(crate) fn transcript(log: &Log, size: Size) -> Result<Vec<String>> {
+    let (terminal, _) = play(log, size, None)?;
+    let mut lines: Vec<String> = terminal.primary_screen().all_lines().map(text).collect();
+    let written = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+    lines.truncate(written);
+    Ok(lines)
+}
+
+fn text(line: &avt::Line) -> String {
+    line.text().trim_end().to_owned()
+}
+
+/// A terminal into which all of a log was played, and the offset that is true for.
+fn play(log: &Log, initial: Size, scrollback: Option<usize>) -> Result<(avt::Terminal, u64)> {
+    let failed = |source| Error::File { action: "read", path: "output".into(), source };
+    let end = log.length().map_err(failed)?;
+    let (columns, rows) = (usize::from(initial.columns), usize::from(initial.rows));
+    let mut terminal = avt::Terminal::with_scrollback(columns, rows, scrollback)
+        .map_err(|error| Error::invalid("job", format!("its record is damaged: {error}")))?;
+    let start = end.saturating_sub(MOST_PLAYED);
+    let mut decoder = Decoder::default();
+    let mut position = start;
+    let runs = log.runs(0..end + 1).map_err(failed)?;
+    let sizes = runs.iter().filter_map(|run| match run.mark {
+        Mark::Resized(size) => Some((run.start, size)),
+        Mark::Bytes(_) => None,
+    });
+    for (at, size) in sizes {
+        play_range(&mut terminal, &mut decoder, log, position..at).map_err(failed)?;
+        position = position.max(at);
+        terminal.resize(usize::from(size.columns), usize::from(size.rows));
     }
+    play_range(&mut terminal, &mut decoder, log, position..end).map_err(failed)?;
+    Ok((terminal, end))
 }
 
 fn play_range(

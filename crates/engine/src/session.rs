@@ -13,13 +13,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::hash::Fnv;
 use crate::id::JobId;
 use crate::request::{Command, Login, Profile, Request, Session, SessionDirectory, Shell};
@@ -32,8 +33,10 @@ const SCRIPT: &str = include_str!("session.sh");
 /// What bash is told to do. The command is on the first line, as its messages say.
 const RUN: &str =
     r#". "$1"; eval "$__umbo_text"; (__umbo_leave) 2>/dev/null {BASH_XTRACEFD}>/dev/null"#;
+/// A session that is larger than this is not read.
+const MOST_STATE_BYTES: u64 = 64 << 20;
 /// How long the user's start-up files may take.
-const PROFILE_PATIENCE: Duration = Duration::from_secs(10);
+const PROFILE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a session's name may be: it becomes a directory.
 pub(crate) fn check_name(name: &str) -> Result<()> {
@@ -87,7 +90,7 @@ pub(crate) fn invoke(
 /// Where the script is; written there if it is not yet, or was damaged.
 fn script(engine: &Engine) -> Result<PathBuf> {
     let file = engine.state().sessions().join(format!(".load-{}.sh", Fnv::of(SCRIPT.as_bytes())));
-    if fs::read(&file).is_ok_and(|text| text == SCRIPT.as_bytes()) {
+    if files::read(&file, MOST_STATE_BYTES).is_ok_and(|text| text == SCRIPT.as_bytes()) {
         return Ok(file);
     }
     let draft = file.with_extension(JobId::generate().to_string());
@@ -139,7 +142,7 @@ impl Engine {
 
 /// Where a session is, as its state says.
 fn left_in(state: &Path) -> Option<PathBuf> {
-    let bytes = fs::read(state).ok()?;
+    let bytes = files::read(state, MOST_STATE_BYTES).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     // The last one: functions of the user's come before it, with whatever text.
     let word = text.lines().rev().find_map(|line| line.strip_prefix("__umbo_place="))?;
@@ -163,7 +166,7 @@ fn unquoted(word: &str) -> Option<String> {
 /// The snapshot of the user's shell, made now if there is none or its sources have changed.
 fn profile(engine: &Engine, request: &Request) -> Result<PathBuf> {
     let home = shell::lookup(&request.env.base, "HOME").unwrap_or(OsStr::new("/"));
-    let file = engine.state().sessions().join(format!(".profile-{:016x}.sh", fingerprint(home)));
+    let file = engine.state().sessions().join(format!(".profile-{}.sh", fingerprint(home)));
     if file.exists() {
         return Ok(file);
     }
@@ -181,7 +184,7 @@ fn profile(engine: &Engine, request: &Request) -> Result<PathBuf> {
     ]);
     let mut snapshot = Request::new(Command::Argv(words), "/");
     snapshot.env = request.env.clone();
-    snapshot.limits.wall = Some(PROFILE_PATIENCE);
+    snapshot.limits.wall = Some(PROFILE_TIMEOUT);
     snapshot.name = Some("profile snapshot".into());
     let (job, outcome) = engine.run(&snapshot)?;
     if file.exists() {
@@ -190,7 +193,7 @@ fn profile(engine: &Engine, request: &Request) -> Result<PathBuf> {
         Err(Error::invalid(
             "profile",
             format!(
-                "the start-up files of bash ended as {:?}; see `umbo output {}`",
+                "the start-up files of bash ended as {:?} (job {} has their output)",
                 outcome.end.name(),
                 job.id()
             ),
@@ -199,18 +202,19 @@ fn profile(engine: &Engine, request: &Request) -> Result<PathBuf> {
 }
 
 /// Changes when a start-up file does.
-fn fingerprint(home: &OsStr) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    home.hash(&mut hasher);
+fn fingerprint(home: &OsStr) -> String {
+    let mut hash = Fnv::new();
+    hash.add(home.as_bytes());
     let own = [".bashrc", ".bash_profile", ".bash_login", ".profile", ".bash_aliases"];
     let own = own.iter().map(|name| Path::new(home).join(name));
     let system = ["/etc/profile", "/etc/bash.bashrc", "/etc/bashrc"].iter().map(PathBuf::from);
     for path in own.chain(system) {
-        if let Ok(meta) = fs::metadata(path) {
-            (meta.len(), meta.mtime(), meta.mtime_nsec()).hash(&mut hasher);
+        if let Ok(meta) = fs::metadata(&path) {
+            let (size, seconds, nanoseconds) = (meta.len(), meta.mtime(), meta.mtime_nsec());
+            hash.add(format!("\0{size} {seconds} {nanoseconds}").as_bytes());
         }
     }
-    hasher.finish()
+    hash.hex()
 }
 
 /// Whether a request needs bash to load something first.

@@ -133,7 +133,8 @@ pub(crate) fn invoke_words(words: &[OsString], cwd: &Path, path: &OsStr) -> Resu
     Ok(Invocation { program, arguments: words.to_vec() })
 }
 
-fn search(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
+/// Where a program is, looking through `path`.
+pub(crate) fn search(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path)
         .filter(|directory| directory.is_absolute())
         .map(|directory| directory.join(name))

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::supervisor::{ARGUMENT, NURSERY};
@@ -59,7 +61,7 @@ pub(crate) struct Supervisor {
 
 impl Supervisor {
     /// Buries the starter. To be called when the supervisor has shown that it lives, or died.
-    pub(crate) fn bury_starter(&mut self) {
+    pub(crate) fn reap_starter(&mut self) {
         if let Some(mut starter) = self.starter.take() {
             let _ = starter.wait();
         }
@@ -81,6 +83,7 @@ impl Spares {
             return Ok(Supervisor { socket, starter: Some(process) });
         };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
+        warm.forget_dead();
         let socket = match warm.spares.pop_front() {
             Some(spare) => spare,
             None => warm.fork_one(&self.program, &self.state).map_err(failed)?,
@@ -92,6 +95,7 @@ impl Spares {
     pub(crate) fn refill(&self) {
         let Some(warm) = &self.warm else { return };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
+        warm.forget_dead();
         while warm.spares.len() < SPARES {
             match warm.fork_one(&self.program, &self.state) {
                 Ok(spare) => warm.spares.push_back(spare),
@@ -103,6 +107,14 @@ impl Spares {
 }
 
 impl Warm {
+    /// Forgets those that were killed: the kernel says so when their socket is closed.
+    fn forget_dead(&mut self) {
+        self.spares.retain(|spare| {
+            let mut fds = [PollFd::new(spare, PollFlags::RDHUP)];
+            matches!(poll(&mut fds, Some(&Timespec::default())), Ok(0))
+        });
+    }
+
     /// Has the nursery fork a supervisor; starts the nursery if there is none, or it was killed.
     fn fork_one(&mut self, program: &Path, state: &Path) -> io::Result<OwnedFd> {
         let (ours, theirs) = socket::pair()?;

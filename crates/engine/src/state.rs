@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::files;
 use crate::hash::Fnv;
 use crate::id::JobId;
 use crate::outcome::Outcome;
@@ -37,6 +38,11 @@ use crate::sys::lock;
 
 /// The version of the files written here. Readers accept this one and all before it.
 pub(crate) const FORMAT: u32 = 1;
+
+/// More than this no request has: a message to a supervisor is not larger.
+const MOST_REQUEST_BYTES: u64 = 80 << 20;
+/// More than this no exit record has.
+const MOST_OUTCOME_BYTES: u64 = 1 << 20;
 
 /// A state directory.
 #[derive(Debug, Clone)]
@@ -49,10 +55,14 @@ impl State {
     pub(crate) fn open(root: &Path) -> Result<Self> {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true).mode(0o700);
+        if let Ok(meta) = fs::metadata(root) {
+            files::owned_directory(&meta).map_err(Error::state(root))?;
+        }
         for name in ["jobs", "spares", "keys", "slots", "sessions", "cursors"] {
             let path = root.join(name);
-            if !path.is_dir() {
-                builder.create(&path).map_err(Error::state(path))?;
+            match fs::symlink_metadata(&path) {
+                Ok(meta) => files::owned_directory(&meta).map_err(Error::state(path))?,
+                Err(_) => builder.create(&path).map_err(Error::state(path))?,
             }
         }
         Ok(Self { root: root.to_owned() })
@@ -111,6 +121,8 @@ impl State {
         let entries = fs::read_dir(&path).map_err(Error::state(path))?;
         let mut ids: Vec<JobId> = entries
             .flatten()
+            // A link to a directory is somebody else's idea of a job.
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
             .collect();
         ids.sort();
@@ -144,21 +156,21 @@ impl JobDir {
 
     /// What was asked, and whether it started.
     pub(crate) fn record(&self) -> io::Result<(Record, Option<Started>)> {
-        let text = fs::read_to_string(self.file("request"))?;
-        let mut lines = text.lines();
-        let record = serde_json::from_str(lines.next().unwrap_or_default())?;
-        let started = lines.next().and_then(|line| serde_json::from_str(line).ok());
+        let bytes = files::read(&self.file("request"), MOST_REQUEST_BYTES)?;
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        let record = serde_json::from_slice(lines.next().unwrap_or_default())?;
+        let started = lines.next().and_then(|line| serde_json::from_slice(line).ok());
         Ok((record, started))
     }
 
     /// The exit record, if there is one that can be read.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
-        serde_json::from_slice(&fs::read(self.file("outcome")).ok()?).ok()
+        serde_json::from_slice(&files::read(&self.file("outcome"), MOST_OUTCOME_BYTES).ok()?).ok()
     }
 
     /// Whether its supervisor lives: the kernel's word, not a pid's.
     pub(crate) fn is_supervised(&self) -> bool {
-        fs::File::open(self.file("lock")).and_then(lock::is_held).unwrap_or(false)
+        files::open(&self.file("lock")).and_then(lock::is_held).unwrap_or(false)
     }
 
     /// Whether the journal has its last event for certain.

@@ -1,72 +1,173 @@
 //! Reading the journal: from any event on, without gap or duplicate, waiting where it ends; and
 //! completions, each handed to each consumer once.
 
-use std::fs::OpenOptions;
 use std::io::{Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+use crate::backend::Backend;
 use crate::clock;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, Item, Journal};
+use crate::files;
+use crate::id::JobId;
 use crate::job::{Job, Summary};
-use crate::reconcile;
+use crate::lost;
 use crate::sys::lock;
 use crate::sys::watch::Watch;
 
 /// How many items are fetched at once.
 const PAGE: usize = 256;
 
-/// A reader of the journal that knows where it is.
+/// Where events come from: a journal of this machine, or elsewhere.
+pub trait EventSource: std::fmt::Debug + Send {
+    /// Up to `most` items after the event numbered `after`.
+    fn read(&self, after: u64, most: usize) -> Result<Vec<Item>>;
+
+    /// Sleeps until there may be an event after the one numbered `after`, or until the deadline.
+    fn sleep(&self, after: u64, deadline: Instant);
+}
+
+/// A reader of events that knows where it is. As an [`Iterator`] it waits for the next and never
+/// ends by itself.
+#[derive(Debug)]
 pub struct Subscription {
-    journal: Journal,
-    watch: Watch,
+    source: Box<dyn EventSource>,
     cursor: u64,
     fetched: std::vec::IntoIter<Item>,
 }
 
 impl Subscription {
+    /// A reader of the events after the one numbered `after`.
+    pub fn new(source: impl EventSource + 'static, after: u64) -> Self {
+        Self { source: Box::new(source), cursor: after, fetched: Vec::new().into_iter() }
+    }
+
     /// The number of the last event it has returned.
     pub fn cursor(&self) -> u64 {
         self.cursor
     }
 
-    /// The next item; `None` if there is none within `patience`.
-    pub fn next(&mut self, patience: Duration) -> Result<Option<Item>> {
-        let deadline = clock::deadline(patience);
+    /// The next item; `None` if there is none within `timeout`.
+    pub fn next(&mut self, timeout: Duration) -> Result<Option<Item>> {
+        let deadline = clock::deadline(timeout);
         loop {
-            if let Some(item) = self.fetched.next() {
-                self.cursor = item.seq();
+            if let Some(item) = self.look()? {
                 return Ok(Some(item));
             }
-            let path = self.journal.path().to_owned();
-            let items = self.journal.read(self.cursor, PAGE).map_err(|source| Error::File {
-                action: "read",
-                path,
-                source,
-            })?;
-            if items.is_empty() && !self.sleep(deadline) {
+            if Instant::now() >= deadline {
                 return Ok(None);
             }
-            self.fetched = items.into_iter();
+            self.source.sleep(self.cursor, deadline);
         }
     }
 
-    /// Sleeps until the journal grows. `false` at the deadline.
-    fn sleep(&self, deadline: Instant) -> bool {
-        if Instant::now() >= deadline {
-            return false;
+    /// Sleeps until there may be more, or until the deadline.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn sleep_until(&self, deadline: Instant) {
+        self.source.sleep(self.cursor, deadline);
+    }
+
+    /// The next event of a kind that happened to a job, waited for; `None` too if the job's end
+    /// comes first, for nothing happens to it after that.
+    pub fn wait_event_of(
+        &mut self,
+        job: &JobId,
+        kind: &str,
+        timeout: Duration,
+    ) -> Result<Option<Event>> {
+        first_event(self, timeout, |event| match &event.kind {
+            _ if event.job != *job => Some(false),
+            other if other.name() == kind => Some(true),
+            EventKind::Exited { .. } if kind != EventKind::Removed.name() => None,
+            EventKind::Removed => None,
+            _ => Some(false),
+        })
+    }
+
+    /// The next item that is there already.
+    pub(crate) fn look(&mut self) -> Result<Option<Item>> {
+        if self.fetched.len() == 0 {
+            self.fetched = self.source.read(self.cursor, PAGE)?.into_iter();
         }
+        let item = self.fetched.next();
+        if let Some(item) = &item {
+            self.cursor = item.seq();
+        }
+        Ok(item)
+    }
+}
+
+impl Iterator for Subscription {
+    type Item = Result<Item>;
+
+    /// The next item, waited for.
+    fn next(&mut self) -> Option<Self::Item> {
+        Self::next(self, Duration::MAX).transpose()
+    }
+}
+
+/// The first event for which `wanted` says yes, waited for; `None` if it does not come in time, or
+/// if `wanted` says that it never will.
+pub(crate) fn first_event(
+    subscription: &mut Subscription,
+    timeout: Duration,
+    wanted: impl Fn(&Event) -> Option<bool>,
+) -> Result<Option<Event>> {
+    let deadline = clock::deadline(timeout);
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match subscription.next(left)? {
+            None => return Ok(None),
+            Some(Item::Gap { .. }) => {}
+            Some(Item::Event(event)) => match wanted(&event) {
+                Some(true) => return Ok(Some(event)),
+                Some(false) => {}
+                None => return Ok(None),
+            },
+        }
+    }
+}
+
+/// The journal of this machine, and the kernel's word that it grows.
+#[derive(Debug)]
+pub(crate) struct JournalSource {
+    journal: Journal,
+    watch: Watch,
+}
+
+impl JournalSource {
+    pub(crate) fn open(engine: &Engine) -> Result<Self> {
+        engine.mend();
+        let journal = engine.journal()?;
+        let failed =
+            |source| Error::File { action: "watch", path: engine.state().events(), source };
+        // Watched before the first read: what comes between the two is not missed.
+        let watch = Watch::new().map_err(failed)?;
+        watch.growth_of(journal.path()).map_err(failed)?;
+        Ok(Self { journal, watch })
+    }
+
+    /// What is readable when the journal has grown.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+}
+
+impl EventSource for JournalSource {
+    fn read(&self, after: u64, most: usize) -> Result<Vec<Item>> {
+        self.journal.read(after, most).map_err(Error::file("read", self.journal.path()))
+    }
+
+    fn sleep(&self, _after: u64, deadline: Instant) {
         let timeout = clock::until(deadline);
-        let _ = poll(
-            &mut [PollFd::from_borrowed_fd(self.watch.as_fd(), PollFlags::IN)],
-            Some(&timeout),
-        );
+        let mut fds = [PollFd::from_borrowed_fd(self.watch.as_fd(), PollFlags::IN)];
+        let _ = poll(&mut fds, Some(&timeout));
         self.watch.drain();
-        true
     }
 }
 
@@ -84,13 +185,7 @@ impl Engine {
 
     /// Reads the journal from the event after `after` on, and waits for more.
     pub fn subscribe(&self, after: u64) -> Result<Subscription> {
-        self.mend();
-        let journal = self.journal()?;
-        let failed = |source| Error::File { action: "watch", path: self.state().events(), source };
-        // Watched before the first read: what comes between the two is not missed.
-        let watch = Watch::new().map_err(failed)?;
-        watch.growth_of(journal.path()).map_err(failed)?;
-        Ok(Subscription { journal, watch, cursor: after, fetched: Vec::new().into_iter() })
+        Ok(Subscription::new(JournalSource::open(self)?, after))
     }
 
     /// The first event of a kind after the event numbered `after`, waited for.
@@ -98,33 +193,9 @@ impl Engine {
         &self,
         kind: &str,
         after: u64,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Option<Event>> {
-        self.wait_event(after, patience, |event| {
-            if event.kind.name() == kind { Wanted::Yes } else { Wanted::No }
-        })
-    }
-
-    fn wait_event(
-        &self,
-        after: u64,
-        patience: Duration,
-        wanted: impl Fn(&Event) -> Wanted,
-    ) -> Result<Option<Event>> {
-        let deadline = clock::deadline(patience);
-        let mut subscription = self.subscribe(after)?;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match subscription.next(left)? {
-                None => return Ok(None),
-                Some(Item::Gap { .. }) => {}
-                Some(Item::Event(event)) => match wanted(&event) {
-                    Wanted::Yes => return Ok(Some(event)),
-                    Wanted::No => {}
-                    Wanted::Never => return Ok(None),
-                },
-            }
-        }
+        Backend::wait_event_after(self, kind, after, timeout)
     }
 
     /// Jobs that ended since `consumer` last asked, in the order they ended, each exactly once.
@@ -150,13 +221,7 @@ impl Engine {
             .map_err(|_| Error::invalid("consumer", format!("{consumer:?} is no consumer name")))?;
         let path = self.state().cursors().join(consumer);
         let failed = |source| Error::State { path: path.clone(), source };
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(failed)?;
+        let mut file = files::open_or_create(&path).map_err(failed)?;
         lock::exclusive(&file).map_err(failed)?;
         let journal = self.journal()?;
         let mut bytes = Vec::new();
@@ -194,7 +259,7 @@ impl Engine {
         let Ok(ids) = self.state().job_ids() else { return };
         for id in ids {
             if !self.state().job(&id).is_announced() {
-                reconcile::truth(self.state(), &id);
+                lost::truth(self.state(), &id);
             }
         }
     }
@@ -207,15 +272,9 @@ impl Job {
         &self,
         kind: &str,
         after: u64,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Option<Event>> {
-        self.engine().wait_event(after, patience, |event| match &event.kind {
-            _ if event.job != *self.id() => Wanted::No,
-            other if other.name() == kind => Wanted::Yes,
-            EventKind::Exited { .. } if kind != EventKind::Removed.name() => Wanted::Never,
-            EventKind::Removed => Wanted::Never,
-            _ => Wanted::No,
-        })
+        self.engine().subscribe(after)?.wait_event_of(self.id(), kind, timeout)
     }
 
     /// Writes down in the journal that something was typed into it; the number of that event.
@@ -224,14 +283,6 @@ impl Job {
         let journal = self.engine().journal()?;
         journal.append_numbered(self.id(), EventKind::Input { bytes, end }).map_err(failed)
     }
-}
-
-/// Whether an event is the one that is waited for.
-enum Wanted {
-    Yes,
-    No,
-    /// Nor will there be another.
-    Never,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

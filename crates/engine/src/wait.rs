@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use regex::bytes::Regex;
+use serde::{Deserialize, Serialize};
 
 use crate::clock;
 use crate::error::{Error, Result};
@@ -19,13 +20,15 @@ use crate::log::Log;
 use crate::sys::watch::Watch;
 
 /// Something to wait for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Condition {
     /// The job is over.
     Exit,
     /// Its output matches, from an offset on.
     Match {
         /// What is looked for.
+        #[serde(with = "pattern")]
         pattern: Regex,
         /// From where on.
         from: u64,
@@ -39,7 +42,8 @@ pub enum Condition {
 }
 
 /// Which condition was met.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Met {
     /// The job is over.
     Exit,
@@ -69,10 +73,10 @@ const CHUNK: usize = 256 << 10;
 /// The first pause between two tries of a port, doubled up to the last.
 const PORT_PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 /// How long a port may take to answer.
-const PORT_PATIENCE: Duration = Duration::from_millis(250);
+const PORT_TIMEOUT: Duration = Duration::from_millis(250);
 
-pub(crate) fn wait(job: &Job, conditions: &[Condition], patience: Option<Duration>) -> Result<Met> {
-    let mut waiting = Waiting::new(job, conditions, patience)?;
+pub(crate) fn wait(job: &Job, conditions: &[Condition], timeout: Option<Duration>) -> Result<Met> {
+    let mut waiting = Waiting::new(job, conditions, timeout)?;
     loop {
         if let Some(met) = waiting.look()? {
             return Ok(met);
@@ -81,26 +85,31 @@ pub(crate) fn wait(job: &Job, conditions: &[Condition], patience: Option<Duratio
     }
 }
 
-struct Waiting<'a> {
-    job: &'a Job,
+/// A wait under way.
+pub(crate) struct Waiting {
+    job: Job,
     deadline: Option<Instant>,
     line: Line,
     /// For files that are waited for.
     watch: Option<Watch>,
-    conditions: Vec<Pending<'a>>,
+    conditions: Vec<Pending>,
     log: Log,
 }
 
-enum Pending<'a> {
+enum Pending {
     Exit,
-    Match(Search<'a>),
+    Match(Search),
     Port { address: SocketAddr, pause: Duration, next: Instant },
-    File(&'a Path),
+    File(PathBuf),
     Quiet { span: Duration, until: Instant },
 }
 
-impl<'a> Waiting<'a> {
-    fn new(job: &'a Job, conditions: &'a [Condition], patience: Option<Duration>) -> Result<Self> {
+impl Waiting {
+    pub(crate) fn new(
+        job: &Job,
+        conditions: &[Condition],
+        timeout: Option<Duration>,
+    ) -> Result<Self> {
         let line = Line::open(job);
         let log = job.log()?;
         let mut watch = None;
@@ -109,7 +118,9 @@ impl<'a> Waiting<'a> {
         for condition in conditions {
             pending.push(match condition {
                 Condition::Exit => Pending::Exit,
-                Condition::Match { pattern, from } => Pending::Match(Search::new(pattern, *from)),
+                Condition::Match { pattern, from } => {
+                    Pending::Match(Search::new(pattern.clone(), *from))
+                }
                 Condition::Port(address) => {
                     Pending::Port { address: *address, pause: PORT_PAUSES.0, next: now }
                 }
@@ -117,17 +128,17 @@ impl<'a> Waiting<'a> {
                     if watch.is_none() {
                         watch = Some(Watch::new().map_err(Error::file("watch", file))?);
                     }
-                    Pending::File(file)
+                    Pending::File(file.clone())
                 }
                 Condition::Quiet(span) => Pending::Quiet { span: *span, until: now },
             });
         }
-        let deadline = patience.and_then(|patience| now.checked_add(patience));
-        Ok(Self { job, deadline, line, watch, conditions: pending, log })
+        let deadline = timeout.and_then(|timeout| now.checked_add(timeout));
+        Ok(Self { job: job.clone(), deadline, line, watch, conditions: pending, log })
     }
 
     /// Whether something is true now.
-    fn look(&mut self) -> Result<Option<Met>> {
+    pub(crate) fn look(&mut self) -> Result<Option<Met>> {
         let is_over = matches!(self.job.status()?, Status::Ended(_));
         for pending in &mut self.conditions {
             let met = match pending {
@@ -136,7 +147,7 @@ impl<'a> Waiting<'a> {
                 Pending::Port { address, pause, next } => try_port(*address, pause, next),
                 Pending::File(path) => try_file(path, self.watch.as_ref()),
                 Pending::Quiet { span, until } => {
-                    *until = quiet_until(&self.log, self.job, *span);
+                    *until = quiet_until(&self.log, &self.job, *span);
                     (*until <= Instant::now()).then_some(Met::Quiet)
                 }
             };
@@ -154,19 +165,47 @@ impl<'a> Waiting<'a> {
 
     /// Sleeps until the kernel or a clock has news.
     fn sleep(&mut self) {
+        self.line.sleep(self.next_time(), self.watch.as_ref());
+    }
+
+    /// When to look again though nothing happens.
+    pub(crate) fn next_time(&self) -> Option<Instant> {
         let timers = self.conditions.iter().filter_map(|pending| match pending {
             Pending::Port { next, .. } => Some(*next),
             Pending::Quiet { until, .. } => Some(*until),
             Pending::Exit | Pending::Match(_) | Pending::File(_) => None,
         });
-        let next = timers.chain(self.deadline).min();
-        self.line.sleep(next, self.watch.as_ref());
+        timers.chain(self.deadline).min()
+    }
+}
+
+#[cfg(feature = "tokio")]
+impl Waiting {
+    /// Whether a look may take as long as a port takes to answer.
+    pub(crate) fn tries_ports(&self) -> bool {
+        self.conditions.iter().any(|pending| matches!(pending, Pending::Port { .. }))
+    }
+
+    pub(crate) fn line(&self) -> &Line {
+        &self.line
+    }
+
+    pub(crate) fn watch(&self) -> Option<&Watch> {
+        self.watch.as_ref()
+    }
+
+    /// Takes what woke the one who waits.
+    pub(crate) fn take_news(&mut self) {
+        self.line.take_news();
+        if let Some(watch) = &self.watch {
+            watch.drain();
+        }
     }
 }
 
 /// A search through a log that grows.
-struct Search<'a> {
-    pattern: &'a Regex,
+struct Search {
+    pattern: Regex,
     /// Bytes read but perhaps part of a match that goes on.
     carried: Vec<u8>,
     /// The offset of the first of them.
@@ -174,8 +213,8 @@ struct Search<'a> {
     next: u64,
 }
 
-impl<'a> Search<'a> {
-    fn new(pattern: &'a Regex, from: u64) -> Self {
+impl Search {
+    fn new(pattern: Regex, from: u64) -> Self {
         Self { pattern, carried: Vec::new(), start: from, next: from }
     }
 
@@ -213,7 +252,7 @@ fn try_port(address: SocketAddr, pause: &mut Duration, next: &mut Instant) -> Op
     if Instant::now() < *next {
         return None;
     }
-    if TcpStream::connect_timeout(&address, PORT_PATIENCE).is_ok() {
+    if TcpStream::connect_timeout(&address, PORT_TIMEOUT).is_ok() {
         return Some(Met::Port(address));
     }
     *next = Instant::now() + *pause;
@@ -245,4 +284,23 @@ fn last_news(log: &Log, job: &Job) -> io::Result<u64> {
     }
     let (record, started) = job.directory().record()?;
     Ok(started.map_or(record.created_at, |started| started.at))
+}
+
+/// A pattern as its text.
+mod pattern {
+    use regex::bytes::Regex;
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub(super) fn serialize<S: Serializer>(
+        pattern: &Regex,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(pattern.as_str())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Regex, D::Error> {
+        Regex::new(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
 }

@@ -43,13 +43,15 @@ pub(crate) struct Assign {
     /// How many bytes of the body, at its end, are standard input.
     pub(crate) stdin_bytes: usize,
     pub(crate) retention: Retention,
-    pub(crate) news: News,
+    /// Called `news` by the supervisors of earlier versions.
+    #[serde(rename = "news")]
+    pub(crate) notify_on: NotifyOn,
 }
 
 /// What the caller wants to hear of a job that goes well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum News {
+pub(crate) enum NotifyOn {
     /// That it started, and that it ended.
     Start,
     /// Only that it ended: one wake-up less.

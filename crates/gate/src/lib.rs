@@ -47,7 +47,7 @@ mod verdict;
 pub use ancestry::{Evidence, inside_job};
 pub use approval::{Answer, Approver, Binding, Covers, Given, Lasts, Question, Reply};
 pub use approvals::{Approval, Approvals, PATIENCE, Standing};
-pub use audit::{Appended, Audit, Event, Finding, Record, Report};
+pub use audit::{AUDIT_BUDGET, Appended, Audit, Event, Finding, Record, Report};
 pub use decision::Decision;
 pub use digest::Digest;
 pub use environment::{EnvironmentPolicy, Inherit};

@@ -94,7 +94,7 @@ fn calls<'a>(scratch: &'a Scratch, warm: &'a Engine, cold: &'a Engine) -> Vec<Ro
     let umbo = |engine: &'a Engine, request: Request, wanted: &'static [u8]| {
         Box::new(move || umbo(engine, &request, wanted))
     };
-    let terminal = |line| Request { terminal: Some(Size::default()), ..scratch.shell(line) };
+    let terminal = |line| scratch.shell(line).terminal(Size::default());
     add("`posix_spawn` of `/bin/true`", Box::new(|| spawn(&mut Command::new("/bin/true"))));
     add(BASE, Box::new(|| bare("true", b"")));
     add("bare `sh -c 'echo hi'`, output read to its end", Box::new(|| bare("echo hi", b"hi\n")));

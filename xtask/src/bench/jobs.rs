@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use umbo_engine::{Command, Engine, Error, Job, Ladder, Request, Scope, Size, Status};
+use umbo_engine::{Command, Engine, Error, Job, Ladder, Scope, Size, Status};
 
 use super::Sample;
 use super::flood::supervisor_in;
@@ -75,7 +75,8 @@ fn both(sample: &Sample) -> String {
 
 fn start(scratch: &Scratch, engine: &Engine, count: usize) -> Done<(Vec<Job>, Sample)> {
     let words = ["sleep", "1000"].map(OsString::from).to_vec();
-    let request = Request { command: Command::Argv(words), ..scratch.shell("sleep") };
+    let mut request = scratch.shell("sleep");
+    request.command = Command::Argv(words);
     let mut sample = Sample::default();
     let mut jobs = Vec::new();
     for _ in 0..count {

@@ -22,6 +22,7 @@ use rustix::time::{
     timerfd_settime,
 };
 
+use crate::files;
 use crate::id::JobId;
 use crate::state::State;
 use crate::sys::lock;
@@ -222,7 +223,7 @@ impl Waiting {
     }
 
     /// Makes it silent again. One that hung up is replaced by the next look.
-    pub(super) fn hush(&self) {
+    pub(super) fn silence(&self) {
         match &self.bell {
             Some(Bell::Slots(watch)) => {
                 watch.drain();
@@ -252,10 +253,10 @@ pub(super) fn take_session(directory: &Path, job: &str) -> io::Result<Result<Fil
     }
     let mut holder = String::new();
     file.rewind()?;
-    file.read_to_string(&mut holder)?;
+    file.take(64).read_to_string(&mut holder)?;
     Ok(Err(holder))
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)
+    files::open_or_create(path)
 }

@@ -32,6 +32,8 @@ const MEMORY_COUNT: u64 = 1 << 20;
 const QUIET: Duration = Duration::from_millis(250);
 /// How long reading goes on at most after the command has ended.
 const DRAIN: Duration = Duration::from_secs(1);
+/// How long a command that has ended waits for room on a full disk for its last output.
+const DISK_FULL: Duration = Duration::from_secs(30);
 /// How often an exit record that the disk refuses is tried again, and how many times.
 const RECORD_RETRY: (Duration, u32) = (Duration::from_millis(250), 40);
 /// A command line is cut at this many characters.
@@ -56,11 +58,15 @@ impl Supervision<'_> {
         if self.climb.is_some() && !self.tree_is_empty() {
             return None;
         }
-        if self.stalled.is_some() {
-            // Room on the disk is waited for, but not by a job that was told to stop.
-            return self.is_stopped().then_some(ended + DRAIN);
+        if self.capture.stalled.is_some() {
+            // Room on the disk is waited for, but not by a job that was told to stop, and by one with
+            // a time limit no longer than that.
+            let longest = if self.is_stopped() { DRAIN } else { DISK_FULL };
+            let limit = self.started.zip(self.assign.limits.wall).map(|((at, _), wall)| at + wall);
+            let limit = limit.map_or(ended + longest, |limit| limit.min(ended + longest));
+            return Some(limit.max(ended + DRAIN));
         }
-        let quiet = self.last_output.max(ended) + QUIET;
+        let quiet = self.capture.last_output.max(ended) + QUIET;
         Some(quiet.min(ended + DRAIN))
     }
 
@@ -78,7 +84,8 @@ impl Supervision<'_> {
         if self.ended.is_none() {
             return;
         }
-        if self.tree_is_empty() && self.sources.is_empty() && self.stalled.is_none() {
+        if self.tree_is_empty() && self.capture.sources.is_empty() && self.capture.stalled.is_none()
+        {
             self.verdict = Some(Verdict::Over(Drained::Eof));
             return;
         }
@@ -89,7 +96,7 @@ impl Supervision<'_> {
 
     /// The command has ended and its output is quiet, but something is still there.
     fn finish_draining(&mut self, now: Instant) {
-        let is_cut = self.stalled.is_some() || now < self.last_output + QUIET;
+        let is_cut = self.capture.stalled.is_some() || now < self.capture.last_output + QUIET;
         let drained = if is_cut { Drained::Cut } else { Drained::Quiet };
         if self.tree_is_empty() {
             self.verdict = Some(Verdict::Over(drained));
@@ -114,8 +121,8 @@ impl Supervision<'_> {
     fn list_leaks(&mut self, fate: Fate) {
         let Some(tree) = &self.tree else { return };
         let living = tree.living();
-        self.more_leaked = living.len().saturating_sub(MOST_LISTED);
-        self.leaked = living
+        self.findings.more_leaked = living.len().saturating_sub(MOST_LISTED);
+        self.findings.leaked = living
             .into_iter()
             .take(MOST_LISTED)
             .map(|pid| Leaked {
@@ -140,7 +147,8 @@ impl Supervision<'_> {
 
     /// Writes the exit record, tells everybody, and cleans up. Returns the exit code.
     pub(super) fn conclude(mut self) -> i32 {
-        self.log.omit(Slack::None);
+        self.drop_stalled();
+        self.capture.log.omit(Slack::None);
         self.check_session();
         let outcome = self.outcome();
         failpoint::reach("before_outcome");
@@ -149,8 +157,8 @@ impl Supervision<'_> {
         }
         failpoint::reach("after_outcome");
         let mut news = Vec::new();
-        if self.log.length() > self.told.1 {
-            news.push(EventKind::Output { offset: self.log.length() });
+        if self.capture.log.length() > self.capture.told.1 {
+            news.push(EventKind::Output { offset: self.capture.log.length() });
         }
         if !outcome.leaked.is_empty() {
             news.push(EventKind::Leaked { count: outcome.leaked_count() });
@@ -159,7 +167,7 @@ impl Supervision<'_> {
             state: outcome.end.name().to_owned(),
             code: outcome.exit_code(),
         });
-        let journaled = self.berth.journal.append(self.job(), &news).is_ok();
+        let journaled = self.prepared.journal.append(self.job(), &news).is_ok();
         failpoint::reach("after_event");
         // Whoever hears of the end may start the next: its place and its session are free by then.
         self.release();
@@ -169,7 +177,7 @@ impl Supervision<'_> {
             rustix::thread::sched_yield();
         }
         if journaled {
-            self.berth.close_door();
+            self.prepared.remove_socket();
         }
         // Whoever waits on a line hears of the end now, not after the cleaning.
         self.connections = Connections::default();
@@ -180,7 +188,7 @@ impl Supervision<'_> {
     fn write_record(&self, outcome: &Outcome) -> bool {
         let (pause, times) = RECORD_RETRY;
         for _ in 0..times {
-            if self.berth.conclude(outcome).is_ok() {
+            if self.prepared.conclude(outcome).is_ok() {
                 return true;
             }
             std::thread::sleep(pause);
@@ -192,13 +200,13 @@ impl Supervision<'_> {
         if let Some(tree) = &self.tree {
             tree.remove_cgroup();
         }
-        if let Some(cgroup) = &self.berth.cgroup {
+        if let Some(cgroup) = &self.prepared.cgroup {
             cgroup.remove();
         }
         if let Some(enforcer) = &self.enforcer {
             enforcer.remove();
         }
-        prune::now_and_then(self.state, &self.assign.job, self.assign.retention);
+        prune::after_job(self.state, &self.assign.job, self.assign.retention);
     }
 
     fn outcome(&mut self) -> Outcome {
@@ -215,8 +223,8 @@ impl Supervision<'_> {
             started_at: self.started.map(|(_, at)| at),
             ended_at,
             contained_by: self.tree.as_ref().and_then(Tree::proof),
-            leaked: std::mem::take(&mut self.leaked),
-            more_leaked: self.more_leaked,
+            leaked: std::mem::take(&mut self.findings.leaked),
+            more_leaked: self.findings.more_leaked,
             usage: Usage {
                 user_us: usage.user_us,
                 system_us: usage.system_us,
@@ -225,9 +233,10 @@ impl Supervision<'_> {
                     .filter(|peak| *peak > self.own_peak + MEMORY_COUNT),
                 tree_peak_bytes: self.tree_peak(),
             },
-            total_bytes: self.log.length(),
-            omitted_bytes: self.log.omitted(),
-            notes: std::mem::take(&mut self.notes),
+            total_bytes: self.capture.log.length(),
+            omitted_bytes: self.capture.log.omitted(),
+            dropped_bytes: self.capture.dropped,
+            notes: std::mem::take(&mut self.findings.notes),
         }
     }
 

@@ -20,11 +20,11 @@ pub(super) struct Connections {
 struct Connection {
     socket: OwnedFd,
     received: Vec<u8>,
-    state: Door,
+    state: ConnectionState,
 }
 
 #[derive(PartialEq, Eq)]
-enum Door {
+enum ConnectionState {
     /// Somebody with questions.
     Open,
     /// Somebody who wants to hear of output.
@@ -38,7 +38,11 @@ impl Connections {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         while let Ok(socket) = accept_with(listener, flags) {
             if self.open.len() < MOST {
-                self.open.push(Connection { socket, received: Vec::new(), state: Door::Open });
+                self.open.push(Connection {
+                    socket,
+                    received: Vec::new(),
+                    state: ConnectionState::Open,
+                });
             }
         }
     }
@@ -74,20 +78,20 @@ impl Connections {
     /// Tells one, from now on, that output grew; and once now, for it may have.
     pub(super) fn watch(&mut self, number: usize) {
         if let Some(connection) = self.open.get_mut(number) {
-            connection.state = Door::Watching;
+            connection.state = ConnectionState::Watching;
             connection.nudge();
         }
     }
 
     /// Tells all who want to hear it that output grew.
     pub(super) fn tell_growth(&self) {
-        let watching = |connection: &&Connection| connection.state == Door::Watching;
+        let watching = |connection: &&Connection| connection.state == ConnectionState::Watching;
         self.open.iter().filter(watching).for_each(Connection::nudge);
     }
 
     /// Forgets the closed ones. Numbers given out before are void.
     pub(super) fn sweep(&mut self) {
-        self.open.retain(|connection| connection.state != Door::Closed);
+        self.open.retain(|connection| connection.state != ConnectionState::Closed);
     }
 }
 
@@ -120,6 +124,6 @@ impl Connection {
 
     fn close(&mut self) {
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
-        self.state = Door::Closed;
+        self.state = ConnectionState::Closed;
     }
 }

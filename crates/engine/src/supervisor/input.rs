@@ -4,7 +4,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::assignment::Input as Wanted;
-use super::berth::Pipe;
+use super::prepared::Pipe;
 
 /// How much input may wait.
 const MOST_WAITING: usize = 16 << 20;

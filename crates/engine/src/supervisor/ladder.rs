@@ -1,5 +1,6 @@
 //! The stop ladder: INT, TERM, KILL, each with its grace, until the tree is empty.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
@@ -10,8 +11,8 @@ use crate::request::Ladder;
 
 /// How often a kill is repeated while processes keep appearing.
 const AGAIN: Duration = Duration::from_millis(10);
-/// After this long a process that does not die is in the kernel's hands, not ours.
-const GIVE_UP: Duration = Duration::from_secs(10);
+/// Processes that do not die for this long, always the same, are in the kernel's hands, not ours.
+const UNKILLABLE: Duration = Duration::from_secs(10);
 
 /// Why a job is being stopped.
 #[derive(Clone, Copy)]
@@ -31,8 +32,8 @@ pub(super) struct Climb {
     /// The stage reached.
     pub(super) stage: Stage,
     next: Instant,
-    /// When killing began.
-    killing: Option<Instant>,
+    /// Those that were alive at the last kill, and since when they are the same.
+    remaining: Option<(HashSet<Pid>, Instant)>,
 }
 
 impl Climb {
@@ -44,7 +45,7 @@ impl Climb {
         foreground: Option<Pid>,
         now: Instant,
     ) -> Self {
-        let mut climb = Self { cause, graces, stage: Stage::Int, next: now, killing: None };
+        let mut climb = Self { cause, graces, stage: Stage::Int, next: now, remaining: None };
         match graces.interrupt {
             Some(grace) => {
                 tree.interrupt(foreground);
@@ -84,8 +85,10 @@ impl Climb {
 
     fn kill(&mut self, tree: &Tree, now: Instant) {
         self.stage = Stage::Kill;
-        self.killing.get_or_insert(now);
-        tree.kill();
+        let living = tree.kill();
+        if !matches!(&self.remaining, Some((before, _)) if *before == living) {
+            self.remaining = Some((living, now));
+        }
         self.next = now + AGAIN;
     }
 
@@ -104,8 +107,22 @@ impl Climb {
         self.next
     }
 
-    /// Whether killing has gone on for so long that it will not help.
+    /// Whether those that are left do not die, and somebody waits for the end: then it is said who
+    /// is left. A command that ended by itself has not ended before its descendants have, whatever
+    /// that takes.
     pub(super) fn is_hopeless(&self, now: Instant) -> bool {
-        self.killing.is_some_and(|since| now > since + GIVE_UP)
+        let is_asked = !matches!(self.cause, Cause::Leaks);
+        let since = self.remaining.as_ref().map(|(_, since)| *since);
+        is_asked && since.is_some_and(|since| now > since + UNKILLABLE)
+    }
+
+    /// Somebody wants the end of a job whose command had ended by itself.
+    pub(super) fn take_over(&mut self, cause: Cause, now: Instant) {
+        if matches!(self.cause, Cause::Leaks) {
+            self.cause = cause;
+            if let Some((_, since)) = &mut self.remaining {
+                *since = now;
+            }
+        }
     }
 }

@@ -10,14 +10,13 @@
 //! nothing to wait for, and nothing of it is left when it ends. A caller that starts many jobs has
 //! a [`nursery`] in the starter's place, which stays and forks a keeper for each.
 //!
-//! It prepares all it can before it knows the job ([`berth`]), takes one message ([`assignment`]),
+//! It prepares all it can before it knows the job ([`prepared`]), takes one message ([`assignment`]),
 //! forks once ([`child`]) and then pumps ([`pumping`]). The [`keeper`] above it does nothing
 //! but wait: should the supervisor be killed, the orphans come to it and it cleans up; should it be
 //! stopped, the keeper wakes it.
 
 mod admission;
 mod assignment;
-mod berth;
 mod child;
 mod conclusion;
 mod connections;
@@ -25,6 +24,7 @@ mod input;
 mod keeper;
 mod ladder;
 mod nursery;
+mod prepared;
 mod pumping;
 mod supervision;
 mod tree;
@@ -41,7 +41,6 @@ use crate::sys::process;
 use crate::wire::{self, Report};
 
 pub(crate) use admission::{position, slots};
-pub(crate) use keeper::{announce, bury, lost};
 pub(crate) use nursery::main as nursery;
 
 /// The first argument that makes a process the supervisor of one job; the second is its state
@@ -57,15 +56,15 @@ pub(crate) const TAG: &str = "UMBO_JOB";
 /// The life of a process started for one job. Never returns.
 pub(crate) fn main(state_root: PathBuf) -> ! {
     let caller = process::take_stdin();
-    let umask = leave_home();
+    let umask = leave_caller();
     if !matches!(process::fork(None), Ok(process::Fork::Child)) {
         process::exit_now(0);
     }
-    settle_in(&State::existing(state_root), umask, caller)
+    prepare_and_supervise(&State::existing(state_root), umask, caller)
 }
 
 /// Leaves the session, the directory and the descriptors of whoever started this process.
-fn leave_home() -> Mode {
+fn leave_caller() -> Mode {
     process::close_inherited();
     process::forget_signals();
     let _ = rustix::process::setsid();
@@ -74,9 +73,9 @@ fn leave_home() -> Mode {
 }
 
 /// Prepares for a job that comes over `caller`, as keeper and supervisor.
-fn settle_in(state: &State, umask: Mode, caller: OwnedFd) -> ! {
-    let berth = match berth::Berth::prepare(state, umask) {
-        Ok(berth) => berth,
+fn prepare_and_supervise(state: &State, umask: Mode, caller: OwnedFd) -> ! {
+    let prepared = match prepared::PreparedJob::prepare(state, umask) {
+        Ok(prepared) => prepared,
         Err(error) => {
             let why = format!("cannot prepare a job in {}: {error}", state.root().display());
             report(&caller, &Report::Failed { why });
@@ -86,22 +85,27 @@ fn settle_in(state: &State, umask: Mode, caller: OwnedFd) -> ! {
     match process::fork(None) {
         Ok(process::Fork::Parent(supervisor)) => {
             drop(caller);
-            keeper::keep(state, &berth.keep(), supervisor)
+            keeper::keep(state, &prepared.keep(), supervisor)
         }
-        Ok(process::Fork::Child) => supervise(state, berth, &caller, rustix::process::getppid()),
+        Ok(process::Fork::Child) => supervise(state, prepared, &caller, rustix::process::getppid()),
         // Without a keeper all is as before, but for a supervisor that is killed or stopped.
-        Err(_) => supervise(state, berth, &caller, None),
+        Err(_) => supervise(state, prepared, &caller, None),
     }
 }
 
-fn supervise(state: &State, mut berth: berth::Berth, caller: &OwnedFd, keeper: Option<Pid>) -> ! {
+fn supervise(
+    state: &State,
+    mut prepared: prepared::PreparedJob,
+    caller: &OwnedFd,
+    keeper: Option<Pid>,
+) -> ! {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    berth.identify(keeper);
+    prepared.identify(keeper);
     if let Ok(frame) = wire::receive::<wire::Assign>(File::from(duplicate(caller))) {
-        process::exit_now(supervision::run(state, berth, caller, frame));
+        process::exit_now(supervision::run(state, prepared, caller, frame));
     }
     // The caller went away without a job for us, or speaks another language.
-    berth.abandon();
+    prepared.abandon();
     process::exit_now(0)
 }
 

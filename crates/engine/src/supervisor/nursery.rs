@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::{leave_home, settle_in};
+use super::{leave_caller, prepare_and_supervise};
 use crate::clock;
 use crate::state::State;
-use crate::sys::process::{self, Burial};
+use crate::sys::process::{self, Reaping};
 use crate::sys::{cgroup, socket};
 
 /// The last supervisor that was asked for is forked when nothing more is asked for this long: by then
@@ -22,9 +22,9 @@ const CALM: Duration = Duration::from_millis(3);
 /// The life of a nursery: a supervisor for every socket that comes. Never returns.
 pub(crate) fn main(state_root: PathBuf) -> ! {
     let caller = process::take_stdin();
-    let umask = leave_home();
+    let umask = leave_caller();
     let state = State::existing(state_root);
-    process::bury_children(&Burial::Kernel);
+    process::set_reaping(&Reaping::ByKernel);
     // Found out once, for all that are forked from here.
     let _ = cgroup::own_v2();
     let mut last: Option<OwnedFd> = None;
@@ -42,8 +42,8 @@ pub(crate) fn main(state_root: PathBuf) -> ! {
             && let Ok(process::Fork::Child) = process::fork(None)
         {
             drop((caller, last));
-            process::bury_children(&Burial::Own);
-            settle_in(&state, umask, job);
+            process::set_reaping(&Reaping::Own);
+            prepare_and_supervise(&state, umask, job);
         }
     }
 }

@@ -29,6 +29,9 @@ const CHUNK: usize = 256 << 10;
 const USUAL_PIPE: usize = 64 << 10;
 const LARGE_PIPE: usize = 1 << 20;
 
+/// Output that nobody can keep is counted up to here, for each stream.
+const MOST_COUNTED: u64 = 64 << 20;
+
 /// What a job may still write when it is stopped for writing too much.
 const LAST_WORDS: u64 = 1 << 20;
 
@@ -60,24 +63,22 @@ impl Supervision<'_> {
     /// Waits for the next thing to happen and deals with it.
     pub(super) fn poll_once(&mut self, also: Option<BorrowedFd<'_>>, buffer: &mut [u8]) {
         let timeout = self.next_deadline().map(clock::until);
-        let length = self.log.length();
+        let length = self.capture.log.length();
         for token in self.ready(also, timeout) {
             match token {
                 Token::Signals => self.take_signals(),
                 Token::Caller => self.lose_caller(),
-                Token::Listener => self.connections.accept(&self.berth.listener),
+                Token::Listener => self.connections.accept(&self.prepared.listener),
                 Token::Connection(number) => self.answer(number),
                 Token::Source(number) => self.read_source(number, buffer),
                 Token::Input => self.input.pump(None),
                 Token::Also => {}
             }
         }
-        if let Some((stream, bytes)) = self.stalled.take() {
-            self.keep(stream, &bytes);
-        }
-        self.sources.retain(|source| source.flow != Flow::Ended);
+        self.retry_stalled();
+        self.capture.sources.retain(|source| source.flow != Flow::Ended);
         self.connections.sweep();
-        if self.log.length() > length {
+        if self.capture.log.length() > length {
             self.connections.tell_growth();
         }
         if self.rest_at.is_some_and(|at| Instant::now() >= at) {
@@ -97,8 +98,8 @@ impl Supervision<'_> {
             add(also, PollFlags::IN, Token::Also);
         }
         // Output before signals: what a command wrote is read before its death is noticed.
-        if self.stalled.is_none() && !self.is_held_back() {
-            for (number, source) in self.sources.iter().enumerate() {
+        if self.capture.stalled.is_none() && !self.is_held_back() {
+            for (number, source) in self.capture.sources.iter().enumerate() {
                 if let Some(deserted) = &source.deserted {
                     add(deserted.as_fd(), PollFlags::IN, Token::Source(number));
                     continue;
@@ -111,11 +112,11 @@ impl Supervision<'_> {
         if let Some(pipe) = self.input.wants_room() {
             add(pipe, PollFlags::OUT, Token::Input);
         }
-        add(self.berth.signals.as_fd(), PollFlags::IN, Token::Signals);
+        add(self.prepared.signals.as_fd(), PollFlags::IN, Token::Signals);
         if let Some(caller) = self.caller {
             add(caller.as_fd(), PollFlags::IN, Token::Caller);
         }
-        add(self.berth.listener.as_fd(), PollFlags::IN, Token::Listener);
+        add(self.prepared.listener.as_fd(), PollFlags::IN, Token::Listener);
         for (number, socket) in self.connections.sockets().enumerate() {
             add(socket.as_fd(), PollFlags::IN, Token::Connection(number));
         }
@@ -139,7 +140,7 @@ impl Supervision<'_> {
             .is_some_and(|climb| matches!(climb.cause, Cause::Limit(Limit::Output)));
         let bound = self.assign.limits.output.map_or(u64::MAX, |limit| limit.bytes);
         let most = bound.saturating_mul(2).saturating_add(LAST_WORDS);
-        is_stopped && !self.tree_is_empty() && self.log.length() > most
+        is_stopped && !self.tree_is_empty() && self.capture.log.length() > most
     }
 
     /// When the loop must wake though nothing happens.
@@ -147,18 +148,21 @@ impl Supervision<'_> {
         let limits = &self.assign.limits;
         let running = self.climb.is_none() && self.ended.is_none();
         let wall = self.started.and_then(|(at, _)| Some(at + limits.wall?)).filter(|_| running);
-        let idle =
-            self.started.and(limits.idle).map(|idle| self.last_output + idle).filter(|_| running);
+        let idle = self
+            .started
+            .and(limits.idle)
+            .map(|idle| self.capture.last_output + idle)
+            .filter(|_| running);
         let climb = self.climb.as_ref().filter(|_| !self.tree_is_empty()).map(Climb::next);
-        let news =
-            (self.log.length() > self.told.1 && self.ended.is_none()).then(|| self.told.0 + NEWS);
-        let retry = self.stalled.as_ref().map(|_| Instant::now() + RETRY);
+        let news = (self.capture.log.length() > self.capture.told.1 && self.ended.is_none())
+            .then(|| self.capture.told.0 + NEWS);
+        let retry = self.capture.stalled.as_ref().map(|_| Instant::now() + RETRY);
         let rest = self.rest_at;
         [wall, idle, climb, news, retry, rest, self.drain_deadline()].into_iter().flatten().min()
     }
 
     fn take_signals(&mut self) {
-        while let Some(signal) = process::next_signal(self.berth.signals.as_fd()) {
+        while let Some(signal) = process::next_signal(self.prepared.signals.as_fd()) {
             match signal {
                 libc::SIGCHLD | libc::SIGHUP => {}
                 _ => self.stop(Cause::Asked(StoppedBy::Signal), self.assign.ladder),
@@ -169,7 +173,7 @@ impl Supervision<'_> {
             if tree.main_end.is_some() && self.ended.is_none() {
                 self.ended = Some(Instant::now());
                 // Nobody is left to hang up on.
-                self.sources.iter_mut().for_each(|source| source.deserted = None);
+                self.capture.sources.iter_mut().for_each(|source| source.deserted = None);
                 failpoint::reach("after_exit");
             }
         }
@@ -185,7 +189,7 @@ impl Supervision<'_> {
 
     /// Reads one stream into the log.
     fn read_source(&mut self, number: usize, buffer: &mut [u8]) {
-        let Some(source) = self.sources.get_mut(number) else { return };
+        let Some(source) = self.capture.sources.get_mut(number) else { return };
         let stream = source.stream;
         if let Some(deserted) = &source.deserted {
             deserted.drain();
@@ -198,7 +202,7 @@ impl Supervision<'_> {
                     source.flow = Flow::Flood;
                     let _ = rustix::pipe::fcntl_setpipe_size(&source.fd, LARGE_PIPE);
                 }
-                self.last_output = Instant::now();
+                self.capture.last_output = Instant::now();
                 self.keep(stream, &buffer[..count]);
             }
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
@@ -207,24 +211,57 @@ impl Supervision<'_> {
             Err(_) => source.flow = Flow::Ended,
         }
         if stream == Stream::Pty && self.input.has_keys() {
-            let terminal = self.sources.get(number).map(|source| &source.fd);
+            let terminal = self.capture.sources.get(number).map(|source| &source.fd);
             self.input.pump(terminal);
         }
     }
 
     /// Puts bytes in the log; what a full disk does not take waits, and the command with it.
     fn keep(&mut self, stream: Stream, bytes: &[u8]) {
-        let (done, result) = self.log.append(stream, bytes, clock::now_us());
+        let (done, result) = self.capture.log.append(stream, bytes, clock::now_us());
         failpoint::reach("after_append");
         if result.is_ok() {
             return;
         }
         let note = "the disk was full: the job waited until there was room";
-        if !self.notes.iter().any(|known| known == note) {
-            self.notes.push(note.into());
-            let _ = self.berth.journal.append(self.job(), &[EventKind::Stalled]);
+        if !self.findings.notes.iter().any(|known| known == note) {
+            self.findings.notes.push(note.into());
+            let _ = self.prepared.journal.append(self.job(), &[EventKind::Stalled]);
         }
-        self.stalled = Some((stream, bytes[done..].to_vec()));
+        self.capture.stalled = Some((stream, bytes[done..].to_vec()));
+    }
+
+    /// Tries again to keep what a full disk did not take. Once it has, what the command wrote since is
+    /// still to be read: the silence was not the command's.
+    fn retry_stalled(&mut self) {
+        let Some((stream, bytes)) = self.capture.stalled.take() else { return };
+        self.keep(stream, &bytes);
+        if self.capture.stalled.is_none() {
+            let now = Instant::now();
+            self.capture.last_output = now;
+            self.ended = self.ended.map(|_| now);
+        }
+    }
+
+    /// Gives up on output that a full disk does not take: it is counted and let go, together with
+    /// what the pipes still hold.
+    pub(super) fn drop_stalled(&mut self) {
+        let Some((_, bytes)) = self.capture.stalled.take() else { return };
+        self.capture.dropped += bytes.len() as u64;
+        let mut buffer = vec![0; CHUNK];
+        for source in &self.capture.sources {
+            let mut dropped = 0;
+            while let Ok(count @ 1..) = rustix::io::read(&source.fd, &mut *buffer) {
+                dropped += count as u64;
+                if dropped > MOST_COUNTED {
+                    break;
+                }
+            }
+            self.capture.dropped += dropped;
+        }
+        let note =
+            format!("the disk stayed full: {} bytes of output were not kept", self.capture.dropped);
+        self.findings.notes.push(note);
     }
 
     /// Deals with the questions of one connection.
@@ -255,7 +292,7 @@ impl Supervision<'_> {
                     Ok(())
                 }
             };
-            let terminal = self.sources.iter().find(|source| source.stream == Stream::Pty);
+            let terminal = self.capture.sources.iter().find(|source| source.stream == Stream::Pty);
             self.input.pump(terminal.map(|source| &source.fd));
             let answer = match result {
                 Ok(()) => Answer::Done,
@@ -270,7 +307,7 @@ impl Supervision<'_> {
             return Err("it has no terminal; start it with one (pty)".into());
         };
         pty::resize(terminal, size).map_err(|error| error.to_string())?;
-        let _ = self.log.resized(size, clock::now_us());
+        let _ = self.capture.log.resized(size, clock::now_us());
         Ok(())
     }
 
@@ -284,7 +321,10 @@ impl Supervision<'_> {
                     self.verdict = Some(Verdict::StoppedInQueue(by));
                 }
             }
-            (Some(tree), Some(climb)) => climb.hasten(ladder, tree, now),
+            (Some(tree), Some(climb)) => {
+                climb.take_over(cause, now);
+                climb.hasten(ladder, tree, now);
+            }
             (Some(tree), None) => {
                 self.climb = Some(Climb::begin(cause, ladder, tree, foreground, now));
             }
@@ -304,9 +344,9 @@ impl Supervision<'_> {
         let limits = &self.assign.limits;
         let struck = if limits.wall.is_some_and(|wall| now >= started + wall) {
             Limit::Wall
-        } else if limits.idle.is_some_and(|idle| now >= self.last_output + idle) {
+        } else if limits.idle.is_some_and(|idle| now >= self.capture.last_output + idle) {
             Limit::Idle
-        } else if self.log.is_over() {
+        } else if self.capture.log.is_over() {
             Limit::Output
         } else {
             return;
@@ -316,10 +356,14 @@ impl Supervision<'_> {
 
     /// Tells the journal that output grew, now and then.
     fn tell_growth(&mut self, now: Instant) {
-        let length = self.log.length();
-        if length > self.told.1 && now >= self.told.0 + NEWS && self.verdict.is_none() {
-            let _ = self.berth.journal.append(self.job(), &[EventKind::Output { offset: length }]);
-            self.told = (now, length);
+        let length = self.capture.log.length();
+        if length > self.capture.told.1
+            && now >= self.capture.told.0 + NEWS
+            && self.verdict.is_none()
+        {
+            let _ =
+                self.prepared.journal.append(self.job(), &[EventKind::Output { offset: length }]);
+            self.capture.told = (now, length);
         }
     }
 }

@@ -11,12 +11,12 @@ use rustix::process::Pid;
 
 use super::admission::{self, Turn};
 use super::assignment::{self, Input as Wanted, Program};
-use super::berth::Berth;
 use super::child::{Stage as ChildStage, Terminal};
 use super::connections::Connections;
 use super::input::Input;
 use super::keeper::IDLE;
 use super::ladder::Climb;
+use super::prepared::PreparedJob;
 use super::report;
 use super::tree::Tree;
 use crate::clock;
@@ -31,20 +31,25 @@ use crate::state::{Started, State};
 use crate::sys::cgroup::{Bounds, Cgroup, Enforcer};
 use crate::sys::watch::Deserted;
 use crate::sys::{process, pty};
-use crate::wire::{Assign, Frame, News, Report};
+use crate::wire::{Assign, Frame, NotifyOn, Report};
 
 /// Takes a job and sees it through. Returns the supervisor's exit code.
-pub(super) fn run(state: &State, mut berth: Berth, caller: &OwnedFd, frame: Frame<Assign>) -> i32 {
-    match admit(state, &mut berth, frame, caller) {
+pub(super) fn run(
+    state: &State,
+    mut prepared: PreparedJob,
+    caller: &OwnedFd,
+    frame: Frame<Assign>,
+) -> i32 {
+    match admit(state, &mut prepared, frame, caller) {
         Ok(admitted) => {
-            let mut job = Supervision::new(state, berth, caller, admitted);
+            let mut job = Supervision::new(state, prepared, caller, admitted);
             job.begin();
             job.pump();
             job.conclude()
         }
         Err(refusal) => {
             report(caller, &refusal);
-            berth.abandon();
+            prepared.abandon();
             0
         }
     }
@@ -63,10 +68,10 @@ struct Admitted {
     slot: Option<File>,
 }
 
-/// Makes the berth the job's, or says why not.
+/// Makes the prepared directory the job's, or says why not.
 fn admit(
     state: &State,
-    berth: &mut Berth,
+    prepared: &mut PreparedJob,
     frame: Frame<Assign>,
     caller: &OwnedFd,
 ) -> Result<Admitted, Report> {
@@ -86,8 +91,8 @@ fn admit(
     if slot.is_none() && assign.admission == Admission::Refuse {
         return Err(Report::Full { running: assign.max_running });
     }
-    let log = berth.log(assign.limits.output).map_err(failed("cannot open the log"))?;
-    let request = settle(state, berth, &assign)
+    let log = prepared.log(assign.limits.output).map_err(failed("cannot open the log"))?;
+    let request = write_request(state, prepared, &assign)
         .map_err(failed("cannot write the request"))?
         .ok_or(Report::Exists)?;
     failpoint::reach("after_record");
@@ -104,14 +109,18 @@ fn take_session(state: &State, assign: &Assign) -> Result<Option<File>, Report> 
 }
 
 /// Writes the request and takes the job's name. `None` if the job exists.
-fn settle(state: &State, berth: &mut Berth, assign: &Assign) -> io::Result<Option<File>> {
+fn write_request(
+    state: &State,
+    prepared: &mut PreparedJob,
+    assign: &Assign,
+) -> io::Result<Option<File>> {
     let mut record = assign.record.clone();
-    record["supervisor"] = serde_json::to_value(&berth.identity)?;
+    record["supervisor"] = serde_json::to_value(&prepared.identity)?;
     let mut line = serde_json::to_vec(&record)?;
     line.push(b'\n');
-    let request = berth.request()?;
+    let request = prepared.request()?;
     io::Write::write_all(&mut &request, &line)?;
-    Ok(berth.become_job(state, &assign.job)?.then_some(request))
+    Ok(prepared.become_job(state, &assign.job)?.then_some(request))
 }
 
 /// A stream of output being read.
@@ -160,17 +169,16 @@ pub(super) enum Verdict {
 /// A job in the hands of its supervisor.
 pub(super) struct Supervision<'a> {
     pub(super) state: &'a State,
-    pub(super) berth: Berth,
+    pub(super) prepared: PreparedJob,
     /// Whoever started the job, while it is there.
     pub(super) caller: Option<&'a OwnedFd>,
     pub(super) assign: Assign,
     pub(super) program: Program,
     wanted: Option<Wanted>,
     request: File,
-    pub(super) log: LogWriter,
+    pub(super) capture: Capture,
     pub(super) connections: Connections,
     pub(super) input: Input,
-    pub(super) sources: Vec<Source>,
     pub(super) tree: Option<Tree>,
     pub(super) enforcer: Option<Enforcer>,
     pub(super) climb: Option<Climb>,
@@ -178,20 +186,39 @@ pub(super) struct Supervision<'a> {
     pub(super) started: Option<(Instant, u64)>,
     /// When it was seen to have ended.
     pub(super) ended: Option<Instant>,
-    pub(super) last_output: Instant,
-    /// When the journal last heard of output, and how much.
-    pub(super) told: (Instant, u64),
-    /// Bytes a full disk would not take.
-    pub(super) stalled: Option<(Stream, Vec<u8>)>,
-    pub(super) leaked: Vec<Leaked>,
-    /// How many more leaked than are listed.
-    pub(super) more_leaked: usize,
     /// How large this process was at most when it forked the command.
     pub(super) own_peak: u64,
-    pub(super) notes: Vec<String>,
     pub(super) verdict: Option<Verdict>,
     /// When to give back memory, should the job still run.
     pub(super) rest_at: Option<Instant>,
+    pub(super) findings: Findings,
+    held: Held,
+}
+
+/// What comes out of the command, on its way into the log.
+pub(super) struct Capture {
+    pub(super) log: LogWriter,
+    pub(super) sources: Vec<Source>,
+    pub(super) last_output: Instant,
+    /// When the journal was last told of output, and of how much.
+    pub(super) told: (Instant, u64),
+    /// Bytes a full disk would not take.
+    pub(super) stalled: Option<(Stream, Vec<u8>)>,
+    /// How many bytes it never took.
+    pub(super) dropped: u64,
+}
+
+/// What the outcome will say beside the end.
+#[derive(Default)]
+pub(super) struct Findings {
+    pub(super) leaked: Vec<Leaked>,
+    /// How many more leaked than are listed.
+    pub(super) more_leaked: usize,
+    pub(super) notes: Vec<String>,
+}
+
+/// What no other job has while this one runs.
+struct Held {
     /// The lock of its slot, once it has one.
     slot: Option<File>,
     /// The lock of its session, if it is in one.
@@ -201,39 +228,43 @@ pub(super) struct Supervision<'a> {
 }
 
 impl<'a> Supervision<'a> {
-    fn new(state: &'a State, berth: Berth, caller: &'a OwnedFd, admitted: Admitted) -> Self {
+    fn new(
+        state: &'a State,
+        prepared: PreparedJob,
+        caller: &'a OwnedFd,
+        admitted: Admitted,
+    ) -> Self {
         let Admitted { assign, program, wanted, request, log, session, slot } = admitted;
         let now = Instant::now();
         let session_before = assign.session.as_ref().and_then(|name| session::version(state, name));
         Self {
             state,
-            berth,
+            prepared,
             caller: Some(caller),
             assign,
             program,
             wanted: Some(wanted),
             request,
-            log,
+            capture: Capture {
+                log,
+                sources: Vec::new(),
+                last_output: now,
+                told: (now, 0),
+                stalled: None,
+                dropped: 0,
+            },
             connections: Connections::default(),
             input: Input::default(),
-            sources: Vec::new(),
             tree: None,
             enforcer: None,
             climb: None,
             started: None,
             ended: None,
-            last_output: now,
-            told: (now, 0),
-            stalled: None,
-            leaked: Vec::new(),
-            more_leaked: 0,
             own_peak: 0,
-            notes: Vec::new(),
             verdict: None,
             rest_at: Some(now + IDLE),
-            slot,
-            session,
-            session_before,
+            findings: Findings::default(),
+            held: Held { slot, session, session_before },
         }
     }
 
@@ -243,11 +274,11 @@ impl<'a> Supervision<'a> {
 
     /// Starts the command, after waiting for a slot where there is none yet.
     fn begin(&mut self) {
-        if self.slot.is_some() {
+        if self.held.slot.is_some() {
             self.start(&[EventKind::Created, EventKind::Started]);
             return;
         }
-        let _ = self.berth.journal.append(self.job(), &[EventKind::Created]);
+        let _ = self.prepared.journal.append(self.job(), &[EventKind::Created]);
         match self.await_slot() {
             Ok(_bell) if self.verdict.is_none() => self.start(&[EventKind::Started]),
             Ok(_) => {}
@@ -266,12 +297,12 @@ impl<'a> Supervision<'a> {
             report(caller, &Report::Queued);
         }
         while self.verdict.is_none() {
-            self.slot = line.take()?;
-            if self.slot.is_some() {
+            self.held.slot = line.take()?;
+            if self.held.slot.is_some() {
                 break;
             }
             self.poll_once(line.bell(), &mut []);
-            line.hush();
+            line.silence();
         }
         Ok(line.leave())
     }
@@ -283,23 +314,23 @@ impl<'a> Supervision<'a> {
         match self.try_start() {
             Ok(pid) => {
                 self.started = Some((now, at));
-                self.last_output = now;
-                self.told.0 = now;
-                self.tree = Some(Tree::new(pid, self.berth.cgroup.take()));
+                self.capture.last_output = now;
+                self.capture.told.0 = now;
+                self.tree = Some(Tree::new(pid, self.prepared.cgroup.take()));
                 failpoint::reach("after_fork");
                 let started = Started { pid: pid.as_raw_nonzero().get(), at };
                 if let Ok(mut line) = serde_json::to_vec(&started) {
                     line.push(b'\n');
                     let _ = rustix::io::write(&self.request, &line);
                 }
-                let _ = self.berth.journal.append(self.job(), news);
+                let _ = self.prepared.journal.append(self.job(), news);
                 failpoint::reach("after_start");
-                if let (Some(caller), News::Start) = (self.caller, self.assign.news) {
+                if let (Some(caller), NotifyOn::Start) = (self.caller, self.assign.notify_on) {
                     report(caller, &Report::Started { pid: started.pid });
                 }
             }
             Err(why) => {
-                let _ = self.berth.journal.append(self.job(), &news[..news.len() - 1]);
+                let _ = self.prepared.journal.append(self.job(), &news[..news.len() - 1]);
                 self.verdict = Some(Verdict::NeverStarted(why));
             }
         }
@@ -313,32 +344,34 @@ impl<'a> Supervision<'a> {
             None => None,
         };
         let wanted = self.wanted.take().unwrap_or(Wanted::Nothing);
-        let null = self.berth.null.as_fd();
+        let null = self.prepared.null.as_fd();
         let (input, stdin) =
             Input::open(wanted, null).map_err(failed("cannot open standard input"))?;
         self.input = if pty.is_some() { input.at_a_terminal() } else { input };
         let [stdin, stdout, stderr] = match &pty {
             Some(pty) => [pty.terminal.as_fd(); 3],
-            None => {
-                [stdin.as_fd(), self.berth.stdout.write.as_fd(), self.berth.stderr.write.as_fd()]
-            }
+            None => [
+                stdin.as_fd(),
+                self.prepared.stdout.write.as_fd(),
+                self.prepared.stderr.write.as_fd(),
+            ],
         };
         let stage = ChildStage {
             stdin,
             stdout,
             stderr,
             terminal: if pty.is_some() { Terminal::Yes } else { Terminal::No },
-            cgroup: self.berth.cgroup.as_ref().map(Cgroup::directory),
+            cgroup: self.prepared.cgroup.as_ref().map(Cgroup::directory),
             enforcer: self.enforcer.as_ref(),
             nice: self.assign.limits.nice,
-            umask: self.berth.umask,
+            umask: self.prepared.umask,
         };
-        let pid = self.berth.launcher.start(&self.program, &stage)?;
+        let pid = self.prepared.launcher.start(&self.program, &stage)?;
         // Afterwards: until it became the program, the child had this memory, and made more of it.
         self.own_peak = process::own_peak();
-        self.sources =
+        self.capture.sources =
             self.open_sources(pty.map(|pty| pty.controller)).map_err(failed("cannot read"))?;
-        let terminal = self.sources.first().map(|source| &source.fd);
+        let terminal = self.capture.sources.first().map(|source| &source.fd);
         self.input.pump(terminal);
         Ok(pid)
     }
@@ -355,9 +388,9 @@ impl<'a> Supervision<'a> {
             return;
         }
         let name = self.state.group_name(self.assign.job.as_str());
-        let note = |group: &Path| self.berth.note_group(group);
-        let enforcer = Enforcer::new(bounds, self.berth.cgroup.as_ref(), &name, &note);
-        self.notes.extend(enforcer.missing.iter().map(|missing| {
+        let note = |group: &Path| self.prepared.note_group(group);
+        let enforcer = Enforcer::new(bounds, self.prepared.cgroup.as_ref(), &name, &note);
+        self.findings.notes.extend(enforcer.missing.iter().map(|missing| {
             format!("the {missing} limit is not enforced: this user has no {missing} control group")
         }));
         self.enforcer = Some(enforcer);
@@ -369,9 +402,9 @@ impl<'a> Supervision<'a> {
             rustix::io::ioctl_fionbio(&fd, true)?;
             Ok(Source { fd, stream, flow: Flow::Usual, deserted: None })
         };
-        let fresh = super::berth::Pipe::new;
-        let stdout = std::mem::replace(&mut self.berth.stdout, fresh()?);
-        let stderr = std::mem::replace(&mut self.berth.stderr, fresh()?);
+        let fresh = super::prepared::Pipe::new;
+        let stdout = std::mem::replace(&mut self.prepared.stdout, fresh()?);
+        let stderr = std::mem::replace(&mut self.prepared.stderr, fresh()?);
         match terminal {
             Some(controller) => Ok(vec![source(controller, Stream::Pty)?]),
             None => {
@@ -383,9 +416,9 @@ impl<'a> Supervision<'a> {
     /// Notes it when the command's shell ended without saving what it had.
     pub(super) fn check_session(&mut self) {
         if let (Some(name), Some(_)) = (&self.assign.session, self.started)
-            && session::version(self.state, name) == self.session_before
+            && session::version(self.state, name) == self.held.session_before
         {
-            self.notes.push(format!(
+            self.findings.notes.push(format!(
                 "session {name} is as it was before: the shell of this command ended without \
                  saving its state"
             ));
@@ -394,11 +427,15 @@ impl<'a> Supervision<'a> {
 
     /// Lets the next job have the slot and the session.
     pub(super) fn release(&mut self) {
-        self.slot = None;
-        self.session = None;
+        self.held.slot = None;
+        self.held.session = None;
     }
 
     pub(super) fn terminal(&self) -> Option<&OwnedFd> {
-        self.sources.iter().find(|source| source.stream == Stream::Pty).map(|source| &source.fd)
+        self.capture
+            .sources
+            .iter()
+            .find(|source| source.stream == Stream::Pty)
+            .map(|source| &source.fd)
     }
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, getpgid, kill_process, kill_process_group, wait};
 
+use crate::kill_tree::kill_tree;
 use crate::outcome::{Containment, ProcessEnd};
 use crate::sys::cgroup::{self, Cgroup};
 use crate::sys::procfs;
@@ -94,15 +95,14 @@ impl Tree {
         }
     }
 
-    /// Kills everyone; to be repeated until the tree is empty, for it may grow meanwhile.
-    pub(super) fn kill(&self) {
+    /// Kills everyone; to be repeated until the tree is empty, for it may grow meanwhile. Returns
+    /// the living ones that were found outside the control group's own kill.
+    pub(super) fn kill(&self) -> HashSet<Pid> {
         if let Some(cgroup) = &self.cgroup {
             let _ = cgroup.kill();
         }
-        // A process whose birth in the group failed is in the tree all the same.
-        for pid in procfs::descendants(rustix::process::getpid()) {
-            let _ = kill_process(pid, Signal::KILL);
-        }
+        // Without a group; and a process whose birth in the group failed is in the tree all the same.
+        kill_tree(rustix::process::getpid())
     }
 
     /// What proves that nobody is left, if it is so.

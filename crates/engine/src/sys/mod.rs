@@ -11,5 +11,7 @@ pub(crate) mod lock;
 pub(crate) mod process;
 pub(crate) mod procfs;
 pub(crate) mod pty;
+#[cfg(feature = "tokio")]
+pub(crate) mod reactor;
 pub(crate) mod socket;
 pub(crate) mod watch;

@@ -172,19 +172,19 @@ impl SharedNumber {
     }
 }
 
-/// Who buries the children of this process.
-pub(crate) enum Burial {
-    /// The kernel, at once.
-    Kernel,
-    /// Whoever waits for them.
+/// Who takes the exit status of this process's children.
+pub(crate) enum Reaping {
+    /// The kernel does, at once.
+    ByKernel,
+    /// This process does, by waiting for them.
     Own,
 }
 
-/// Chooses who buries this process's children.
-pub(crate) fn bury_children(by: &Burial) {
+/// Chooses who takes the exit status of this process's children.
+pub(crate) fn set_reaping(by: &Reaping) {
     let disposition = match by {
-        Burial::Kernel => libc::SIG_IGN,
-        Burial::Own => libc::SIG_DFL,
+        Reaping::ByKernel => libc::SIG_IGN,
+        Reaping::Own => libc::SIG_DFL,
     };
     // SAFETY: both dispositions are valid for SIGCHLD.
     unsafe { libc::signal(libc::SIGCHLD, disposition) };

@@ -5,11 +5,11 @@ use std::io::Read;
 
 use rustix::process::Pid;
 
-/// This boot of the machine. A pid means nothing in another one.
-pub(crate) fn boot_id() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id")
-        .map(|id| id.trim().to_owned())
-        .unwrap_or_default()
+/// This boot of the machine. A pid means nothing in another one. `None` if the kernel does not say,
+/// as when no more files can be opened.
+pub(crate) fn boot_id() -> Option<String> {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
 /// When a process started, in clock ticks since boot: with the pid and the boot it is an identity.
@@ -26,7 +26,7 @@ fn stat_field(pid: Pid, number: usize) -> Option<String> {
 }
 
 /// Whether a process is a zombie: dead, not yet waited for.
-fn is_zombie(pid: Pid) -> bool {
+pub(crate) fn is_zombie(pid: Pid) -> bool {
     stat_field(pid, 3).is_some_and(|state| state == "Z" || state == "X")
 }
 
@@ -50,7 +50,8 @@ pub(crate) fn descendants(root: Pid) -> Vec<Pid> {
     found
 }
 
-fn children(parent: Pid) -> Vec<Pid> {
+/// The children of a process.
+pub(crate) fn children(parent: Pid) -> Vec<Pid> {
     let raw = parent.as_raw_nonzero();
     let Ok(tasks) = fs::read_dir(format!("/proc/{raw}/task")) else { return Vec::new() };
     tasks
@@ -62,6 +63,17 @@ fn children(parent: Pid) -> Vec<Pid> {
 
 fn parse_pid(text: &str) -> Option<Pid> {
     text.parse().ok().and_then(Pid::from_raw)
+}
+
+/// All processes.
+pub(crate) fn processes() -> impl Iterator<Item = Pid> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str().and_then(parse_pid))
+}
+
+/// The directory a process is in.
+pub(crate) fn directory(pid: Pid) -> Option<std::path::PathBuf> {
+    fs::read_link(format!("/proc/{}/cwd", pid.as_raw_nonzero())).ok()
 }
 
 /// The words of a process's command line, each with its end, as the kernel has them.
@@ -88,12 +100,10 @@ pub(crate) fn command_line(pid: Pid, words: &[u8]) -> String {
 /// The last resort: it finds what left every group we made, unless it cleared its environment.
 pub(crate) fn tagged(name: &str, value: &str) -> Vec<Pid> {
     let needle = format!("{name}={value}").into_bytes();
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let mut found = Vec::new();
-    for entry in entries.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(parse_pid) else { continue };
+    for pid in processes() {
         let mut environ = Vec::new();
-        let read = fs::File::open(entry.path().join("environ"))
+        let read = fs::File::open(format!("/proc/{}/environ", pid.as_raw_nonzero()))
             .and_then(|mut file| file.read_to_end(&mut environ));
         if read.is_ok()
             && environ.split(|byte| *byte == 0).any(|variable| variable == needle)

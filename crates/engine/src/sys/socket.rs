@@ -34,15 +34,15 @@ pub(crate) fn listen_at(directory: impl AsFd, name: &str) -> io::Result<OwnedFd>
 }
 
 /// A connection to the socket `name` in `directory`. When as many wait at its door as may, it is
-/// waited for at most for `patience`.
+/// waited for at most for `timeout`.
 pub(crate) fn connect_at(
     directory: impl AsFd,
     name: &str,
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
 ) -> io::Result<OwnedFd> {
     let socket = stream()?;
-    match patience {
-        Some(patience) => set_socket_timeout(&socket, Timeout::Send, Some(patience))?,
+    match timeout {
+        Some(timeout) => set_socket_timeout(&socket, Timeout::Send, Some(timeout))?,
         None => rustix::io::ioctl_fionbio(&socket, true)?,
     }
     connect(&socket, &address(directory, name)?)?;

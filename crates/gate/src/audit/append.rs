@@ -1,10 +1,9 @@
 //! Writing to the audit: one writer at a time, and whatever the one before left behind.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::Audit;
@@ -18,7 +17,31 @@ use crate::store::{make_directory, overwrite, seal, unseal};
 pub(super) struct Head {
     pub(super) seq: u64,
     pub(super) hash: Digest,
+    /// How long the newest file was then.
     pub(super) bytes: u64,
+    /// The number of the first record in the newest file.
+    #[serde(default = "first_of_all", skip_serializing_if = "is_first_of_all")]
+    pub(super) first: u64,
+    /// Where the chain begins, if its beginning was deleted to keep the budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) start: Option<Start>,
+}
+
+/// The first record that is to be there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Start {
+    pub(super) seq: u64,
+    /// The hash of the record before it.
+    pub(super) prev: Digest,
+}
+
+fn first_of_all() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls")]
+fn is_first_of_all(first: &u64) -> bool {
+    *first == first_of_all()
 }
 
 /// What was written.
@@ -38,6 +61,9 @@ struct End {
     hash: Digest,
     /// Bytes that stay.
     keep: u64,
+    /// The number of the first record in the file.
+    first: u64,
+    start: Option<Start>,
     notices: Vec<Event>,
 }
 
@@ -48,14 +74,7 @@ impl Audit {
         if let Some(directory) = self.path.parent() {
             make_directory(directory)?;
         }
-        let mut file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(&self.path)
-            .map_err(failed())?;
-        flock(&file, FlockOperation::LockExclusive).map_err(|error| failed()(error.into()))?;
+        let mut file = self.lock_newest()?;
         let length = file.metadata().map_err(failed())?.len();
         let mut end = self.end(&mut file, length).map_err(|error| match error {
             Failed::Io(error) => failed()(error),
@@ -72,16 +91,35 @@ impl Audit {
             end.seq += 1;
             end.hash = hash;
         }
-        if let Err(error) = file.write_all(&bytes) {
+        if self.is_full(&end, bytes.len()) {
+            // The record begins a new file; the lock on the old one is held until the end.
+            let first = end.seq - end.notices.len() as u64;
+            let start = self.rotate(end.first, &bytes, end.start.clone())?;
+            end = End { keep: 0, first, start, ..end };
+        } else if let Err(error) = file.write_all(&bytes) {
             // A full disk must not look like a killed writer.
             let _ = file.set_len(end.keep);
             return Err(failed()(error));
         }
-        let head =
-            Head { seq: end.seq, hash: end.hash.clone(), bytes: end.keep + bytes.len() as u64 };
+        let head = Head {
+            seq: end.seq,
+            hash: end.hash.clone(),
+            bytes: end.keep + bytes.len() as u64,
+            first: end.first,
+            start: end.start.clone(),
+        };
         let path = self.head_path();
         overwrite(&path, &seal(&self.key, "audit head", &path, &head)?)?;
+        if let Some(start) = &end.start {
+            self.delete_before(start.seq);
+        }
         Ok(Appended { seq: end.seq, hash: end.hash, notices: end.notices })
+    }
+
+    /// Whether these bytes would make the newest file longer than a file is to be.
+    fn is_full(&self, end: &End, more: usize) -> bool {
+        let is_sound = end.notices.is_empty();
+        is_sound && end.keep > 0 && end.keep + more as u64 > self.segment_bytes()
     }
 
     /// The head: `None` if there is none or it is forged.
@@ -97,9 +135,23 @@ impl Audit {
         let start = match &head {
             None if length == 0 => return Ok(End::fresh()),
             None => End::fresh(),
-            Some(head) if ends_in(file, head, length)? => {
-                End { seq: head.seq, hash: head.hash.clone(), keep: head.bytes, notices: vec![] }
-            }
+            Some(head) if ends_in(file, head, length)? => End {
+                seq: head.seq,
+                hash: head.hash.clone(),
+                keep: head.bytes,
+                first: head.first,
+                start: head.start.clone(),
+                notices: vec![],
+            },
+            // A writer was killed after it had put the full file away, before it could say so.
+            Some(head) if self.is_put_away(head)? => End {
+                seq: head.seq,
+                hash: head.hash.clone(),
+                keep: 0,
+                first: head.seq + 1,
+                start: head.start.clone(),
+                notices: vec![],
+            },
             Some(head) => return broken(file, head, length),
         };
         let mut end = forward(file, start, length)?;
@@ -112,12 +164,12 @@ impl Audit {
 
 impl End {
     fn fresh() -> Self {
-        Self { seq: 0, hash: Digest::zero(), keep: 0, notices: Vec::new() }
+        Self { seq: 0, hash: Digest::zero(), keep: 0, first: 1, start: None, notices: Vec::new() }
     }
 }
 
 /// Whether the record the head names ends where the head says.
-fn ends_in(file: &File, head: &Head, length: u64) -> std::io::Result<bool> {
+pub(super) fn ends_in(file: &File, head: &Head, length: u64) -> std::io::Result<bool> {
     let tail = tail(&head.hash);
     let Some(start) = head.bytes.checked_sub(tail.len() as u64) else { return Ok(false) };
     if head.bytes > length {
@@ -171,6 +223,8 @@ fn broken(file: &mut File, head: &Head, length: u64) -> std::result::Result<End,
         seq: head.seq,
         hash: head.hash.clone(),
         keep: file.metadata()?.len(),
+        first: head.first,
+        start: head.start.clone(),
         notices: vec![Event::Gap { expected: head.seq, found: found.min(head.seq) }],
     })
 }

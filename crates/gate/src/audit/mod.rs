@@ -1,9 +1,13 @@
 //! The audit: what was asked, decided, answered and done, in a chain that cannot be changed unseen.
 //!
 //! ```text
-//! <state>/audit        one JSON record a line; each has the hash of the one before it, and its own
-//! <state>/audit.head   the last record's number and hash, signed
+//! <state>/audit               one JSON record a line; each has the hash of the one before it, and its own
+//! <state>/audit.000000000001  records before those, by the number of the first
+//! <state>/audit.head          the last record's number and hash, and which is the first to be there, signed
 //! ```
+//!
+//! A file that is full gets its number as a name, and the chain goes on in a new one. When all of them
+//! are more than the budget, the oldest is deleted, and the head says so.
 //!
 //! A changed byte breaks a hash, a moved record breaks the chain, a cut end falls short of the head.
 //! Whoever has both the key and the files can still write another history: keep the head that
@@ -11,6 +15,7 @@
 
 mod append;
 mod record;
+mod segment;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -26,15 +31,26 @@ use crate::key::Key;
 pub struct Audit {
     path: PathBuf,
     key: Key,
+    budget: u64,
 }
+
+/// How many bytes the records of an audit may take, unless somebody says otherwise.
+pub const AUDIT_BUDGET: u64 = 64 << 20;
 
 impl Audit {
     /// The audit in a state directory; nothing is made until something is recorded.
     pub fn new(state: &Path, key: Key) -> Self {
-        Self { path: state.join("audit"), key }
+        Self { path: state.join("audit"), key, budget: AUDIT_BUDGET }
     }
 
-    /// The file of records.
+    /// How many bytes its records may take: the oldest are deleted beyond that, an eighth at a time.
+    #[must_use]
+    pub fn with_budget(mut self, bytes: u64) -> Self {
+        self.budget = bytes;
+        self
+    }
+
+    /// The file of the newest records.
     pub fn path(&self) -> &Path {
         &self.path
     }

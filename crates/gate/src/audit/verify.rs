@@ -2,8 +2,8 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 
 use super::Audit;
@@ -48,6 +48,8 @@ struct Check {
     /// Whether the head's record was met, at its place.
     met_head: bool,
     head: Option<super::append::Head>,
+    /// The name of the file, if it is not the newest.
+    file: Option<String>,
 }
 
 impl Audit {
@@ -58,55 +60,86 @@ impl Audit {
 
     /// All sound records, oldest first, each given to `take`; and the check of the whole chain.
     pub fn read(&self, mut take: impl FnMut(Record) -> std::io::Result<()>) -> Result<Report> {
-        let head = self.head()?;
         let has_head = self.head_path().symlink_metadata().is_ok();
-        let mut check = Check::new(head);
-        let file = match File::open(&self.path) {
-            Ok(file) => Some(file),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => return Err(Error::file("read", &self.path)(error)),
-        };
-        if let Some(file) = file {
-            flock(&file, FlockOperation::LockShared)
-                .map_err(|error| Error::file("read", &self.path)(error.into()))?;
-            // Under the lock the head and the records are of one moment.
-            check.head = self.head()?;
-            let mut reader = BufReader::new(file);
-            let mut line = Vec::new();
-            loop {
-                line.clear();
-                let count =
-                    reader.read_until(b'\n', &mut line).map_err(Error::file("read", &self.path))?;
-                if count == 0 {
-                    break;
-                }
-                if let Some(record) = check.line(&line) {
-                    take(record).map_err(Error::file("pass on", &self.path))?;
-                }
+        // Under the lock the head and the records are of one moment.
+        let newest = self.share_newest()?;
+        let mut check = Check::new(self.head()?);
+        for (first, path) in self.full_files() {
+            if check.is_deleted(first) {
+                continue;
             }
+            check.begin_file(&path);
+            let file = File::open(&path).map_err(Error::file("read", &path))?;
+            self.read_file(file, &mut check, &mut take)?;
+        }
+        if let Some(file) = newest {
+            check.begin_file(&self.path);
+            self.read_file(file, &mut check, &mut take)?;
         }
         check.end(has_head);
         Ok(check.report)
+    }
+
+    fn read_file(
+        &self,
+        file: File,
+        check: &mut Check,
+        take: &mut impl FnMut(Record) -> std::io::Result<()>,
+    ) -> Result<()> {
+        let mut reader = BufReader::new(file);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let count =
+                reader.read_until(b'\n', &mut line).map_err(Error::file("read", &self.path))?;
+            if count == 0 {
+                return Ok(());
+            }
+            if let Some(record) = check.line(&line) {
+                take(record).map_err(Error::file("pass on", &self.path))?;
+            }
+        }
     }
 }
 
 impl Check {
     fn new(head: Option<super::append::Head>) -> Self {
+        let start = head.as_ref().and_then(|head| head.start.clone());
+        let deleted = start.as_ref().map_or(0, |start| start.seq - 1);
+        let note = format!("records 1 to {deleted} were deleted to keep the budget");
         let report = Report {
             sound: true,
             records: 0,
-            seq: 0,
-            head: Digest::zero(),
+            seq: deleted,
+            head: start.map_or_else(Digest::zero, |start| start.prev),
             findings: Vec::new(),
-            notes: Vec::new(),
+            notes: Some(note).filter(|_| deleted > 0).into_iter().collect(),
         };
-        Self { report, line: 0, bytes: 0, met_head: false, head }
+        Self { report, line: 0, bytes: 0, met_head: false, head, file: None }
+    }
+
+    /// Whether a file with this first record is one that the head calls deleted.
+    fn is_deleted(&self, first: u64) -> bool {
+        let start = self.head.as_ref().and_then(|head| head.start.as_ref());
+        start.is_some_and(|start| first < start.seq)
+    }
+
+    /// Lines are counted in each file.
+    fn begin_file(&mut self, path: &Path) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        self.file = Some(name.into_owned()).filter(|name| name != "audit");
+        self.line = 0;
+        self.bytes = 0;
     }
 
     fn wrong(&mut self, problem: impl Into<String>) {
         self.report.sound = false;
         if self.report.findings.len() < MOST_FINDINGS {
-            self.report.findings.push(Finding { line: self.line, problem: problem.into() });
+            let problem = match &self.file {
+                Some(file) => format!("{file}: {}", problem.into()),
+                None => problem.into(),
+            };
+            self.report.findings.push(Finding { line: self.line, problem });
         }
     }
 
@@ -188,7 +221,9 @@ impl Check {
         self.line += 1;
         match &self.head {
             None if has_head => self.wrong("the head is forged or damaged: the end may be cut"),
-            None if self.line > 1 => self.wrong("the head is missing: the end may be cut"),
+            None if self.line > 1 || self.report.records > 0 => {
+                self.wrong("the head is missing: the end may be cut");
+            }
             None => {}
             Some(head) if self.met_head => {
                 let ahead = self.report.seq - head.seq;

@@ -192,3 +192,130 @@ proptest! {
         }
     }
 }
+
+/// An audit of a small budget, with so many records.
+fn rotated(project: &Project, budget: u64, count: u64) -> Audit {
+    let audit = Audit::new(&project.state(), project.key()).with_budget(budget);
+    for number in 1..=count {
+        let appended = audit.append(&event(number), NOW + number).unwrap();
+        assert_eq!((appended.seq, appended.notices), (number, vec![]));
+    }
+    audit
+}
+
+/// The files of records, oldest first.
+fn files(project: &Project) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(project.state()).unwrap().flatten().map(|entry| entry.path());
+    let is_records = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name == "audit" || name.strip_prefix("audit.").is_some_and(|end| end.parse::<u64>().is_ok())
+    };
+    let mut files: Vec<_> = entries.filter(is_records).collect();
+    files.sort();
+    // The newest has no number.
+    let newest = files.iter().position(|file| file.ends_with("audit"));
+    files.rotate_left(newest.map_or(0, |newest| newest + 1));
+    files
+}
+
+#[test]
+fn a_long_audit_goes_on_in_new_files_and_its_chain_is_one() {
+    let project = Project::new();
+    let audit = rotated(&project, 1 << 20, 2000);
+    assert!(files(&project).len() > 2, "{:?}", files(&project));
+    let mut seen = Vec::new();
+    let report = audit.read(|record| {
+        seen.push(record.seq);
+        Ok(())
+    });
+    let report = report.unwrap();
+    assert!(report.sound && report.notes.is_empty(), "{report:?}");
+    assert_eq!(seen, (1..=2000).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_audit_keeps_its_budget_and_says_what_it_let_go() {
+    let project = Project::new();
+    let budget = 64 << 10;
+    let audit = rotated(&project, budget, 3000);
+    let used: u64 = files(&project).iter().map(|file| fs::metadata(file).unwrap().len()).sum();
+    assert!(used <= budget && used > budget / 2, "{used} bytes");
+    let report = audit.verify().unwrap();
+    assert!(report.sound, "{report:?}");
+    assert_eq!(report.seq, 3000);
+    let deleted = 3000 - report.records;
+    assert_eq!(report.notes, [format!("records 1 to {deleted} were deleted to keep the budget")]);
+}
+
+#[test]
+fn whatever_is_done_to_an_older_file_is_found() {
+    let project = Project::new();
+    let audit = rotated(&project, 64 << 10, 1000);
+    let files = files(&project);
+    for file in &files[..files.len() - 1] {
+        let whole = fs::read(file).unwrap();
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let mut changed = whole.clone();
+        changed[100] ^= 1;
+        let cut = &whole[..whole.iter().rposition(|byte| *byte == b'{').unwrap()];
+        for bytes in [&changed[..], cut, b""] {
+            fs::write(file, bytes).unwrap();
+            let report = audit.verify().unwrap();
+            assert!(!report.sound, "{name}: {report:?}");
+        }
+        fs::remove_file(file).unwrap();
+        assert!(!audit.verify().unwrap().sound, "{name} is gone");
+        fs::write(file, &whole).unwrap();
+        assert!(audit.verify().unwrap().sound);
+    }
+    fs::rename(&files[0], files[1].with_extension("000000999999")).unwrap();
+    assert!(!audit.verify().unwrap().sound, "a file in another place");
+}
+
+#[test]
+fn a_writer_killed_while_it_rotates_breaks_nothing() {
+    let budget = 64 << 10;
+    // Both moments: the full file is put away, and the new one is there, but the head is the old one.
+    for has_new in [false, true] {
+        let project = Project::new();
+        let audit = rotated(&project, budget, 1);
+        let head = project.state().join("audit.head");
+        let mut number = 1;
+        let (before, count) = loop {
+            let before = fs::read(&head).unwrap();
+            number += 1;
+            audit.append(&event(number), NOW).unwrap();
+            if files(&project).len() == 2 {
+                break (before, number);
+            }
+        };
+        fs::write(&head, before).unwrap();
+        if !has_new {
+            fs::remove_file(audit.path()).unwrap();
+        }
+        let report = audit.verify().unwrap();
+        assert!(report.sound, "{has_new}: {report:?}");
+        let appended = audit.append(&event(count + 1), NOW).unwrap();
+        let expected = if has_new { count + 1 } else { count };
+        assert_eq!((appended.seq, appended.notices), (expected, vec![]), "{has_new}");
+        let report = audit.verify().unwrap();
+        assert!(report.sound && report.seq == expected, "{has_new}: {report:?}");
+    }
+}
+
+#[test]
+fn writers_that_rotate_at_the_same_time_make_one_chain() {
+    let project = Project::new();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let audit = Audit::new(&project.state(), project.key()).with_budget(64 << 10);
+            scope.spawn(move || {
+                for number in 0..300 {
+                    audit.append(&event(number), NOW).unwrap();
+                }
+            });
+        }
+    });
+    let report = Audit::new(&project.state(), project.key()).verify().unwrap();
+    assert!(report.sound && report.seq == 1200, "{report:?}");
+}

@@ -6,16 +6,17 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FallocateFlags, Mode, OFlags, RenameFlags, fallocate, renameat_with};
+use rustix::fs::{Mode, OFlags, RenameFlags, renameat_with};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 
 use super::child::Launcher;
 use crate::event::Journal;
+use crate::exit_record::Draft;
 use crate::groups;
 use crate::id::JobId;
 use crate::log::{INDEX, INDEX_MAGIC, LogWriter, OUTPUT};
@@ -25,12 +26,8 @@ use crate::state::{Identity, ProcessId, State};
 use crate::sys::cgroup::Cgroup;
 use crate::sys::{lock, process, procfs, socket};
 
-/// Room reserved for the exit record, so that a full disk cannot refuse it.
-const OUTCOME_ROOM: u64 = 4096;
-const OUTCOME_DRAFT: &str = "outcome.new";
-
 /// A prepared place for a job.
-pub(super) struct Berth {
+pub(super) struct PreparedJob {
     /// Where it is now.
     pub(super) path: PathBuf,
     /// The directory itself, which stays the same when it is renamed.
@@ -51,14 +48,14 @@ pub(super) struct Berth {
     request: File,
     output: File,
     index: File,
-    outcome: File,
+    exit_record: Draft,
     /// Where its control groups are written down.
     groups: File,
     /// The caller's, for the command.
     pub(super) umask: Mode,
 }
 
-/// What the keeper of a berth holds on to. Nothing else: an end of a pipe or of the socket in its
+/// What the keeper of a prepared job holds on to. Nothing else: an end of a pipe or of the socket in its
 /// hands would keep others waiting for a supervisor that is dead.
 pub(super) struct Kept {
     pub(super) directory: OwnedFd,
@@ -79,19 +76,19 @@ impl Pipe {
     }
 }
 
-impl Berth {
+impl PreparedJob {
     pub(super) fn prepare(state: &State, umask: Mode) -> io::Result<Self> {
         let name = JobId::generate().to_string();
         let path = state.spares().join(&name);
         fs::create_dir(&path)?;
-        Self::furnish(state, umask, &name, path.clone()).inspect_err(|_| {
+        Self::fill(state, umask, &name, path.clone()).inspect_err(|_| {
             // A half-made place is nobody's; where even that fails, a sweep finds it.
             let _ = groups::discard(&path, None);
         })
     }
 
     /// Puts into an empty directory what a job needs.
-    fn furnish(state: &State, umask: Mode, name: &str, path: PathBuf) -> io::Result<Self> {
+    fn fill(state: &State, umask: Mode, name: &str, path: PathBuf) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(&path, flags, Mode::empty())?;
         let create = |name: &str| {
@@ -101,13 +98,7 @@ impl Berth {
         lock::try_exclusive(&held)?;
         let mut index = create(INDEX)?;
         index.write_all(INDEX_MAGIC)?;
-        let outcome = OpenOptions::new()
-            .create_new(true)
-            .write(true)
-            .mode(0o600)
-            .open(path.join(OUTCOME_DRAFT))?;
-        // Not every file system can reserve; most can.
-        let _ = fallocate(&outcome, FallocateFlags::KEEP_SIZE, 0, OUTCOME_ROOM);
+        let exit_record = Draft::open(directory.try_clone()?)?;
         let list = create(groups::LIST)?;
         let note = |group: &Path| groups::note(&list, group);
         Ok(Self {
@@ -127,7 +118,7 @@ impl Berth {
             path,
             directory,
             index,
-            outcome,
+            exit_record,
             umask,
         })
     }
@@ -177,27 +168,18 @@ impl Berth {
         self.identity = Some(Identity {
             process: id(rustix::process::getpid()),
             keeper: keeper.map(id),
-            boot_id: procfs::boot_id(),
+            boot_id: procfs::boot_id().unwrap_or_default(),
             cgroup: self.cgroup.as_ref().map(|group| group.path().to_owned()),
         });
     }
 
     /// Puts the exit record on disk. `false` if one is there already: it stands.
     pub(super) fn conclude(&self, outcome: &Outcome) -> io::Result<bool> {
-        let text = serde_json::to_vec(outcome)?;
-        // From the start: a try before this one may have written a part.
-        self.outcome.write_all_at(&text, 0)?;
-        let directory = self.directory.as_fd();
-        let flags = RenameFlags::NOREPLACE;
-        match renameat_with(directory, OUTCOME_DRAFT, directory, "outcome", flags) {
-            Ok(()) => Ok(true),
-            Err(rustix::io::Errno::EXIST) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        self.exit_record.publish(outcome)
     }
 
     /// Removes the socket, which says that the journal has all there is to say.
-    pub(super) fn close_door(&self) {
+    pub(super) fn remove_socket(&self) {
         let _ = rustix::fs::unlinkat(&self.directory, "sock", rustix::fs::AtFlags::empty());
     }
 

@@ -1,0 +1,384 @@
+//! Where jobs run: this machine ([`Engine`](crate::Engine)), another one, or a cluster.
+//!
+//! A caller that holds a [`Backend`] needs no path to a log, no passed descriptor and no shared
+//! directory: all it does with jobs goes through these traits. The methods have the names they have
+//! on [`Engine`](crate::Engine) and [`Job`](crate::Job), so code moves from the types to the traits
+//! by a change of type. What can be made of the other methods has a default.
+//!
+//! - [`Backend`] starts, finds and lists jobs, and tells what happened to them.
+//! - [`BackendJob`] is one job: observe, read, write, wait, stop.
+//! - [`AttachedJob`] is a job and its caller while the two are connected.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::event::{Event, Item};
+use crate::follow::Follower;
+use crate::id::JobId;
+use crate::job::{Status, Summary, Typed};
+use crate::log::Log;
+use crate::outcome::Outcome;
+use crate::request::{Ladder, Request, Size};
+use crate::screen::{self, Screen};
+use crate::subscription::{Subscription, first_event};
+use crate::wait::{Condition, Met};
+use crate::{Attached, Engine, Job, Scope};
+
+/// A job of any backend, shared.
+pub type JobHandle = Arc<dyn BackendJob>;
+
+/// Where jobs run.
+pub trait Backend: fmt::Debug + Send + Sync {
+    /// Starts a job and returns when its command runs, waits for its turn, or failed to start. A
+    /// request with an idempotency key that was used before gives the job of that key.
+    fn start(&self, request: &Request) -> Result<JobHandle>;
+
+    /// Starts a job and stays attached to it. Dropping the result is what
+    /// [`OnDisconnect`](crate::OnDisconnect) speaks of.
+    fn spawn(&self, request: &Request) -> Result<Box<dyn AttachedJob>>;
+
+    /// As [`Backend::spawn`], for a caller that would wait for the end in any case: returns when
+    /// the job has ended, or after `timeout` with the job running on.
+    fn attend(&self, request: &Request, timeout: Duration) -> Result<Box<dyn AttachedJob>> {
+        let mut attached = self.spawn(request)?;
+        attached.wait(Some(timeout))?;
+        Ok(attached)
+    }
+
+    /// Runs a job to its end.
+    fn run(&self, request: &Request) -> Result<(JobHandle, Outcome)> {
+        let mut attached = self.spawn(request)?;
+        match attached.wait(None)? {
+            Some(outcome) => Ok((attached.detach(), outcome)),
+            None => Err(Error::SupervisorGone("it sent no outcome".into())),
+        }
+    }
+
+    /// The job that `name` means: an id, a unique prefix of one, a name, or `@last`.
+    fn job(&self, name: &str) -> Result<JobHandle>;
+
+    /// As [`Backend::job`], but a name and `@last` mean jobs of this owner only.
+    fn job_of(&self, owner: &str, name: &str) -> Result<JobHandle>;
+
+    /// The job that was started with an idempotency key, if one was.
+    fn job_by_key(&self, key: &str) -> Result<Option<JobHandle>>;
+
+    /// The jobs, oldest first, and the truth about each.
+    fn jobs(&self, scope: Scope) -> Result<Vec<Summary>>;
+
+    /// The number of the newest event.
+    fn newest_event(&self) -> Result<u64>;
+
+    /// Up to `most` items after the event numbered `after`.
+    fn events(&self, after: u64, most: usize) -> Result<Vec<Item>>;
+
+    /// Reads the events after the one numbered `after`, and waits for more.
+    fn subscribe(&self, after: u64) -> Result<Subscription>;
+
+    /// The first event of a kind after the event numbered `after`, waited for.
+    fn wait_event_after(&self, kind: &str, after: u64, timeout: Duration) -> Result<Option<Event>> {
+        first_event(&mut self.subscribe(after)?, timeout, |event| Some(event.kind.name() == kind))
+    }
+
+    /// Jobs that ended since `consumer` last asked, in the order they ended, each exactly once. A
+    /// consumer's first call begins with what ends from then on.
+    fn drain_completed(&self, consumer: &str, owner: Option<&str>) -> Result<Vec<Summary>>;
+
+    /// Whether `consumer` has completions to drain.
+    fn has_pending(&self, consumer: &str, owner: Option<&str>) -> Result<bool>;
+
+    /// Deletes ended jobs: all that ended longer than `age` ago, and the oldest of the rest beyond
+    /// what the backend keeps.
+    fn prune(&self, age: Option<Duration>) -> Result<Vec<JobId>>;
+
+    /// The directory that the command of a request begins in: its own, or that in which the last
+    /// command of its session left it.
+    fn begins_in(&self, request: &Request) -> PathBuf {
+        request.cwd.clone()
+    }
+}
+
+/// One job of a backend.
+pub trait BackendJob: fmt::Debug + Send + Sync {
+    /// Its id.
+    fn id(&self) -> &JobId;
+
+    /// Another handle to it.
+    fn handle(&self) -> JobHandle;
+
+    /// Where it is in its life, and the truth about it.
+    fn status(&self) -> Result<Status>;
+
+    /// How it ended, if it has.
+    fn outcome(&self) -> Result<Option<Outcome>> {
+        match self.status()? {
+            Status::Ended(outcome) => Ok(Some(*outcome)),
+            Status::Created | Status::Started { .. } => Ok(None),
+        }
+    }
+
+    /// What a list says about it; `None` if it was deleted meanwhile.
+    fn summary(&self) -> Option<Summary>;
+
+    /// Its output.
+    fn log(&self) -> Result<Log>;
+
+    /// Where its output is, for a person or a program that can follow such an address: a `file://`
+    /// URL for a job of this machine.
+    fn output_url(&self) -> String;
+
+    /// What wakes somebody who waits for it.
+    fn watch(&self) -> Box<dyn JobWatch>;
+
+    /// Sends input to its command.
+    fn input(&self, bytes: &[u8]) -> Result<()>;
+
+    /// What was typed into it so far, by whomever.
+    fn typed(&self) -> Result<Typed>;
+
+    /// Sends input to its command, if nobody has typed since `total` bytes were.
+    fn input_after(&self, total: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Says that no more input comes: end of file on a pipe, ctrl-d at a terminal.
+    fn end_input(&self) -> Result<()>;
+
+    /// Writes down among the events that something was typed into it; the number of that event.
+    fn record_input(&self, bytes: u64, end: bool) -> Result<u64>;
+
+    /// Changes the size of its terminal.
+    fn resize(&self, size: Size) -> Result<()>;
+
+    /// Stops it and all its descendants; returns how it ended.
+    fn stop(&self, ladder: Ladder) -> Result<Outcome>;
+
+    /// Waits until one of `conditions` is true, at most for `timeout`. Files and ports are those of
+    /// the machine that runs the job.
+    fn wait(&self, conditions: &[Condition], timeout: Option<Duration>) -> Result<Met>;
+
+    /// The first event of a kind that happened to this job after the event numbered `after`,
+    /// waited for; `None` too if its end comes first.
+    fn wait_event_after(&self, kind: &str, after: u64, timeout: Duration) -> Result<Option<Event>>;
+
+    /// How far `reader` has read its output, kept with the job.
+    fn bookmark(&self, reader: &str) -> Result<Box<dyn Bookmark>>;
+
+    /// Reads its output from `offset` on, and on.
+    fn follow(&self, offset: u64) -> Result<Follower> {
+        Follower::new(self.handle(), offset)
+    }
+
+    /// What its terminal shows now.
+    fn screen(&self) -> Result<Screen> {
+        screen::now(&self.log()?, screen::size_of(self.id(), self.summary())?)
+    }
+
+    /// The sequences that make another terminal show the same, and the offset they are true at.
+    fn redraw(&self) -> Result<(String, u64)> {
+        screen::redraw(&self.log()?, screen::size_of(self.id(), self.summary())?)
+    }
+
+    /// What its terminal has shown so far, line by line.
+    fn transcript(&self) -> Result<Vec<String>> {
+        screen::transcript(&self.log()?, screen::size_of(self.id(), self.summary())?)
+    }
+}
+
+impl dyn BackendJob {
+    /// Reads on where `reader` stopped. `read` gets the offset, and returns what it read with the
+    /// offset it got to. Of two at the same time, the second goes on where the first stopped.
+    ///
+    /// Where the bookmark cannot be kept, the same is read again next time, which loses nothing.
+    pub fn read_on<T, E: From<Error>>(
+        &self,
+        reader: &str,
+        read: impl FnOnce(u64) -> std::result::Result<(T, u64), E>,
+    ) -> std::result::Result<T, E> {
+        let mut bookmark = self.bookmark(reader).ok();
+        let from = bookmark.as_ref().map_or(0, |bookmark| bookmark.offset());
+        let (value, end) = read(from)?;
+        if let Some(bookmark) = &mut bookmark
+            && end != from
+        {
+            let _ = bookmark.advance(end);
+        }
+        Ok(value)
+    }
+}
+
+/// A job whose supervisor reports to this process.
+pub trait AttachedJob: fmt::Debug + Send {
+    /// The job.
+    fn job(&self) -> JobHandle;
+
+    /// Waits for the end, at most for `timeout`. `None` if it runs on.
+    fn wait(&mut self, timeout: Option<Duration>) -> Result<Option<Outcome>>;
+
+    /// Lets go: the job runs on, whatever its request says about disconnection.
+    fn detach(self: Box<Self>) -> JobHandle;
+}
+
+/// Sleeping until a job has news. To be made before the first look at what is waited for: what
+/// happens between the two is then not slept through.
+pub trait JobWatch: fmt::Debug + Send {
+    /// Sleeps until the job may have written something or ended, or until the deadline.
+    fn sleep(&mut self, deadline: Option<Instant>);
+}
+
+/// How far a reader has read. While it is held, no other holds the same one.
+pub trait Bookmark: fmt::Debug + Send {
+    /// The offset of the next byte to read.
+    fn offset(&self) -> u64;
+
+    /// Moves it.
+    fn advance(&mut self, offset: u64) -> Result<()>;
+}
+
+impl Backend for Engine {
+    fn start(&self, request: &Request) -> Result<JobHandle> {
+        Ok(Arc::new(Self::start(self, request)?))
+    }
+
+    fn spawn(&self, request: &Request) -> Result<Box<dyn AttachedJob>> {
+        Ok(Box::new(Self::spawn(self, request)?))
+    }
+
+    fn attend(&self, request: &Request, timeout: Duration) -> Result<Box<dyn AttachedJob>> {
+        Ok(Box::new(Self::attend(self, request, timeout)?))
+    }
+
+    fn run(&self, request: &Request) -> Result<(JobHandle, Outcome)> {
+        let (job, outcome) = Self::run(self, request)?;
+        Ok((Arc::new(job), outcome))
+    }
+
+    fn job(&self, name: &str) -> Result<JobHandle> {
+        Ok(Arc::new(Self::job(self, name)?))
+    }
+
+    fn job_of(&self, owner: &str, name: &str) -> Result<JobHandle> {
+        Ok(Arc::new(Self::job_of(self, owner, name)?))
+    }
+
+    fn job_by_key(&self, key: &str) -> Result<Option<JobHandle>> {
+        Ok(Self::job_by_key(self, key)?.map(|job| Arc::new(job) as JobHandle))
+    }
+
+    fn jobs(&self, scope: Scope) -> Result<Vec<Summary>> {
+        Self::jobs(self, scope)
+    }
+
+    fn newest_event(&self) -> Result<u64> {
+        Self::newest_event(self)
+    }
+
+    fn events(&self, after: u64, most: usize) -> Result<Vec<Item>> {
+        Self::events(self, after, most)
+    }
+
+    fn subscribe(&self, after: u64) -> Result<Subscription> {
+        Self::subscribe(self, after)
+    }
+
+    fn drain_completed(&self, consumer: &str, owner: Option<&str>) -> Result<Vec<Summary>> {
+        Self::drain_completed(self, consumer, owner)
+    }
+
+    fn has_pending(&self, consumer: &str, owner: Option<&str>) -> Result<bool> {
+        Self::has_pending(self, consumer, owner)
+    }
+
+    fn prune(&self, age: Option<Duration>) -> Result<Vec<JobId>> {
+        Self::prune(self, age)
+    }
+
+    fn begins_in(&self, request: &Request) -> PathBuf {
+        Self::begins_in(self, request)
+    }
+}
+
+impl BackendJob for Job {
+    fn id(&self) -> &JobId {
+        Self::id(self)
+    }
+
+    fn handle(&self) -> JobHandle {
+        Arc::new(self.clone())
+    }
+
+    fn status(&self) -> Result<Status> {
+        Self::status(self)
+    }
+
+    fn summary(&self) -> Option<Summary> {
+        Self::summary(self)
+    }
+
+    fn log(&self) -> Result<Log> {
+        Self::log(self)
+    }
+
+    fn output_url(&self) -> String {
+        Self::output_url(self)
+    }
+
+    fn watch(&self) -> Box<dyn JobWatch> {
+        Box::new(Self::watch(self))
+    }
+
+    fn input(&self, bytes: &[u8]) -> Result<()> {
+        Self::input(self, bytes)
+    }
+
+    fn typed(&self) -> Result<Typed> {
+        Self::typed(self)
+    }
+
+    fn input_after(&self, total: u64, bytes: &[u8]) -> Result<()> {
+        Self::input_after(self, total, bytes)
+    }
+
+    fn end_input(&self) -> Result<()> {
+        Self::end_input(self)
+    }
+
+    fn record_input(&self, bytes: u64, end: bool) -> Result<u64> {
+        Self::record_input(self, bytes, end)
+    }
+
+    fn resize(&self, size: Size) -> Result<()> {
+        Self::resize(self, size)
+    }
+
+    fn stop(&self, ladder: Ladder) -> Result<Outcome> {
+        Self::stop(self, ladder)
+    }
+
+    fn wait(&self, conditions: &[Condition], timeout: Option<Duration>) -> Result<Met> {
+        Self::wait(self, conditions, timeout)
+    }
+
+    fn wait_event_after(&self, kind: &str, after: u64, timeout: Duration) -> Result<Option<Event>> {
+        Self::wait_event_after(self, kind, after, timeout)
+    }
+
+    fn bookmark(&self, reader: &str) -> Result<Box<dyn Bookmark>> {
+        Ok(Box::new(Self::bookmark(self, reader)?))
+    }
+}
+
+impl AttachedJob for Attached {
+    fn job(&self) -> JobHandle {
+        Arc::new(Self::job(self).clone())
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) -> Result<Option<Outcome>> {
+        Self::wait(self, timeout)
+    }
+
+    fn detach(self: Box<Self>) -> JobHandle {
+        Arc::new(Self::detach(*self))
+    }
+}

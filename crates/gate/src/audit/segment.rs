@@ -1,0 +1,156 @@
+//! The files of an audit: the newest, and those before it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::PathBuf;
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::Audit;
+use super::append::{Head, Start, ends_in};
+use super::record::parse;
+use crate::error::{Error, Result};
+
+/// A budget is divided into so many files.
+const SEGMENTS: u64 = 8;
+/// How many digits a number has in the name of a file: names sort by it.
+const DIGITS: usize = 12;
+
+impl Audit {
+    /// How long a file is to be.
+    pub(super) fn segment_bytes(&self) -> u64 {
+        self.budget / SEGMENTS
+    }
+
+    /// Opens the newest file, making it where it is missing, as the only writer.
+    pub(super) fn lock_newest(&self) -> Result<File> {
+        let failed = || Error::file("append to", &self.path);
+        loop {
+            let file = OpenOptions::new()
+                .read(true)
+                .append(true)
+                .create(true)
+                .mode(0o600)
+                .open(&self.path)
+                .map_err(failed())?;
+            flock(&file, FlockOperation::LockExclusive).map_err(|error| failed()(error.into()))?;
+            if self.is_newest(&file) {
+                return Ok(file);
+            }
+            // Another writer put it away meanwhile.
+        }
+    }
+
+    /// Opens the newest file, if there is one, so that no writer changes anything.
+    pub(super) fn share_newest(&self) -> Result<Option<File>> {
+        let failed = || Error::file("read", &self.path);
+        loop {
+            let file = match File::open(&self.path) {
+                Ok(file) => file,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(failed()(error)),
+            };
+            flock(&file, FlockOperation::LockShared).map_err(|error| failed()(error.into()))?;
+            if self.is_newest(&file) {
+                return Ok(Some(file));
+            }
+        }
+    }
+
+    fn is_newest(&self, file: &File) -> bool {
+        match (file.metadata(), fs::metadata(&self.path)) {
+            (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
+            _ => false,
+        }
+    }
+
+    /// Where the file with these records is once it is full.
+    fn full_path(&self, first: u64) -> PathBuf {
+        self.path.with_extension(format!("{first:0DIGITS$}"))
+    }
+
+    /// The files before the newest one, with the numbers of their first records, oldest first.
+    pub(super) fn full_files(&self) -> Vec<(u64, PathBuf)> {
+        let Some(entries) = self.path.parent().and_then(|state| fs::read_dir(state).ok()) else {
+            return Vec::new();
+        };
+        let mut files: Vec<(u64, PathBuf)> = entries
+            .flatten()
+            .filter_map(|entry| {
+                let name = entry.file_name();
+                let digits = name.to_str()?.strip_prefix("audit.")?;
+                (digits.len() == DIGITS).then_some(())?;
+                Some((digits.parse().ok()?, entry.path()))
+            })
+            .collect();
+        files.sort();
+        files
+    }
+
+    /// Puts the newest file away and begins another one with these bytes. Returns where the chain
+    /// begins from now on.
+    pub(super) fn rotate(
+        &self,
+        first: u64,
+        bytes: &[u8],
+        start: Option<Start>,
+    ) -> Result<Option<Start>> {
+        let failed = || Error::file("rotate", &self.path);
+        let draft = self.path.with_extension("next");
+        let _ = fs::remove_file(&draft);
+        let mut file = OpenOptions::new();
+        let mut file =
+            file.append(true).create_new(true).mode(0o600).open(&draft).map_err(failed())?;
+        // Nobody appends to it before the head names it.
+        flock(&file, FlockOperation::LockExclusive).map_err(|error| failed()(error.into()))?;
+        file.write_all(bytes).map_err(failed())?;
+        fs::rename(&self.path, self.full_path(first)).map_err(failed())?;
+        fs::rename(&draft, &self.path).map_err(failed())?;
+        Ok(self.start_within_budget().or(start))
+    }
+
+    /// Where the chain begins if the oldest files go; `None` if all fit.
+    fn start_within_budget(&self) -> Option<Start> {
+        let files = self.full_files();
+        let mut room = self.budget - self.segment_bytes();
+        let mut oldest = None;
+        for (_, path) in files.iter().rev() {
+            let length = fs::metadata(path).map_or(0, |meta| meta.len());
+            if length > room {
+                break;
+            }
+            room -= length;
+            oldest = Some(path);
+        }
+        let is_first = |path: &PathBuf| files.first().is_some_and(|(_, first)| first == path);
+        let oldest = oldest.or_else(|| files.last().map(|(_, path)| path))?;
+        if is_first(oldest) {
+            return None;
+        }
+        let mut line = Vec::new();
+        BufReader::new(File::open(oldest).ok()?).read_until(b'\n', &mut line).ok()?;
+        let record = parse(&line).ok()?;
+        Some(Start { seq: record.seq, prev: record.prev })
+    }
+
+    /// Deletes the files before the one that begins with this record.
+    pub(super) fn delete_before(&self, first: u64) {
+        for (number, path) in self.full_files() {
+            if number < first {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+
+    /// Whether the file that a head was signed for is a full one.
+    pub(super) fn is_put_away(&self, head: &Head) -> std::io::Result<bool> {
+        match File::open(self.full_path(head.first)) {
+            Ok(file) => {
+                let length = file.metadata()?.len();
+                Ok(length == head.bytes && ends_in(&file, head, length)?)
+            }
+            Err(_) => Ok(false),
+        }
+    }
+}
