@@ -220,7 +220,7 @@ impl<'a> Call<'a> {
             let left = remaining(deadline);
             match job.wait(&conditions, self.sleep(left))? {
                 Met::Deadline if left > WAKE_INTERVAL && !self.ticket.is_cancelled() => {
-                    watch.look()
+                    watch.look();
                 }
                 met => {
                     // While it still counts as awaited: an end is told by one of the two.
