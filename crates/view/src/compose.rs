@@ -61,6 +61,9 @@ pub(crate) fn unit_cost(unit: &Unit, budget: &Budget) -> Cost {
     cost
 }
 
+/// What is folded where every line is of a kind that is shown elsewhere.
+pub(crate) const KINDS_SHOWN: &str = "kinds shown";
+
 /// A marker longer than any that is likely.
 const MARKER: &str = "umbo-9999";
 
@@ -72,6 +75,7 @@ pub(crate) fn notice_cost(end: u64, budget: &Budget) -> Cost {
         Part::Omitted { offset: end..end, bytes: end, lines: None },
         Part::Lost { offset: end..end, bytes: end },
         Part::Folded { offset: end..end, bytes: end, lines, rule: "passing pytest tests" },
+        Part::Folded { offset: end..end, bytes: end, lines, rule: KINDS_SHOWN },
     ];
     let mut most = Cost::default();
     for part in longest {
@@ -95,6 +99,8 @@ pub(crate) struct Composer<'r, 'm, S> {
     /// Bytes whose lines may still be counted.
     count_left: u64,
     uncounted: bool,
+    /// Where lines are that are unlike all that is shown, if that is known.
+    unlike: Option<Vec<Range<u64>>>,
 }
 
 impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
@@ -108,7 +114,15 @@ impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
             at: start,
             count_left: count_limit,
             uncounted: false,
+            unlike: None,
         }
+    }
+
+    /// What is left out counts as folded where none of these ranges lies: its lines are of kinds
+    /// that are shown.
+    pub(crate) fn unlike(mut self, ranges: Option<Vec<Range<u64>>>) -> Self {
+        self.unlike = ranges;
+        self
     }
 
     /// Adds the next unit; what lies between it and the one before is omitted.
@@ -183,6 +197,16 @@ impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
             self.uncounted = true;
             None
         };
+        let is_similar = self.unlike.as_ref().is_some_and(|unlike| {
+            unlike.iter().all(|range| range.end <= offset.start || range.start >= offset.end)
+        });
+        if let Some(lines) = lines.filter(|_| is_similar) {
+            self.counts.folded_bytes += bytes;
+            self.counts.folded_lines += lines;
+            self.at = end;
+            self.parts.push(Part::Folded { offset, bytes, lines, rule: KINDS_SHOWN });
+            return Ok(());
+        }
         self.counts.omitted_bytes += bytes;
         let total = self.counts.omitted_lines.unwrap_or(0) + lines.unwrap_or(0);
         self.counts.omitted_lines = Some(total);

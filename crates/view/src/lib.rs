@@ -27,18 +27,23 @@
 //! ```
 
 mod budget;
+mod choose;
 mod compose;
 mod detect;
 mod follow;
 pub mod mask;
 mod minimize;
 mod part;
+mod prefix;
 mod progress;
 mod reader;
+mod rules;
 pub mod sanitize;
 mod select;
 mod slab;
 mod source;
+mod survey;
+mod template;
 mod tokens;
 mod view;
 mod walk;
@@ -56,5 +61,4 @@ pub use regex::Regex;
 pub use select::{Find, Page};
 pub use source::{Memory, Run, Source, Stream};
 pub use tokens::{TOKEN_METHOD, count_tokens, estimate_tokens};
-pub use view::{NO_OUTPUT, NO_VISIBLE_OUTPUT, Shape, View, ViewOptions};
-pub use windows::ErrorScan;
+pub use view::{ErrorScan, NO_OUTPUT, NO_VISIBLE_OUTPUT, Shape, View, ViewOptions};

@@ -7,19 +7,21 @@
 //! Matching works on the text that a reader would see, masked: a search cannot be used to guess
 //! at a secret.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::ops::{Range, RangeInclusive};
 
 use regex::Regex;
 
-use crate::budget::{Budget, Meter};
+use crate::budget::{Budget, Cost, Meter};
+use crate::choose::{self, Error};
 use crate::compose::{Composer, Counts, notice_cost, unit_cost};
 use crate::part::{self, Notices, Part};
 use crate::reader::{Reader, Unit};
 use crate::source::Source;
+use crate::survey::Survey;
 use crate::walk::{Direction, Step, Walk};
-use crate::windows::{self, Search};
+use crate::windows::Window;
 
 /// So many pieces of other streams are looked past for the last line of one.
 const MOST_BEHIND: usize = 16;
@@ -185,28 +187,22 @@ impl<S: Source> Reader<'_, S> {
         selection.finish(end, true)
     }
 
-    /// Lines that look like errors, with context and the blocks they begin.
+    /// Lines that look like errors, with context and the blocks they begin, those first that are
+    /// worth most. Here `from` is not an offset: so many of the errors were read before. Repeats
+    /// are left out.
     pub fn errors(&self, find: &Find) -> io::Result<Page> {
-        let start = self.snap(find.from)?;
-        let range = self.range();
-        let limit = start.saturating_add(find.scan_bytes).min(range.end);
-        let mut selection = Selection::new(self, start, find);
-        let mut search = Search { reader: self, at: start, end: limit };
-        let longest = find.budget.longest_line(90);
-        while let Some((line, finding)) = search.next()? {
-            let floor = selection.composer.at();
-            let context = find.before.max(find.after);
-            let units = windows::around(self, &line, finding, floor..range.end, longest, context)?;
-            search.at = units.last().map_or(line.end, |unit| unit.range.end).max(line.end);
-            if !selection.take(units)? {
-                return selection.stop();
+        let survey = Survey::of(self, self.range(), find.scan_bytes)?;
+        let errors = choose::errors(&survey);
+        let seen = usize::try_from(find.from).unwrap_or(usize::MAX).min(errors.len());
+        let mut gathered = Gathered::new(self, find);
+        let mut next = seen;
+        for error in &errors[seen..] {
+            if gathered.matches >= find.most || !gathered.take(error)? {
+                break;
             }
-            selection.page_matches += 1;
-            if selection.page_matches >= find.most {
-                return selection.finish(search.at, search.at >= range.end);
-            }
+            next += 1;
         }
-        selection.finish(limit.max(search.at), limit.max(search.at) >= range.end)
+        gathered.finish(next as u64, errors.len() as u64, &survey)
     }
 
     /// The last line, if it has no end yet, or if what comes next says whether it is half a secret:
@@ -362,6 +358,74 @@ impl<'r, 'm, S: Source> Selection<'r, 'm, S> {
             at_end: at_end || end >= self.end,
             matches: self.page_matches,
             notices,
+            kind: Kind::Search,
+        })
+    }
+}
+
+/// Errors on their way into a page, in the order of worth.
+struct Gathered<'r, 'm, S> {
+    reader: &'r Reader<'m, S>,
+    find: Find,
+    meter: Meter,
+    notice: Cost,
+    units: BTreeMap<u64, Unit>,
+    matches: u64,
+}
+
+impl<'r, 'm, S: Source> Gathered<'r, 'm, S> {
+    fn new(reader: &'r Reader<'m, S>, find: &Find) -> Self {
+        let notice = notice_cost(reader.range().end, &find.budget);
+        let mut meter = Meter::new(&find.budget);
+        meter.spend(notice.times(if reader.scope.gap().is_some() { 4 } else { 2 }));
+        Self { reader, find: *find, meter, notice, units: BTreeMap::new(), matches: 0 }
+    }
+
+    /// Takes the window of an error if it fits, or what fits of it if it is the first.
+    fn take(&mut self, error: &Error) -> io::Result<bool> {
+        let longest = self.find.budget.longest_line(50);
+        let context = self.find.before.max(self.find.after);
+        let within = self.reader.range();
+        let window =
+            Window::read(self.reader, &error.place, error.finding, within, longest, context)?;
+        let mut meter = self.meter;
+        let mut fits = meter.take(self.notice);
+        let mut taken = Vec::new();
+        for unit in window.into_units() {
+            if self.units.contains_key(&unit.range.start) || !fits {
+                continue;
+            }
+            fits = meter.take(unit_cost(&unit, &self.find.budget));
+            if fits {
+                taken.push(unit);
+            }
+        }
+        let has_key = taken.iter().any(|unit| unit.range.start == error.place.start)
+            || self.units.contains_key(&error.place.start);
+        if !fits && !(self.units.is_empty() && has_key) {
+            return Ok(false);
+        }
+        self.meter = meter;
+        self.units.extend(taken.into_iter().map(|unit| (unit.range.start, unit)));
+        self.matches += 1;
+        Ok(fits)
+    }
+
+    fn finish(self, next: u64, kinds: u64, survey: &Survey) -> io::Result<Page> {
+        let range = self.reader.range();
+        let mut composer = Composer::new(self.reader, range.start, u64::MAX);
+        for unit in self.units.into_values() {
+            composer.push(unit)?;
+        }
+        let (parts, counts) = composer.finish(range.end)?;
+        Ok(Page {
+            parts,
+            counts,
+            offset: range,
+            next_offset: next,
+            at_end: next >= kinds && survey.complete,
+            matches: self.matches,
+            notices: self.find.budget.notices(),
             kind: Kind::Search,
         })
     }

@@ -1,0 +1,426 @@
+//! The survey of a log: one pass that says which templates it has, how often, where, and which of
+//! its lines look like errors.
+//!
+//! Lines are told apart at first sight by a quick key; only lines that were never seen so are
+//! split into words. What is kept is bounded: of each shape its first places, and so many shapes.
+//! When there are more, the words that are frequent by then are taken as those that belong to
+//! messages, the shapes become templates, and later lines are counted by template. The result is a
+//! function of the bytes alone.
+
+use std::borrow::Cow;
+use std::io;
+use std::ops::Range;
+
+use crate::detect::{self, Finding, RULE_COUNT};
+use crate::reader::Reader;
+use crate::sanitize::sanitize;
+use crate::slab::BLOCK;
+use crate::source::Source;
+use crate::template::{ByKey, LONGEST_START, Shape, Words, first_sight};
+
+/// The most shapes that are kept before they become templates, and the most templates after.
+const MOST_SHAPES: usize = 16 * 1024;
+/// The most quick keys that are remembered.
+const MOST_KEYS: usize = 64 * 1024;
+/// How many places of a template are shown.
+pub(crate) const SHOWN_OF_TEMPLATE: usize = 2;
+/// How many places of a template that looks like an error are shown.
+pub(crate) const SHOWN_OF_ERROR: usize = 6;
+/// The last lines are shown whatever they say.
+const LAST_LINES: usize = 10;
+/// An error says so early in its line.
+const LONGEST_JUDGED: usize = 16 * 1024;
+
+/// Where a line is in the log.
+pub(crate) type Place = Range<u64>;
+
+/// Lines that say the same.
+#[derive(Debug, Clone)]
+struct Kind {
+    shape: Shape,
+    count: u64,
+    first: Vec<Place>,
+    /// Where the last one ends.
+    end: u64,
+    /// The kinds of the lines before and after the first one.
+    before: Option<usize>,
+    after: Option<usize>,
+    /// Whether its lines have to be judged one by one.
+    is_candidate: bool,
+    found: Option<Found>,
+}
+
+/// Lines of a kind that look like errors.
+#[derive(Debug, Clone)]
+struct Found {
+    finding: Finding,
+    count: u64,
+    places: Vec<Place>,
+}
+
+/// A template of a log, and where its lines are.
+#[derive(Debug, Clone)]
+pub(crate) struct Template {
+    /// How many lines it has.
+    pub(crate) count: u64,
+    /// The first of them.
+    pub(crate) first: Vec<Place>,
+    /// Where the last of them ends.
+    pub(crate) end: u64,
+    /// Those that look like errors, and by what.
+    pub(crate) errors: Vec<(Place, Finding)>,
+    /// How many look like errors.
+    pub(crate) error_count: u64,
+    /// How common the lines around the first one are.
+    pub(crate) crowd: u64,
+    /// Whether it has words.
+    pub(crate) has_words: bool,
+}
+
+/// What a survey found.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    pub(crate) templates: Vec<Template>,
+    /// The last lines, oldest first.
+    pub(crate) last: Vec<Place>,
+    /// How often each rule was met.
+    pub(crate) rules: Vec<u64>,
+    /// Where lines begin and end that belong to no template, for lack of room.
+    pub(crate) others: Option<Range<u64>>,
+    /// Lines that are not blank.
+    pub(crate) lines: u64,
+    pub(crate) scanned: u64,
+    pub(crate) complete: bool,
+}
+
+impl Survey {
+    /// Surveys the lines of `range`, at most `limit` bytes of it.
+    pub(crate) fn of<S: Source>(
+        reader: &Reader<'_, S>,
+        range: Range<u64>,
+        limit: u64,
+    ) -> io::Result<Self> {
+        let scope = &reader.scope;
+        let end = range.start.saturating_add(limit).min(range.end);
+        let mut pass = Pass::default();
+        let mut at = range.start;
+        while at < end {
+            let span = scope.span(at);
+            if at < span.start {
+                at = span.start;
+                continue;
+            }
+            let target = (at + BLOCK).min(span.end).min(end);
+            let stop = scope.border_after(&span, target)?;
+            let slab = scope.slab(at..stop)?;
+            let mut from = 0;
+            let mut start = at;
+            while from < slab.bytes.len() {
+                let newline = memchr::memchr(b'\n', &slab.bytes[from..]);
+                let to = newline.map_or(slab.bytes.len(), |index| from + index);
+                let next = (to + 1).min(slab.bytes.len());
+                let place = start..if next < slab.bytes.len() { slab.end_of(next - 1) } else { stop };
+                start = place.end;
+                pass.line(&slab.bytes[from..to], place);
+                from = next;
+            }
+            at = stop;
+        }
+        let mut survey = pass.finish();
+        survey.scanned = at.min(range.end).saturating_sub(range.start);
+        survey.complete = at >= range.end;
+        Ok(survey)
+    }
+}
+
+/// A survey under way.
+struct Pass {
+    kinds: Vec<Kind>,
+    by_sight: ByKey<usize>,
+    by_key: ByKey<usize>,
+    /// The words that belong to messages, once there are too many shapes.
+    words: Option<Words>,
+    others: Option<Range<u64>>,
+    rules: Vec<u64>,
+    lines: u64,
+    last: Vec<Place>,
+    /// Where the next of the last lines goes.
+    oldest: usize,
+    /// The kind of the line before, and whether this one is to be its neighbour.
+    previous: Option<(usize, bool)>,
+}
+
+impl Default for Pass {
+    fn default() -> Self {
+        Self {
+            kinds: Vec::new(),
+            by_sight: ByKey::default(),
+            by_key: ByKey::default(),
+            words: None,
+            others: None,
+            rules: vec![0; RULE_COUNT],
+            lines: 0,
+            last: Vec::with_capacity(LAST_LINES),
+            oldest: 0,
+            previous: None,
+        }
+    }
+}
+
+/// What a line is known as.
+enum Known {
+    Blank,
+    Kind(usize),
+    /// One of too many.
+    Other,
+}
+
+impl Pass {
+    fn line(&mut self, raw: &[u8], place: Place) {
+        let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
+        if self.last.len() < LAST_LINES {
+            self.last.push(place.clone());
+        } else {
+            self.last[self.oldest] = place.clone();
+            self.oldest = (self.oldest + 1) % LAST_LINES;
+        }
+        let id = match self.known(raw) {
+            Known::Blank => return,
+            Known::Kind(id) => id,
+            Known::Other => {
+                self.lines += 1;
+                self.other(raw, place);
+                return;
+            }
+        };
+        self.lines += 1;
+        if let Some((before, true)) = self.previous {
+            self.kinds[before].after = Some(id);
+        }
+        let before = self.previous.map(|(before, _)| before);
+        let kind = &mut self.kinds[id];
+        kind.count += 1;
+        kind.end = place.end;
+        if kind.count == 1 {
+            kind.before = before;
+        }
+        self.previous = Some((id, kind.count == 1));
+        if kind.first.len() < SHOWN_OF_TEMPLATE {
+            kind.first.push(place.clone());
+        }
+        let must_judge = kind.is_candidate
+            || (raw.len() > LONGEST_START && detect::is_candidate(&raw[LONGEST_START..]));
+        if must_judge && let Some(finding) = judge(raw) {
+            self.rules[finding.index()] += 1;
+            let found = self.kinds[id].found.get_or_insert_with(|| Found {
+                finding,
+                count: 0,
+                places: Vec::new(),
+            });
+            found.count += 1;
+            if found.places.len() < SHOWN_OF_ERROR {
+                found.places.push(place);
+            }
+        }
+    }
+
+    /// The kind of a line, a new one if need be.
+    fn known(&mut self, raw: &[u8]) -> Known {
+        // What a long line shows may stand far behind, after a carriage return.
+        let is_rewritten = raw.len() > LONGEST_START && memchr::memchr(b'\r', raw).is_some();
+        if is_rewritten {
+            return self.look(raw, None);
+        }
+        let sight = first_sight(raw);
+        if let Some(&id) = self.by_sight.get(&sight) {
+            return Known::Kind(id);
+        }
+        self.look(raw, Some(sight))
+    }
+
+    fn look(&mut self, raw: &[u8], sight: Option<u64>) -> Known {
+        let start = if sight.is_some() { &raw[..raw.len().min(LONGEST_START)] } else { raw };
+        let shape = Shape::of(&clean(start));
+        if shape.is_blank() {
+            return Known::Blank;
+        }
+        if self.words.is_none() && self.kinds.len() >= MOST_SHAPES {
+            self.settle();
+        }
+        let key = match &self.words {
+            None => shape.key(),
+            Some(words) => shape.template(words),
+        };
+        let id = match self.by_key.get(&key) {
+            Some(&id) => id,
+            None if self.kinds.len() >= MOST_SHAPES => return Known::Other,
+            None => {
+                self.kinds.push(Kind {
+                    shape,
+                    count: 0,
+                    first: Vec::with_capacity(SHOWN_OF_TEMPLATE),
+                    end: 0,
+                    before: None,
+                    after: None,
+                    is_candidate: false,
+                    found: None,
+                });
+                self.by_key.insert(key, self.kinds.len() - 1);
+                self.kinds.len() - 1
+            }
+        };
+        // Lines of a template may differ in a word that matters.
+        self.kinds[id].is_candidate |= detect::is_candidate(raw);
+        if let Some(sight) = sight {
+            if self.by_sight.len() >= MOST_KEYS {
+                self.by_sight.clear();
+            }
+            self.by_sight.insert(sight, id);
+        }
+        Known::Kind(id)
+    }
+
+    /// A line for whose template there is no room is judged all the same.
+    fn other(&mut self, raw: &[u8], place: Place) {
+        self.previous = None;
+        let all = self.others.get_or_insert(place.clone());
+        all.end = place.end;
+        if detect::is_candidate(raw)
+            && let Some(finding) = judge(raw)
+        {
+            self.rules[finding.index()] += 1;
+            // Its rule stands for its template.
+            let key = finding.index() as u64;
+            let id = match self.by_key.get(&key) {
+                Some(&id) => id,
+                None => {
+                    self.kinds.push(Kind {
+                        shape: Shape::default(),
+                        count: 0,
+                        first: Vec::new(),
+                        end: 0,
+                        before: None,
+                        after: None,
+                        is_candidate: true,
+                        found: None,
+                    });
+                    self.by_key.insert(key, self.kinds.len() - 1);
+                    self.kinds.len() - 1
+                }
+            };
+            let kind = &mut self.kinds[id];
+            kind.count += 1;
+            kind.end = place.end;
+            let found =
+                kind.found.get_or_insert(Found { finding, count: 0, places: Vec::new() });
+            found.count += 1;
+            if found.places.len() < SHOWN_OF_ERROR {
+                found.places.push(place);
+            }
+        }
+    }
+
+    /// Makes templates of the shapes so far.
+    fn settle(&mut self) {
+        let words = Words::count(self.kinds.iter().map(|k| (&k.shape, k.count)), self.lines);
+        let (kinds, by_key, now) = merged(std::mem::take(&mut self.kinds), &words);
+        self.kinds = kinds;
+        self.by_key = by_key;
+        self.by_sight.clear();
+        self.previous = self.previous.map(|(id, first)| (now[id], first));
+        self.words = Some(words);
+    }
+
+    fn finish(mut self) -> Survey {
+        if self.words.is_none() {
+            self.settle();
+        }
+        let counts: Vec<u64> = self.kinds.iter().map(|kind| kind.count).collect();
+        let common = |id: Option<usize>| id.and_then(|id| counts.get(id)).copied().unwrap_or(1);
+        self.last.rotate_left(self.oldest);
+        let templates = self
+            .kinds
+            .into_iter()
+            .map(|kind| Template {
+                count: kind.count,
+                end: kind.end,
+                errors: kind
+                    .found
+                    .iter()
+                    .flat_map(|found| found.places.iter().map(|p| (p.clone(), found.finding)))
+                    .collect(),
+                error_count: kind.found.as_ref().map_or(0, |found| found.count),
+                crowd: common(kind.before).saturating_mul(common(kind.after)),
+                has_words: kind.shape.has_words(),
+                first: kind.first,
+            })
+            .collect();
+        Survey {
+            templates,
+            last: self.last,
+            rules: self.rules,
+            others: self.others,
+            lines: self.lines,
+            scanned: 0,
+            complete: true,
+        }
+    }
+}
+
+/// The kinds joined by template, the index by key, and for each old kind its new one.
+fn merged(kinds: Vec<Kind>, words: &Words) -> (Vec<Kind>, ByKey<usize>, Vec<usize>) {
+    let mut by_key = ByKey::default();
+    let mut now = Vec::with_capacity(kinds.len());
+    let mut joined: Vec<Kind> = Vec::new();
+    for kind in kinds {
+        let id = *by_key.entry(kind.shape.template(words)).or_insert(joined.len());
+        now.push(id);
+        match joined.get_mut(id) {
+            Some(into) => into.join(kind),
+            None => joined.push(kind),
+        }
+    }
+    for kind in &mut joined {
+        kind.before = kind.before.and_then(|id| now.get(id).copied());
+        kind.after = kind.after.and_then(|id| now.get(id).copied());
+    }
+    (joined, by_key, now)
+}
+
+impl Kind {
+    /// Adds the lines of another kind, whose first line comes later.
+    fn join(&mut self, other: Kind) {
+        self.count += other.count;
+        self.end = self.end.max(other.end);
+        self.is_candidate |= other.is_candidate;
+        earliest(&mut self.first, other.first, SHOWN_OF_TEMPLATE);
+        match (&mut self.found, other.found) {
+            (Some(found), Some(more)) => {
+                found.count += more.count;
+                earliest(&mut found.places, more.places, SHOWN_OF_ERROR);
+            }
+            (found @ None, more) => *found = more,
+            _ => {}
+        }
+    }
+}
+
+/// The earliest places of two lists.
+fn earliest(places: &mut Vec<Place>, more: Vec<Place>, most: usize) {
+    places.extend(more);
+    places.sort_by_key(|place| place.start);
+    places.truncate(most);
+}
+
+/// A raw line as a reader would see it.
+fn clean(raw: &[u8]) -> Cow<'_, str> {
+    let is_plain = raw.iter().all(|&byte| (byte >= 0x20 && byte != 0x7f) || byte == b'\t');
+    match std::str::from_utf8(raw) {
+        Ok(text) if is_plain => Cow::Borrowed(text),
+        _ => Cow::Owned(sanitize(raw)),
+    }
+}
+
+fn judge(raw: &[u8]) -> Option<Finding> {
+    detect::judge(&clean(&raw[..raw.len().min(LONGEST_JUDGED)]))
+}
