@@ -106,6 +106,19 @@ mod tests {
     }
 
     #[test]
+    fn every_pattern_compiles() {
+        for rule in RULES {
+            let built = RegexBuilder::new(rule.pattern).unicode(false).build();
+            assert!(built.is_ok(), "{}: {built:?}", rule.id);
+        }
+        for text in [INNOCENT, PASSING, ALARMING] {
+            let built = RegexBuilder::new(text).unicode(false).build();
+            assert!(built.is_ok(), "{built:?}");
+        }
+        assert!(PATTERNS.is_some() && WORDS.is_some());
+    }
+
+    #[test]
     fn errors_of_known_tools_are_found() {
         for (line, rule) in [
             ("error[E0308]: mismatched types", "rustc"),

@@ -122,7 +122,7 @@ pub(crate) const RULES: &[Rule] = &[
             "未定义的引用", "未定義", "定義されていない", "sin definir", "неопредел", "multiple definition",
             "duplicate symbol",
         ],
-        r"undefined reference to|undefined symbols?\b|\bld(?:\.\w+)?: (?:error|cannot find)|multiple definition of|duplicate symbol|nicht definierter Verweis auf|référence indéfinie vers|未定义的引用|未定義參考|定義されていない参照|referencia a .* sin definir|неопредел[её]нная ссылка",
+        r"undefined reference to|undefined symbols?\b|\bld(?:\.\w+)?: (?:error|cannot find)|multiple definition of|duplicate symbol|nicht definierter Verweis auf|référence indéfinie vers|未定义的引用|未定義參考|定義されていない参照|referencia a .* sin definir|неопредел(?:е|ё)нная ссылка",
     ),
     rule(
         "located",

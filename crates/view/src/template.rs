@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Only the beginning of a line is looked at.
-pub(crate) const LONGEST_START: usize = 256;
+pub(crate) const LONGEST_START: usize = 384;
 /// The most words and signs of a line that are looked at.
-const MOST_MARKS: usize = 25;
+const MOST_MARKS: usize = 64;
 
 /// A word must occur in so many lines to belong to a message.
 const LEAST_LINES: u64 = 3;
