@@ -18,7 +18,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { tokens: 8_000, bytes: 50 * 1024, lines: 2_000, line_bytes: 2 * 1024 }
+        Self { tokens: 2_000, bytes: 50 * 1024, lines: 2_000, line_bytes: 2 * 1024 }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::budget::{Budget, Cost, Meter};
 use crate::compose::unit_cost;
 use crate::detect::{self, Finding};
 use crate::reader::{Reader, Unit};
+use crate::rules::Worth;
 use crate::sanitize::sanitize;
 use crate::source::Source;
 use crate::survey::{Place, SHOWN_OF_ERROR, SHOWN_OF_TEMPLATE, Survey, Template};
@@ -22,6 +23,8 @@ use crate::windows::Window;
 
 /// Lines shown before and after a line that looks like an error.
 const CONTEXT: usize = 2;
+/// Of a long block so many lines from its start are shown, and its last line.
+const LONGEST_START: usize = 10;
 /// More errors than this help nobody.
 const MOST_ERRORS: usize = 200;
 /// So many lines that are rare among the common are looked at.
@@ -58,8 +61,8 @@ impl Shares {
 pub(crate) struct Error {
     pub(crate) place: Place,
     pub(crate) finding: Finding,
-    /// How many lines of its template look like errors.
-    pub(crate) count: u64,
+    /// Whether an error of the same template comes before it.
+    pub(crate) is_repeat: bool,
 }
 
 /// The errors of a survey: causes before consequences, what is seldom before what is frequent, the
@@ -71,8 +74,7 @@ pub(crate) fn errors(survey: &Survey) -> Vec<Error> {
         for (nth, (place, finding)) in template.errors.iter().take(shown).enumerate() {
             let often = survey.rules[finding.index()].ilog2() / 3;
             let key = (finding.worth(), nth > 0, often, template.error_count.ilog2() / 2, place.start);
-            let error =
-                Error { place: place.clone(), finding: *finding, count: template.error_count };
+            let error = Error { place: place.clone(), finding: *finding, is_repeat: nth > 0 };
             errors.push((key, error));
         }
     }
@@ -313,6 +315,10 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
             if let Some(last) = last {
                 self.take(vec![last.clone()], Some(room));
             }
+            if error.is_repeat || error.finding.worth() == Worth::Consequence {
+                continue;
+            }
+            window.block.truncate(LONGEST_START);
             let longest = self.longest;
             for unit in window.before.iter_mut().chain(&mut window.block).chain(&mut window.after) {
                 unit.clamp(longest);

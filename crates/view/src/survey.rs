@@ -28,6 +28,8 @@ pub(crate) const SHOWN_OF_TEMPLATE: usize = 2;
 pub(crate) const SHOWN_OF_ERROR: usize = 6;
 /// The last lines are shown whatever they say.
 const LAST_LINES: usize = 10;
+/// But not more of a template than this.
+const LAST_OF_TEMPLATE: usize = 4;
 /// An error says so early in its line.
 const LONGEST_JUDGED: usize = 16 * 1024;
 
@@ -87,8 +89,6 @@ pub(crate) struct Survey {
     pub(crate) rules: Vec<u64>,
     /// Where lines begin and end that belong to no template, for lack of room.
     pub(crate) others: Option<Range<u64>>,
-    /// Lines that are not blank.
-    pub(crate) lines: u64,
     pub(crate) scanned: u64,
     pub(crate) complete: bool,
 }
@@ -143,8 +143,9 @@ struct Pass {
     others: Option<Range<u64>>,
     rules: Vec<u64>,
     lines: u64,
-    last: Vec<Place>,
-    /// Where the next of the last lines goes.
+    /// The last lines and their kinds.
+    last: Vec<(Place, Option<usize>)>,
+    /// Where the next of them goes.
     oldest: usize,
     /// The kind of the line before, and whether this one is to be its neighbour.
     previous: Option<(usize, bool)>,
@@ -178,13 +179,15 @@ enum Known {
 impl Pass {
     fn line(&mut self, raw: &[u8], place: Place) {
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
+        let known = self.known(raw);
+        let id = if let Known::Kind(id) = known { Some(id) } else { None };
         if self.last.len() < LAST_LINES {
-            self.last.push(place.clone());
+            self.last.push((place.clone(), id));
         } else {
-            self.last[self.oldest] = place.clone();
+            self.last[self.oldest] = (place.clone(), id);
             self.oldest = (self.oldest + 1) % LAST_LINES;
         }
-        let id = match self.known(raw) {
+        let id = match known {
             Known::Blank => return,
             Known::Kind(id) => id,
             Known::Other => {
@@ -328,6 +331,9 @@ impl Pass {
         self.by_key = by_key;
         self.by_sight.clear();
         self.previous = self.previous.map(|(id, first)| (now[id], first));
+        for (_, id) in &mut self.last {
+            *id = id.and_then(|id| now.get(id).copied());
+        }
         self.words = Some(words);
     }
 
@@ -338,6 +344,7 @@ impl Pass {
         let counts: Vec<u64> = self.kinds.iter().map(|kind| kind.count).collect();
         let common = |id: Option<usize>| id.and_then(|id| counts.get(id)).copied().unwrap_or(1);
         self.last.rotate_left(self.oldest);
+        let last = last_lines(&self.last);
         let templates = self
             .kinds
             .into_iter()
@@ -357,14 +364,23 @@ impl Pass {
             .collect();
         Survey {
             templates,
-            last: self.last,
+            last,
             rules: self.rules,
             others: self.others,
-            lines: self.lines,
             scanned: 0,
             complete: true,
         }
     }
+}
+
+/// The last lines, without those that are followed by enough others of their kind.
+fn last_lines(lines: &[(Place, Option<usize>)]) -> Vec<Place> {
+    let is_wanted = |index: usize, id: Option<usize>| {
+        let later = &lines[index + 1..];
+        id.is_none() || later.iter().filter(|(_, other)| *other == id).count() < LAST_OF_TEMPLATE
+    };
+    let wanted = lines.iter().enumerate().filter(|(index, (_, id))| is_wanted(*index, *id));
+    wanted.map(|(_, (place, _))| place.clone()).collect()
 }
 
 /// The kinds joined by template, the index by key, and for each old kind its new one.
