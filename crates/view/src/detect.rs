@@ -122,7 +122,7 @@ mod tests {
     fn errors_of_known_tools_are_found() {
         for (line, rule) in [
             ("error[E0308]: mismatched types", "rustc"),
-            ("error: could not compile `fixture` (lib) due to 1 previous error", "rustc"),
+            ("error: could not compile `fixture` (lib) due to 1 previous error", "failed-before"),
             ("bad.c:1:20: error: 'undefined_name' undeclared", "gcc"),
             ("/usr/include/x.h:12:5: fatal error: y.h: No such file or directory", "gcc"),
             ("bad.ts(1,7): error TS2322: Type 'string' is not assignable", "tsc"),

@@ -1,13 +1,13 @@
 //! The vocabulary as a filter of hashes: a set that has every entry and, by chance, about one in
-//! a hundred other words.
+//! two thousand other words.
 
-/// One bit for each of 2^21 hashes.
+/// One bit for each of 2^22 hashes.
 static FILTER: &[u8] = include_bytes!("o200k.filter");
-const BITS: u64 = 1 << 21;
+const BITS: u64 = 1 << 22;
 /// How many bits stand for an entry.
-const PROBES: u64 = 4;
+const PROBES: u64 = 5;
 /// Longer entries are runs of blanks and signs; they are rare, and left out.
-pub(super) const LONGEST_ENTRY: usize = 32;
+pub(super) const LONGEST_ENTRY: usize = 128;
 
 /// The hash of the beginning of a piece, one byte longer with each push.
 #[derive(Clone, Copy)]

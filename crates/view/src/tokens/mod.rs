@@ -4,7 +4,7 @@
 //! pieces as that encoder cuts it (words with the sign before them, up to three digits, runs of
 //! punctuation, white space), and each piece is covered by the longest entries of the vocabulary,
 //! from the left. Which words are entries is known from a filter of their hashes (`o200k.filter`,
-//! 256 KiB), so that nothing has to be loaded. Byte-pair merging covers some words differently;
+//! 512 KiB), so that nothing has to be loaded. Byte-pair merging covers some words differently;
 //! over a whole text the two agree within a few percent. The estimate never exceeds the number of
 //! bytes.
 //!
@@ -37,6 +37,10 @@ pub fn estimate_tokens(text: &str) -> u64 {
     Pieces::new(text).map(|piece| cover(piece.as_bytes())).sum()
 }
 
+/// A longer entry is looked for so many bytes further, or twice as far as the one that was found:
+/// entries for runs of a sign double.
+const LOOK_AHEAD: usize = 8;
+
 /// How many entries of the vocabulary cover a piece, each as long as can be.
 fn cover(mut piece: &[u8]) -> u64 {
     let mut tokens = 0;
@@ -48,6 +52,8 @@ fn cover(mut piece: &[u8]) -> u64 {
             prefix.push(byte);
             if index > 0 && prefix.is_entry() {
                 longest = index + 1;
+            } else if index > longest + longest.max(LOOK_AHEAD) {
+                break;
             }
         }
         piece = &piece[longest..];
