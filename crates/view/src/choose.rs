@@ -14,11 +14,13 @@ use std::ops::Range;
 use crate::budget::{Budget, Cost, Meter};
 use crate::compose::unit_cost;
 use crate::detect::{self, Finding};
+use crate::minimize::noise_group;
 use crate::reader::{Reader, Unit};
 use crate::rules::Worth;
 use crate::sanitize::sanitize;
 use crate::source::Source;
 use crate::survey::{Place, SHOWN_OF_ERROR, SHOWN_OF_TEMPLATE, Survey, Template};
+use crate::walk::{Direction, Step, Walk};
 use crate::windows::Window;
 
 /// Lines shown before and after a line that looks like an error.
@@ -45,6 +47,11 @@ struct Shares {
     tail: u64,
 }
 
+/// What a run that went well takes of the budget, in percent.
+const PASSING_SHARE: u64 = 30;
+/// What the ends of plain data take of the budget, in percent.
+const DATA_SHARE: u64 = 25;
+
 impl Shares {
     /// The smaller the budget, the more of it goes to what explains.
     fn of(budget: &Budget) -> Self {
@@ -63,6 +70,8 @@ pub(crate) struct Error {
     pub(crate) finding: Finding,
     /// Whether an error of the same template comes before it.
     pub(crate) is_repeat: bool,
+    /// How many errors of its template are shown nowhere.
+    pub(crate) more: u64,
 }
 
 /// The errors of a survey: causes before consequences, what is seldom before what is frequent, the
@@ -72,9 +81,18 @@ pub(crate) fn errors(survey: &Survey) -> Vec<Error> {
     for template in &survey.templates {
         let shown = shown_errors(template);
         for (nth, (place, finding)) in template.errors.iter().take(shown).enumerate() {
+            if finding.worth() == Worth::Success {
+                continue;
+            }
             let often = survey.rules[finding.index()].ilog2() / 3;
             let key = (finding.worth(), nth > 0, often, template.error_count.ilog2() / 2, place.start);
-            let error = Error { place: place.clone(), finding: *finding, is_repeat: nth > 0 };
+            let hidden = template.error_count.saturating_sub(shown as u64);
+            let error = Error {
+                place: place.clone(),
+                finding: *finding,
+                is_repeat: nth > 0,
+                more: if nth == 0 { hidden } else { 0 },
+            };
             errors.push((key, error));
         }
     }
@@ -85,6 +103,17 @@ pub(crate) fn errors(survey: &Survey) -> Vec<Error> {
 /// How many errors of a template are shown: all, unless they are many.
 fn shown_errors(template: &Template) -> usize {
     if template.error_count as usize > SHOWN_OF_ERROR { SHOWN_OF_TEMPLATE } else { SHOWN_OF_ERROR }
+}
+
+/// Lines that say that all went well.
+fn summaries(survey: &Survey) -> Vec<Place> {
+    let all = survey.templates.iter().flat_map(|template| &template.errors);
+    let mut places: Vec<Place> = all
+        .filter(|(_, finding)| finding.worth() == Worth::Success)
+        .map(|(place, _)| place.clone())
+        .collect();
+    places.sort_by_key(|place| std::cmp::Reverse(place.start));
+    places
 }
 
 /// All places worth showing, in order.
@@ -157,10 +186,34 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
 
     /// Chooses.
     pub(crate) fn choose(mut self) -> io::Result<Chosen> {
-        let shares = Shares::of(&self.budget);
-        let whole = self.meter;
         let errors = errors(self.survey);
         let worthy = worthy(self.survey);
+        let summaries = summaries(self.survey);
+        if errors.is_empty() && !summaries.is_empty() {
+            self.passing(&worthy, &summaries)?;
+        } else {
+            self.explaining(&worthy, &errors)?;
+        }
+        self.bridge()?;
+        Ok(self.chosen(&errors))
+    }
+
+    /// A run that went well is told in short: how it began, its summaries, its end.
+    fn passing(&mut self, worthy: &[Place], summaries: &[Place]) -> io::Result<()> {
+        let mut room = self.meter.share(PASSING_SHARE);
+        if let Some(place) = self.survey.last.last() {
+            self.offer(place, None)?;
+        }
+        self.offer_all(summaries.iter(), &mut room)?;
+        let mut end = room.share(40);
+        self.offer_all(self.survey.last.iter().rev(), &mut end)?;
+        let mut rest = room.share(50);
+        self.offer_all(worthy.iter(), &mut rest)
+    }
+
+    fn explaining(&mut self, worthy: &[Place], errors: &[Error]) -> io::Result<()> {
+        let shares = Shares::of(&self.budget);
+        let whole = self.meter;
         let last = &self.survey.last;
         if let Some(place) = last.last() {
             self.offer(place, None)?;
@@ -170,7 +223,7 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
         let mut head = whole.share(shares.head);
         self.offer_all(worthy.iter(), &mut head)?;
         let mut room = whole.share(shares.errors);
-        let windows = self.offer_errors(&errors, &mut room)?;
+        let windows = self.offer_errors(errors, &mut room)?;
         let mut room = whole.share(shares.strangers);
         let strangers = self.strangers()?;
         self.offer_all(strangers.iter(), &mut room)?;
@@ -178,7 +231,7 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
         self.offer_context(windows, &mut room)?;
         // What the shares did not need goes to what is left, in the same order.
         let mut rest = self.meter;
-        let windows = self.offer_errors(&errors, &mut rest)?;
+        let windows = self.offer_errors(errors, &mut rest)?;
         let mut rest = self.meter;
         self.offer_context(windows, &mut rest)?;
         let mut rest = self.meter.share(50);
@@ -187,8 +240,29 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
         self.offer_all(worthy.iter().rev(), &mut rest)?;
         let mut rest = self.meter;
         self.offer_all(worthy.iter(), &mut rest)?;
-        self.bridge()?;
-        Ok(self.chosen(&errors))
+        if errors.is_empty() {
+            self.ends(whole.share(DATA_SHARE))?;
+        }
+        Ok(())
+    }
+
+    /// Plain data is not noise: where nothing went wrong, more of both ends is shown.
+    fn ends(&mut self, room: Meter) -> io::Result<()> {
+        let range = self.reader.range();
+        for direction in [Direction::Forwards, Direction::Backwards] {
+            let mut walk = Walk::new(self.reader, direction, range.clone(), self.longest);
+            let mut room = room.share(50);
+            while let Some(Step::Unit(unit)) = walk.next()? {
+                // What is known is charged all the same: the ends do not depend on it.
+                let is_known = self.shown.contains_key(&unit.range.start)
+                    && room.take(unit_cost(&unit, &self.budget));
+                let is_noise = noise_group(&unit.text).is_some();
+                if !is_known && (is_noise || !self.take(vec![unit], Some(&mut room))) {
+                    break;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn chosen(self, errors: &[Error]) -> Chosen {
@@ -206,10 +280,7 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
                 Some(first.start..template.end)
             })
             .chain(self.survey.others.clone())
-            .chain((!self.survey.complete).then(|| {
-                let range = self.reader.range();
-                range.start + self.survey.scanned..range.end
-            }))
+            .chain(self.survey.skipped.clone())
             .collect();
         let next = errors.iter().position(|error| !is_shown(&error.place)).unwrap_or(errors.len());
         Chosen {

@@ -74,7 +74,7 @@ pub(crate) fn judge(line: &str) -> Option<Finding> {
 
 /// The rule by which a sanitised line looks like an error, if it does.
 pub fn error_rule(line: &str) -> Option<&'static str> {
-    judge(line).map(Finding::rule)
+    judge(line).filter(|finding| finding.worth() != Worth::Success).map(Finding::rule)
 }
 
 /// Whether a line has a word that some rule asks for.

@@ -14,6 +14,8 @@ pub(crate) enum Worth {
     General,
     /// Says that something went wrong before.
     Consequence,
+    /// Says that all went well.
+    Success,
 }
 
 /// How far an error goes on after the line that gives it away.
@@ -47,7 +49,7 @@ const fn rule(
 }
 
 use Block::{Indented, Line, Paragraph};
-use Worth::{Cause, Consequence, General};
+use Worth::{Cause, Consequence, General, Success};
 
 /// The table. The first rule that matches names the line.
 pub(crate) const RULES: &[Rule] = &[
@@ -388,6 +390,18 @@ pub(crate) const RULES: &[Rule] = &[
         Line,
         &["fail", "could not", "unable to", "cannot", "can't", "couldn't", "refused", "rejected", "aborted", "denied"],
         r"(?i)^(?:\[?[\w./@+-]+\]?[:\s]+){0,3}(?:failed to |failed: |failure: |could not |couldn't |unable to |cannot |can't )\w|\b(?:has |have |was |were |is |are )?(?:failed|aborted|rejected|refused|denied)(?:$|[:;,.] )",
+    ),
+    // The summaries of runs that went well.
+    rule(
+        "success",
+        Success,
+        Line,
+        &[
+            "passed", "passing", "success", "finished", "built in", "done in", "added ", "ran ", "0 failures",
+            "no issues", "no errors", "ok (", "tests passed", "complete", "up to date", "0 vulnerabilities",
+            "pass", "0 errors", "up-to-date", "removed ", "changed ",
+        ],
+        r"^test result: ok\.|^Finished (?:`\w+` profile|\w+ \[)|^(?:=+ )?\d+ passed\b.* in [\d.]+s|^(?:Tests|Test Suites|Test Files|Specs):?\s+.*\d+ passed|^[1-9]\d* passing\b|^(?:\[INFO\] )?BUILD SUCCESS|^100% tests passed|^\[  PASSED  \] \d+ test|^OK \(\d+ tests?|^Ran \d+ tests? |^Successfully (?:installed|built|tagged|uninstalled)|^(?:added|removed|changed|up to date)\b.* (?:packages?|in [\d.]+m?s)|^Done in [\d.]+ ?m?s|(?i)\bcompiled successfully\b|^✓ built in|^webpack [\d.]+ compiled|^(?i:build (?:succeeded|complete|finished))|^All checks passed|^Success: no issues|^All (?:specs |\d+ )?tests (?:passed|successful)|^All tests successful|^Result: PASS|^\d+ examples?, 0 failures|^\d+ (?:runs|tests), .* 0 failures, 0 errors|^# pass\s+[1-9]|^Passed!  - |^\d+ (?:scenarios?|features?|steps?) passed\b|^\[100%\] Built target|^Setting up \S+ \(\S+\) \.\.\.$",
     ),
     rule(
         "generic-error",

@@ -41,8 +41,31 @@ pub struct Page {
     pub at_end: bool,
     /// Lines that matched, for searches.
     pub matches: u64,
+    /// Errors on this page that occur more often than they are shown.
+    pub repeats: Vec<Repeats>,
     notices: Notices,
     kind: Kind,
+}
+
+/// An error that a log repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repeats {
+    /// Where the line that is shown starts.
+    pub offset: u64,
+    /// How many lines are like it.
+    pub more: u64,
+}
+
+impl Repeats {
+    fn notice(&self) -> String {
+        format!("{} more lines like the one at offset {}", self.more, self.offset)
+    }
+}
+
+fn nothing_left(seen: u64, lines: Option<u64>) -> String {
+    let lines = lines.map_or_else(|| "all".to_owned(), |lines| lines.to_string());
+    let which = if seen == 0 { "look like errors" } else { "look like errors and were not read yet" };
+    format!("0 of {lines} lines {which}")
 }
 
 /// What a page is an answer to.
@@ -50,18 +73,37 @@ pub struct Page {
 enum Kind {
     Lines,
     Search,
+    /// Errors, after so many that were read before.
+    Errors { seen: u64 },
 }
 
 impl Page {
     /// The page as one text, its notices on lines that start with `[umbo: `. A search that found
     /// nothing tells only of bytes that nobody has: what does not match was not left out.
     pub fn to_text(&self) -> String {
-        if self.kind == Kind::Search && self.matches == 0 {
+        let mut text = if self.kind != Kind::Lines && self.matches == 0 {
             let is_lost = |part: &&Part| matches!(part, Part::Lost { .. });
             let lost: Vec<Part> = self.parts.iter().filter(is_lost).cloned().collect();
-            return part::to_text(&lost, self.notices);
+            part::to_text(&lost, self.notices)
+        } else {
+            part::to_text(&self.parts, self.notices)
+        };
+        for notice in self.error_notices() {
+            part::push_line(&mut text, &format!("[{}: {notice}]", part::marker(&self.parts)));
         }
-        part::to_text(&self.parts, self.notices)
+        text
+    }
+
+    /// What there is to say about errors: how many are like those shown, and that none is left.
+    fn error_notices(&self) -> Vec<String> {
+        let Kind::Errors { seen } = self.kind else { return Vec::new() };
+        if self.notices != Notices::Told {
+            return Vec::new();
+        }
+        if self.matches > 0 {
+            return self.repeats.iter().map(Repeats::notice).collect();
+        }
+        vec![nothing_left(seen, self.counts.total_lines)]
     }
 }
 
@@ -98,7 +140,7 @@ impl Default for Find {
 impl<S: Source> Reader<'_, S> {
     /// The page that starts with the line at offset `from`.
     pub fn page(&self, from: u64, budget: &Budget) -> io::Result<Page> {
-        self.forwards(self.snap(from)?, u64::MAX, budget)
+        self.forwards(self.border_near(from)?, u64::MAX, budget)
     }
 
     /// The lines with these numbers, counted from 1.
@@ -146,7 +188,7 @@ impl<S: Source> Reader<'_, S> {
 
     /// Lines that match `pattern`, with context.
     pub fn grep(&self, pattern: &Regex, find: &Find) -> io::Result<Page> {
-        let start = self.snap(find.from)?;
+        let start = self.border_near(find.from)?;
         let mut selection = Selection::new(self, start, find);
         let longest = find.budget.longest_line(90);
         // A match may be far inside a line, so lines are clamped after they were searched.
@@ -159,9 +201,9 @@ impl<S: Source> Reader<'_, S> {
                 return selection.finish(unit.range.start, true);
             }
             let end = unit.range.end;
-            let matches = pattern.is_match(&unit.text);
-            unit.clamp(longest);
-            if matches {
+            let found = pattern.find(&unit.text).map(|found| found.start());
+            unit.clamp_around(found.unwrap_or(0), longest);
+            if found.is_some() {
                 if !selection.take(before.drain(..).chain([unit]))? {
                     return selection.stop();
                 }
@@ -197,12 +239,17 @@ impl<S: Source> Reader<'_, S> {
         let mut gathered = Gathered::new(self, find);
         let mut next = seen;
         for error in &errors[seen..] {
-            if gathered.matches >= find.most || !gathered.take(error)? {
+            if gathered.matches >= find.most {
                 break;
             }
-            next += 1;
+            let before = gathered.matches;
+            let fits = gathered.take(error)?;
+            next += usize::from(gathered.matches > before);
+            if !fits {
+                break;
+            }
         }
-        gathered.finish(next as u64, errors.len() as u64, &survey)
+        gathered.finish(seen as u64, next as u64, errors.len() as u64)
     }
 
     /// The last line, if it has no end yet, or if what comes next says whether it is half a secret:
@@ -222,7 +269,7 @@ impl<S: Source> Reader<'_, S> {
     }
 
     /// The border that a read at `from` starts at.
-    fn snap(&self, from: u64) -> io::Result<u64> {
+    pub(crate) fn border_near(&self, from: u64) -> io::Result<u64> {
         let range = self.range();
         let from = from.clamp(range.start, range.end);
         let span = self.scope.span(from);
@@ -280,6 +327,7 @@ impl<S: Source> Reader<'_, S> {
             next_offset: end,
             at_end: end >= self.range().end,
             matches: 0,
+            repeats: Vec::new(),
             notices: budget.notices(),
             kind: Kind::Lines,
         })
@@ -357,6 +405,7 @@ impl<'r, 'm, S: Source> Selection<'r, 'm, S> {
             next_offset: end,
             at_end: at_end || end >= self.end,
             matches: self.page_matches,
+            repeats: Vec::new(),
             notices,
             kind: Kind::Search,
         })
@@ -370,6 +419,7 @@ struct Gathered<'r, 'm, S> {
     meter: Meter,
     notice: Cost,
     units: BTreeMap<u64, Unit>,
+    repeats: Vec<Repeats>,
     matches: u64,
 }
 
@@ -377,8 +427,10 @@ impl<'r, 'm, S: Source> Gathered<'r, 'm, S> {
     fn new(reader: &'r Reader<'m, S>, find: &Find) -> Self {
         let notice = notice_cost(reader.range().end, &find.budget);
         let mut meter = Meter::new(&find.budget);
+        // For both ends, for a gap, and for saying that nothing is left.
         meter.spend(notice.times(if reader.scope.gap().is_some() { 4 } else { 2 }));
-        Self { reader, find: *find, meter, notice, units: BTreeMap::new(), matches: 0 }
+        let (units, repeats) = (BTreeMap::new(), Vec::new());
+        Self { reader, find: *find, meter, notice, units, repeats, matches: 0 }
     }
 
     /// Takes the window of an error if it fits, or what fits of it if it is the first.
@@ -390,6 +442,10 @@ impl<'r, 'm, S: Source> Gathered<'r, 'm, S> {
             Window::read(self.reader, &error.place, error.finding, within, longest, context)?;
         let mut meter = self.meter;
         let mut fits = meter.take(self.notice);
+        let repeats = Repeats { offset: error.place.start, more: error.more };
+        if error.more > 0 && self.find.budget.notices() == Notices::Told {
+            fits = fits && meter.take(Cost::of(&format!("[umbo-9999: {}]\n", repeats.notice())));
+        }
         let mut taken = Vec::new();
         for unit in window.into_units() {
             if self.units.contains_key(&unit.range.start) || !fits {
@@ -408,10 +464,13 @@ impl<'r, 'm, S: Source> Gathered<'r, 'm, S> {
         self.meter = meter;
         self.units.extend(taken.into_iter().map(|unit| (unit.range.start, unit)));
         self.matches += 1;
+        if error.more > 0 {
+            self.repeats.push(repeats);
+        }
         Ok(fits)
     }
 
-    fn finish(self, next: u64, kinds: u64, survey: &Survey) -> io::Result<Page> {
+    fn finish(self, seen: u64, next: u64, kinds: u64) -> io::Result<Page> {
         let range = self.reader.range();
         let mut composer = Composer::new(self.reader, range.start, u64::MAX);
         for unit in self.units.into_values() {
@@ -423,10 +482,11 @@ impl<'r, 'm, S: Source> Gathered<'r, 'm, S> {
             counts,
             offset: range,
             next_offset: next,
-            at_end: next >= kinds && survey.complete,
+            at_end: next >= kinds,
             matches: self.matches,
+            repeats: self.repeats,
             notices: self.find.budget.notices(),
-            kind: Kind::Search,
+            kind: Kind::Errors { seen },
         })
     }
 }

@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::detect::{self, Finding, RULE_COUNT};
 use crate::reader::Reader;
 use crate::sanitize::sanitize;
-use crate::slab::BLOCK;
+use crate::slab::{BLOCK, Slab};
 use crate::source::Source;
 use crate::template::{ByKey, LONGEST_START, Shape, Words, first_sight};
 
@@ -69,7 +69,7 @@ pub(crate) struct Template {
     pub(crate) first: Vec<Place>,
     /// Where the last of them ends.
     pub(crate) end: u64,
-    /// Those that look like errors, and by what.
+    /// Those that match a rule, and which.
     pub(crate) errors: Vec<(Place, Finding)>,
     /// How many look like errors.
     pub(crate) error_count: u64,
@@ -89,46 +89,31 @@ pub(crate) struct Survey {
     pub(crate) rules: Vec<u64>,
     /// Where lines begin and end that belong to no template, for lack of room.
     pub(crate) others: Option<Range<u64>>,
+    /// What was not read.
+    pub(crate) skipped: Option<Range<u64>>,
+    /// Bytes that were read.
     pub(crate) scanned: u64,
-    pub(crate) complete: bool,
 }
 
 impl Survey {
-    /// Surveys the lines of `range`, at most `limit` bytes of it.
+    /// Surveys the lines of `range`. If it has more than `limit` bytes, half of them are read at
+    /// its beginning and half at its end, where programs say why they stop.
     pub(crate) fn of<S: Source>(
         reader: &Reader<'_, S>,
         range: Range<u64>,
         limit: u64,
     ) -> io::Result<Self> {
-        let scope = &reader.scope;
-        let end = range.start.saturating_add(limit).min(range.end);
         let mut pass = Pass::default();
-        let mut at = range.start;
-        while at < end {
-            let span = scope.span(at);
-            if at < span.start {
-                at = span.start;
-                continue;
-            }
-            let target = (at + BLOCK).min(span.end).min(end);
-            let stop = scope.border_after(&span, target)?;
-            let slab = scope.slab(at..stop)?;
-            let mut from = 0;
-            let mut start = at;
-            while from < slab.bytes.len() {
-                let newline = memchr::memchr(b'\n', &slab.bytes[from..]);
-                let to = newline.map_or(slab.bytes.len(), |index| from + index);
-                let next = (to + 1).min(slab.bytes.len());
-                let place = start..if next < slab.bytes.len() { slab.end_of(next - 1) } else { stop };
-                start = place.end;
-                pass.line(&slab.bytes[from..to], place);
-                from = next;
-            }
-            at = stop;
+        if range.end - range.start <= limit {
+            pass.region(reader, range)?;
+            return Ok(pass.finish());
         }
+        let first = pass.region(reader, range.start..range.start + limit / 2)?;
+        pass.previous = None;
+        let second = reader.border_near(range.end - limit / 2)?.max(first.end);
+        pass.region(reader, second..range.end)?;
         let mut survey = pass.finish();
-        survey.scanned = at.min(range.end).saturating_sub(range.start);
-        survey.complete = at >= range.end;
+        survey.skipped = Some(first.end..second).filter(|skipped| !skipped.is_empty());
         Ok(survey)
     }
 }
@@ -143,6 +128,7 @@ struct Pass {
     others: Option<Range<u64>>,
     rules: Vec<u64>,
     lines: u64,
+    scanned: u64,
     /// The last lines and their kinds.
     last: Vec<(Place, Option<usize>)>,
     /// Where the next of them goes.
@@ -161,6 +147,7 @@ impl Default for Pass {
             others: None,
             rules: vec![0; RULE_COUNT],
             lines: 0,
+            scanned: 0,
             last: Vec::with_capacity(LAST_LINES),
             oldest: 0,
             previous: None,
@@ -177,6 +164,45 @@ enum Known {
 }
 
 impl Pass {
+    /// Reads the lines of a range; tells what was read.
+    fn region<S: Source>(
+        &mut self,
+        reader: &Reader<'_, S>,
+        range: Range<u64>,
+    ) -> io::Result<Range<u64>> {
+        let scope = &reader.scope;
+        let mut slab = Slab::default();
+        let mut at = range.start;
+        while at < range.end {
+            let span = scope.span(at);
+            if at < span.start {
+                at = span.start;
+                continue;
+            }
+            let target = (at + BLOCK).min(span.end).min(range.end);
+            let stop = scope.border_after(&span, target)?;
+            scope.read_into(at..stop, &mut slab)?;
+            self.lines_of(&slab, at..stop);
+            self.scanned += stop - at;
+            at = stop;
+        }
+        Ok(range.start..at)
+    }
+
+    fn lines_of(&mut self, slab: &Slab, range: Range<u64>) {
+        let mut from = 0;
+        let mut start = range.start;
+        while from < slab.bytes.len() {
+            let newline = memchr::memchr(b'\n', &slab.bytes[from..]);
+            let to = newline.map_or(slab.bytes.len(), |index| from + index);
+            let next = (to + 1).min(slab.bytes.len());
+            let end = if next < slab.bytes.len() { slab.end_of(next - 1) } else { range.end };
+            self.line(&slab.bytes[from..to], start..end);
+            start = end;
+            from = next;
+        }
+    }
+
     fn line(&mut self, raw: &[u8], place: Place) {
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
         let known = self.known(raw);
@@ -367,8 +393,8 @@ impl Pass {
             last,
             rules: self.rules,
             others: self.others,
-            scanned: 0,
-            complete: true,
+            skipped: None,
+            scanned: self.scanned,
         }
     }
 }

@@ -104,6 +104,19 @@ impl View {
 }
 
 impl View {
+    /// What is not shown, in the order of worth, then of place: what is unlike all that is shown
+    /// before what is like it.
+    pub fn gaps(&self) -> Vec<Part> {
+        let mut gaps: Vec<Part> = self
+            .parts
+            .iter()
+            .filter(|part| matches!(part, Part::Omitted { .. } | Part::Folded { .. }))
+            .cloned()
+            .collect();
+        gaps.sort_by_key(|part| matches!(part, Part::Folded { .. }));
+        gaps
+    }
+
     /// Says that there are more errors, or may be.
     fn search_notice(&self) -> Option<String> {
         let notice = self.errors.filter(|_| self.notices == Notices::Told)?.notice();
@@ -317,7 +330,7 @@ impl<S: Source> Making<'_, '_, '_, S> {
             kinds: chosen.kinds,
             next: chosen.next,
             scanned_bytes: survey.scanned,
-            complete: survey.complete,
+            complete: survey.skipped.is_none(),
         });
         found.unlike = Some(chosen.unlike);
         Ok(chosen.units)
