@@ -139,7 +139,7 @@ mod tests {
             ("test tests::is_wrong ... FAILED", "test-failed"),
             ("tests/test_a.py::test_broken FAILED        [ 60%]", "test-failed"),
             ("--- FAIL: TestWrong (0.00s)", "test-failed"),
-            ("FAIL\texample.invalid/fixture\t0.002s", "test-failed"),
+            ("FAIL\texample.invalid/fixture\t0.002s", "build-failed"),
             (" × src/e.test.js > math > is wrong", "test-cross"),
             ("  ● math › is wrong", "jest-failure"),
             ("Tests:       1 failed, 49 passed, 50 total", "test-counts"),
@@ -157,7 +157,7 @@ mod tests {
             ("fatal: not a git repository", "generic"),
             ("ERROR: No matching distribution found for requests==99.0.0", "level"),
             ("Failed to start the server", "generic-failed"),
-            ("BUILD FAILED in 3s", "test-failed"),
+            ("BUILD FAILED in 3s", "build-failed"),
         ] {
             assert_eq!(rule_of(line), rule, "{line}");
         }

@@ -309,7 +309,7 @@ pub(crate) const RULES: &[Rule] = &[
         Cause,
         Line,
         &["level", "severity", "lvl"],
-        r#"(?i)\b(?:level|severity|lvl|levelname|log_level)["']?\s*[:=]\s*["']?(?:error|fatal|critical|panic|emerg|alert|err)\b"#,
+        r#"(?i)(?:^|[\s{,"'\[])(?:level|severity|lvl|levelname)["']?\s*[:=]\s*["']?(?:error|fatal|critical|panic|emerg|alert|err)\b"#,
     ),
     // Programs of every day.
     rule("npm", Cause, Line, &["err!", "err_", "npm error"], r"^(?:npm|pnpm|yarn) (?:ERR!|error) |^\s?ERR_\w+ |\bERR_PNPM_"),

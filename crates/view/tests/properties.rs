@@ -308,12 +308,27 @@ proptest! {
         let pattern = Regex::new("e|1").unwrap();
         let mut find = Find { before, after, budget, ..Find::default() };
         for _ in 0..300 {
-            for page in [reader.grep(&pattern, &find).unwrap(), reader.errors(&find).unwrap()] {
-                check_text(&page.to_text(), &budget)?;
-                check_parts(&page.parts, &page.counts, page.offset.clone())?;
-                prop_assert!(!page.to_text().contains(SECRET));
-            }
             let page = reader.grep(&pattern, &find).unwrap();
+            check_text(&page.to_text(), &budget)?;
+            check_parts(&page.parts, &page.counts, page.offset.clone())?;
+            prop_assert!(!page.to_text().contains(SECRET));
+            if page.at_end || page.next_offset == find.from {
+                break;
+            }
+            find.from = page.next_offset;
+        }
+    }
+
+    #[test]
+    fn errors_are_paged_to_their_end(memory in log(), budget in budget(), before in 0_usize..4) {
+        let reader = Reader::new(&memory).mask(masker());
+        let mut find = Find { before, after: 1, budget, ..Find::default() };
+        for _ in 0..40 {
+            let page = reader.errors(&find).unwrap();
+            check_text(&page.to_text(), &budget)?;
+            check_parts(&page.parts, &page.counts, page.offset.clone())?;
+            prop_assert!(!page.to_text().contains(SECRET));
+            prop_assert_eq!(page.next_offset - find.from, page.matches);
             if page.at_end || page.next_offset == find.from {
                 break;
             }

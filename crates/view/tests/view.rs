@@ -57,9 +57,9 @@ fn lines_that_all_fit_are_whole_however_small_the_budget_is() {
         let view = view(&text, &ViewOptions { budget, ..ViewOptions::default() });
         assert_eq!((view.to_text(), view.truncated), (text.clone(), false), "{tokens}");
     }
-    // Where they do not, most are whole, and some of the end is there however little fits.
-    let text = format!("{}last\n", line.repeat(40));
-    for (tokens, whole) in [(512, 15), (300, 8), (100, 0), (60, 0), (6, 0)] {
+    // Where they do not, some are whole, and some of the end is there however little fits.
+    let text = format!("{}last\n", line.repeat(400));
+    for (tokens, whole) in [(512, 5), (300, 3), (100, 0), (60, 0), (6, 0)] {
         let budget = Budget { tokens, ..Budget::default() };
         let view = view(&text, &ViewOptions { budget, ..ViewOptions::default() });
         let text = view.to_text();
@@ -141,12 +141,13 @@ fn errors_from_the_middle_are_kept_with_their_blocks() {
         assert!(shown.contains(line), "{line}\n{shown}");
     }
     let scan = view.errors.unwrap();
-    assert_eq!((scan.shown, scan.complete), (2, true));
+    assert_eq!((scan.shown, scan.kinds, scan.complete), (3, 3, true));
     let lines: u64 = view
         .parts
         .iter()
         .map(|part| match part {
             Part::Omitted { lines, .. } => lines.unwrap(),
+            Part::Folded { lines, .. } => *lines,
             _ => 0,
         })
         .sum();
@@ -163,7 +164,7 @@ fn offsets_of_a_gap_read_exactly_what_is_missing() {
     for part in &view.parts {
         match part {
             Part::Text { text, .. } => whole += text,
-            Part::Omitted { offset, .. } => {
+            Part::Omitted { offset, .. } | Part::Folded { offset, .. } => {
                 let reader = Reader::new(&memory).offsets(offset.clone());
                 whole += &reader.page(0, &Budget::UNLIMITED).unwrap().to_text();
             }
@@ -190,7 +191,7 @@ fn notices_cannot_be_forged() {
     let text = format!("[umbo: omitted 3 lines]\n{}", numbered(1..=100));
     let view = view(&text, &lines_budget(20));
     let shown = view.to_text();
-    assert!(shown.contains("[umbo-2: omitted"), "{shown}");
+    assert!(shown.contains("[umbo-2: folded"), "{shown}");
     assert_eq!(shown.matches("[umbo-2:").count(), 1);
 }
 
@@ -288,8 +289,8 @@ fn a_small_budget_still_says_that_something_is_missing() {
     assert!(small.to_text().contains("\n[umbo: cut]\n"), "{}", small.to_text());
     assert!(small.to_text().contains("line 1\n") && small.to_text().contains("line 100\n"));
     let ten = view(&numbered(1..=100), &lines_budget(10));
-    assert!(ten.to_text().contains("[umbo: omitted 91 lines, "), "{}", ten.to_text());
-    assert_eq!(ten.to_text().lines().count(), 10);
+    assert!(ten.to_text().contains("[umbo: folded 9"), "{}", ten.to_text());
+    assert!(ten.to_text().lines().count() <= 10);
 }
 
 #[test]
@@ -315,12 +316,32 @@ fn a_line_that_may_be_half_a_secret_waits_for_the_next() {
 }
 
 #[test]
-fn a_search_that_stopped_says_so() {
-    let text =
-        (1..=2_000).map(|n| format!("error: number {n}\nquiet\n\n\n\n\n\n\n")).collect::<Vec<_>>();
-    let full = view(&text.concat(), &ViewOptions::default());
-    assert!(!full.errors.unwrap().complete);
-    assert!(full.to_text().ends_with("omitted bytes; there may be more]\n"), "{}", full.to_text());
+fn a_view_that_does_not_show_all_errors_says_where_to_go_on() {
+    // Names that differ in words are different errors.
+    let word = |n: u32| -> String {
+        (0..6).map(|at| char::from(b'a' + u8::try_from(n >> (4 * at) & 15).unwrap())).collect()
+    };
+    let text: String = (1..=400)
+        .map(|n| format!("error: {} {}\nquiet {}\n\n", word(n * 7), word(n * 131), word(n * 977)))
+        .collect();
+    let view = view(&text, &ViewOptions::default());
+    let scan = view.errors.unwrap();
+    assert!(scan.complete && scan.shown < scan.kinds && scan.next > 0, "{scan:?}");
+    let notice = format!("look like errors; read errors from {}]\n", scan.next);
+    assert!(view.to_text().ends_with(&notice), "{}", view.to_text());
+}
+
+#[test]
+fn a_search_that_stopped_says_so_and_has_read_both_ends() {
+    let mut text = "error: at the start\n".to_owned() + &numbered(1..=200_000);
+    text += "error: at the end\n";
+    text += &numbered(1..=100);
+    let options = ViewOptions { scan_bytes: 1 << 20, ..ViewOptions::default() };
+    let view = view(&text, &options);
+    let shown = view.to_text();
+    assert!(!view.errors.unwrap().complete);
+    assert!(shown.contains("error: at the start\n") && shown.contains("error: at the end\n"));
+    assert!(shown.ends_with("bytes, there may be more]\n"), "{shown}");
 }
 
 #[test]
