@@ -422,7 +422,7 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
     }
 
     /// Lines that are rare among the common: those with words of trouble first, then those whose
-    /// neighbours are the most common.
+    /// neighbours are the most common and whose words are the least.
     fn strangers(&self) -> io::Result<Vec<Place>> {
         let mut strangers: Vec<&Template> = self
             .survey
@@ -430,13 +430,14 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
             .iter()
             .filter(|template| {
                 template.count <= SHOWN_OF_TEMPLATE as u64
-                    && template.crowd >= 4
+                    && (template.crowd >= 4 || template.unusual_words >= 3)
                     && template.has_words
                     && template.errors.is_empty()
             })
             .collect();
         strangers.sort_by_key(|template| {
-            (std::cmp::Reverse(template.crowd.ilog2()), template.first.first().map(|p| p.start))
+            let strange = u64::from(template.crowd.ilog2()) + 2 * template.unusual_words.min(8);
+            (std::cmp::Reverse(strange), template.first.first().map(|place| place.start))
         });
         strangers.truncate(MOST_STRANGERS);
         let mut calm = Vec::new();

@@ -75,6 +75,8 @@ pub(crate) struct Template {
     pub(crate) error_count: u64,
     /// How common the lines around the first one are.
     pub(crate) crowd: u64,
+    /// How many words of the first one are rare in the log, beyond what is usual.
+    pub(crate) unusual_words: u64,
     /// Whether it has words.
     pub(crate) has_words: bool,
 }
@@ -367,6 +369,10 @@ impl Pass {
         if self.words.is_none() {
             self.settle();
         }
+        let words = self.words.take().unwrap_or_default();
+        let rare = |kind: &Kind| kind.shape.rare_words(&words);
+        let all: u64 = self.kinds.iter().map(|kind| kind.count * rare(kind)).sum();
+        let usual = all.div_ceil(self.lines.max(1));
         let counts: Vec<u64> = self.kinds.iter().map(|kind| kind.count).collect();
         let common = |id: Option<usize>| id.and_then(|id| counts.get(id)).copied().unwrap_or(1);
         self.last.rotate_left(self.oldest);
@@ -384,6 +390,7 @@ impl Pass {
                     .collect(),
                 error_count: kind.found.as_ref().map_or(0, |found| found.count),
                 crowd: common(kind.before).saturating_mul(common(kind.after)),
+                unusual_words: rare(&kind).saturating_sub(usual),
                 has_words: kind.shape.has_words(),
                 first: kind.first,
             })

@@ -85,6 +85,12 @@ impl Shape {
         self.0.iter().any(|mark| mark.is_word())
     }
 
+    /// How many of its words do not belong to messages.
+    pub(crate) fn rare_words(&self, words: &Words) -> u64 {
+        let rare = self.0.iter().filter(|mark| mark.is_word() && !words.stays(**mark));
+        rare.count() as u64
+    }
+
     /// A key for this shape.
     pub(crate) fn key(&self) -> u64 {
         key(self.0.iter().copied())
