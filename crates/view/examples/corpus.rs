@@ -31,7 +31,9 @@ fn main() {
     match words[..] {
         [directory] => score(&logs(directory), Misses::Hide),
         [directory, "--misses"] => score(&logs(directory), Misses::Name),
-        [directory, "--show", name, tokens] => show(&logs(directory), name, tokens.parse().unwrap()),
+        [directory, "--show", name, tokens] => {
+            show(&logs(directory), name, tokens.parse().unwrap())
+        }
         _ => println!("corpus DIR [--misses] [--show NAME TOKENS]"),
     }
 }
@@ -75,10 +77,8 @@ fn tokens(text: &str) -> u64 {
 }
 
 fn policies() -> Vec<Policy> {
-    let policy = |name: &str, reply: Box<dyn Fn(&[u8]) -> String>| Policy {
-        name: name.to_owned(),
-        reply,
-    };
+    let policy =
+        |name: &str, reply: Box<dyn Fn(&[u8]) -> String>| Policy { name: name.to_owned(), reply };
     let mut policies = vec![policy(
         "umbo, default",
         Box::new(|bytes| view(bytes, Budget::default(), Shape::default())),

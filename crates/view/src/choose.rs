@@ -85,7 +85,8 @@ pub(crate) fn errors(survey: &Survey) -> Vec<Error> {
                 continue;
             }
             let often = survey.rules[finding.index()].ilog2() / 3;
-            let key = (finding.worth(), nth > 0, often, template.error_count.ilog2() / 2, place.start);
+            let key =
+                (finding.worth(), nth > 0, often, template.error_count.ilog2() / 2, place.start);
             let hidden = template.error_count.saturating_sub(shown as u64);
             let error = Error {
                 place: place.clone(),
@@ -144,6 +145,8 @@ pub(crate) struct Choice<'r, 'm, S> {
     /// The longest line of an error, and of anything else.
     longest_error: usize,
     longest: usize,
+    /// A line so short fits, whatever it says.
+    sure: usize,
 }
 
 /// What a choice came to.
@@ -169,9 +172,11 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
         notice: Cost,
     ) -> Self {
         let shares = Shares::of(&budget);
-        let longest_error = budget.longest_line(shares.errors);
-        let most = usize::try_from(budget.tokens / 8).unwrap_or(usize::MAX).max(160);
-        let longest = longest_error.min(most);
+        let sure = budget.longest_line(shares.errors);
+        let bytes = |most: u64| usize::try_from(most.min(budget.line_bytes)).unwrap_or(usize::MAX);
+        // Two bytes a token is little; most lines have more.
+        let longest_error = bytes(budget.tokens.saturating_mul(shares.errors) / 50).max(sure);
+        let longest = bytes((budget.tokens / 8).max(160)).min(longest_error);
         Self {
             reader,
             survey,
@@ -181,6 +186,7 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
             shown: BTreeMap::new(),
             longest_error,
             longest,
+            sure,
         }
     }
 
@@ -201,9 +207,7 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
     /// A run that went well is told in short: how it began, its summaries, its end.
     fn passing(&mut self, worthy: &[Place], summaries: &[Place]) -> io::Result<()> {
         let mut room = self.meter.share(PASSING_SHARE);
-        if let Some(place) = self.survey.last.last() {
-            self.offer(place, None)?;
-        }
+        self.offer_last()?;
         self.offer_all(summaries.iter(), &mut room)?;
         let mut end = room.share(40);
         self.offer_all(self.survey.last.iter().rev(), &mut end)?;
@@ -215,9 +219,7 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
         let shares = Shares::of(&self.budget);
         let whole = self.meter;
         let last = &self.survey.last;
-        if let Some(place) = last.last() {
-            self.offer(place, None)?;
-        }
+        self.offer_last()?;
         let mut tail = whole.share(shares.tail);
         self.offer_all(last.iter().rev(), &mut tail)?;
         let mut head = whole.share(shares.head);
@@ -292,6 +294,17 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
         }
     }
 
+    /// The last line is shown, cut if need be.
+    fn offer_last(&mut self) -> io::Result<()> {
+        let Some(place) = self.survey.last.last() else { return Ok(()) };
+        if !self.offer(place, None)? {
+            let span = self.reader.scope.span(place.start);
+            let units = self.reader.units(&span, place.clone(), self.sure)?;
+            self.take(units, None);
+        }
+        Ok(())
+    }
+
     /// Offers places in turn, until many in a row do not fit.
     fn offer_all<'p>(
         &mut self,
@@ -358,11 +371,7 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
     }
 
     /// Shows errors, each with the line that ends its block. Returns their windows.
-    fn offer_errors(
-        &mut self,
-        errors: &[Error],
-        room: &mut Meter,
-    ) -> io::Result<Vec<Window>> {
+    fn offer_errors(&mut self, errors: &[Error], room: &mut Meter) -> io::Result<Vec<Window>> {
         let mut windows = Vec::new();
         let mut misfits = 0;
         for error in errors.iter().take(MOST_ERRORS) {
@@ -379,8 +388,11 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
                 CONTEXT,
             )?;
             if !self.take(window.key.clone(), Some(room)) {
-                misfits += 1;
-                continue;
+                window.key.iter_mut().for_each(|unit| unit.clamp(self.sure));
+                if !self.take(window.key.clone(), Some(room)) {
+                    misfits += 1;
+                    continue;
+                }
             }
             let last = window.block.iter().rfind(|unit| !unit.text.trim().is_empty());
             if let Some(last) = last {
@@ -475,9 +487,9 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
                 continue;
             }
             let units = self.reader.units(&span, gap, self.longest)?;
-            let cost = units.iter().fold(Cost::default(), |cost, unit| {
-                cost.plus(unit_cost(unit, &self.budget))
-            });
+            let cost = units
+                .iter()
+                .fold(Cost::default(), |cost, unit| cost.plus(unit_cost(unit, &self.budget)));
             if cost.tokens <= self.notice.tokens {
                 // The notice is not needed any more.
                 self.meter.give_back(self.notice);

@@ -242,10 +242,7 @@ mod tests {
     fn times_and_values_differ_and_names_do_not() {
         assert_eq!(key("12:00:01 error: took 12 ms"), key("13:00:59 error: took 9 ms"));
         assert_eq!(key("a.c:12:3: error: x"), key("a.c:14:3: error: x"));
-        assert_eq!(
-            key("t.py::test_12 FAILED     [ 54%]"),
-            key("t.py::test_12 FAILED     [  7%]")
-        );
+        assert_eq!(key("t.py::test_12 FAILED     [ 54%]"), key("t.py::test_12 FAILED     [  7%]"));
         assert_ne!(key("t.py::test_12 FAILED"), key("t.py::test_13 FAILED"));
         assert_ne!(key("error: a is missing"), key("error: b is missing"));
     }

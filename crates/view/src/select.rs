@@ -64,7 +64,8 @@ impl Repeats {
 
 fn nothing_left(seen: u64, lines: Option<u64>) -> String {
     let lines = lines.map_or_else(|| "all".to_owned(), |lines| lines.to_string());
-    let which = if seen == 0 { "look like errors" } else { "look like errors and were not read yet" };
+    let which =
+        if seen == 0 { "look like errors" } else { "look like errors and were not read yet" };
     format!("0 of {lines} lines {which}")
 }
 
@@ -74,7 +75,9 @@ enum Kind {
     Lines,
     Search,
     /// Errors, after so many that were read before.
-    Errors { seen: u64 },
+    Errors {
+        seen: u64,
+    },
 }
 
 impl Page {

@@ -342,8 +342,7 @@ impl Pass {
             let kind = &mut self.kinds[id];
             kind.count += 1;
             kind.end = place.end;
-            let found =
-                kind.found.get_or_insert(Found { finding, count: 0, places: Vec::new() });
+            let found = kind.found.get_or_insert(Found { finding, count: 0, places: Vec::new() });
             found.count += 1;
             if found.places.len() < SHOWN_OF_ERROR {
                 found.places.push(place);

@@ -319,7 +319,8 @@ impl<S: Source> Making<'_, '_, '_, S> {
         let range = self.reader.range();
         if budget.notices() == Notices::Told {
             let end = range.end;
-            let most = ErrorScan { kinds: end, next: end, scanned_bytes: end, ..ErrorScan::default() };
+            let most =
+                ErrorScan { kinds: end, next: end, scanned_bytes: end, ..ErrorScan::default() };
             meter.take(Cost::of(&format!("[umbo-9999: {}]\n", most.notice())));
         }
         let survey = Survey::of(self.reader, range, self.options.scan_bytes)?;

@@ -69,12 +69,9 @@ fn secrets_are_masked_and_budgets_hold() {
     let masker = Masker::builder().environment([("A_TOKEN", "hunter2-hunter2")]).build().unwrap();
     let lines: String = (0..300).map(|n| format!("error: e{n}e hunter2-hunter2\n")).collect();
     let (earlier, later) = (Memory::new("fine\n"), Memory::new(lines));
-    let changes = compare(
-        &Reader::new(&earlier).mask(&masker),
-        &Reader::new(&later).mask(&masker),
-        u64::MAX,
-    )
-    .unwrap();
+    let changes =
+        compare(&Reader::new(&earlier).mask(&masker), &Reader::new(&later).mask(&masker), u64::MAX)
+            .unwrap();
     assert_eq!(changes.new.len(), 300);
     for tokens in [0, 10, 100, 1_000] {
         let text = changes.to_text(&Budget { tokens, ..Budget::default() });

@@ -73,7 +73,12 @@ fn work(lines: std::ops::Range<usize>) -> String {
     let line = |n: usize| {
         let name = NAMES[n % NAMES.len()];
         match n % 3 {
-            0 => format!("12:{:02}:{:02} INFO unpacked {name}-{n}.tar in {} ms\n", n / 60 % 60, n % 60, n % 97),
+            0 => format!(
+                "12:{:02}:{:02} INFO unpacked {name}-{n}.tar in {} ms\n",
+                n / 60 % 60,
+                n % 60,
+                n % 97
+            ),
             1 => format!("   linking /build/{name}/part{n}.o\n"),
             _ => format!("ok {n} - {name} handles failed lookups\n"),
         }

@@ -43,10 +43,14 @@ fn outside(
 
 fn files(directory: &str) -> impl Iterator<Item = (String, String)> {
     let directory = format!("{}/{directory}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).map(|path| {
-        let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
-        (path.file_name().unwrap().to_string_lossy().into_owned(), text)
-    })
+    std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .map(|path| {
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            (path.file_name().unwrap().to_string_lossy().into_owned(), text)
+        })
 }
 
 #[test]
@@ -100,7 +104,8 @@ fn dense_random_text_is_hardly_under_estimated() {
 fn long_runs_of_one_sign_are_estimated_within_a_third() {
     let signs = "=-_*#~.+/\\|<>!?:;,`'\"@$%^&()[]{} \t\n─━█";
     let texts = signs.chars().flat_map(|sign| {
-        [64, 100, 1_000].map(|length| (format!("{sign:?} {length}"), sign.to_string().repeat(length)))
+        [64, 100, 1_000]
+            .map(|length| (format!("{sign:?} {length}"), sign.to_string().repeat(length)))
     });
     assert_eq!(outside(texts, 660..=1_340), Vec::<String>::new());
 }
