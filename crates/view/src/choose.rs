@@ -103,7 +103,8 @@ pub(crate) fn errors(survey: &Survey) -> Vec<Error> {
 
 /// How many errors of a template are shown: all, unless they are many.
 fn shown_errors(template: &Template) -> usize {
-    if template.error_count as usize > SHOWN_OF_ERROR { SHOWN_OF_TEMPLATE } else { SHOWN_OF_ERROR }
+    let is_many = template.error_count > SHOWN_OF_ERROR as u64;
+    if is_many { SHOWN_OF_TEMPLATE } else { SHOWN_OF_ERROR }
 }
 
 /// Lines that say that all went well.
@@ -230,12 +231,12 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
         let strangers = self.strangers()?;
         self.offer_all(strangers.iter(), &mut room)?;
         let mut room = whole.share(shares.context);
-        self.offer_context(windows, &mut room)?;
+        self.offer_context(windows, &mut room);
         // What the shares did not need goes to what is left, in the same order.
         let mut rest = self.meter;
         let windows = self.offer_errors(errors, &mut rest)?;
         let mut rest = self.meter;
-        self.offer_context(windows, &mut rest)?;
+        self.offer_context(windows, &mut rest);
         let mut rest = self.meter.share(50);
         self.offer_all(strangers.iter(), &mut rest)?;
         let mut rest = self.meter.share(50);
@@ -412,7 +413,7 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
     }
 
     /// Shows what stands around errors: a part of each block, then the context.
-    fn offer_context(&mut self, windows: Vec<Window>, room: &mut Meter) -> io::Result<()> {
+    fn offer_context(&mut self, windows: Vec<Window>, room: &mut Meter) {
         let mut misfits = 0;
         for window in windows {
             let mut fits = true;
@@ -430,7 +431,6 @@ impl<'r, 'm, S: Source> Choice<'r, 'm, S> {
                 break;
             }
         }
-        Ok(())
     }
 
     /// Lines that are rare among the common: those with words of trouble first, then those whose

@@ -6,6 +6,7 @@
 //! digits of a name belong to the name: `test_12` and `test_13` are two tests.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -108,9 +109,11 @@ impl Failure {
         match (self.before, self.now) {
             (0 | 1, 0 | 1) => {}
             (before, now) if before == now || before == 0 || now == 0 => {
-                line += &format!(" ({} lines)", before.max(now));
+                let _ = write!(line, " ({} lines)", before.max(now));
             }
-            (before, now) => line += &format!(" ({before} lines before, {now} now)"),
+            (before, now) => {
+                let _ = write!(line, " ({before} lines before, {now} now)");
+            }
         }
         line
     }

@@ -61,9 +61,6 @@ pub(crate) fn unit_cost(unit: &Unit, budget: &Budget) -> Cost {
     cost
 }
 
-/// What is folded where every line is of a kind that is shown elsewhere.
-pub(crate) const KINDS_SHOWN: &str = "kinds shown";
-
 /// A marker longer than any that is likely.
 const MARKER: &str = "umbo-9999";
 
@@ -75,12 +72,11 @@ pub(crate) fn notice_cost(end: u64, budget: &Budget) -> Cost {
         Part::Omitted { offset: end..end, bytes: end, lines: None },
         Part::Lost { offset: end..end, bytes: end },
         Part::Folded { offset: end..end, bytes: end, lines, rule: "passing pytest tests" },
-        Part::Folded { offset: end..end, bytes: end, lines, rule: KINDS_SHOWN },
     ];
     let mut most = Cost::default();
     for part in longest {
         if let Some(notice) = part.notice(MARKER, budget.notices()) {
-            let cost = Cost::of(&format!("{notice}\n"));
+            let cost = Cost::of(&format!("{}\n", notice.replacen(" line", " similar line", 1)));
             most.tokens = most.tokens.max(cost.tokens);
             most.bytes = most.bytes.max(cost.bytes);
             most.lines = 1;
@@ -101,6 +97,8 @@ pub(crate) struct Composer<'r, 'm, S> {
     uncounted: bool,
     /// Where lines are that are unlike all that is shown, if that is known.
     unlike: Option<Vec<Range<u64>>>,
+    /// Where the parts begin that leave out nothing else than lines like those that are shown.
+    similar: Vec<u64>,
 }
 
 impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
@@ -115,11 +113,11 @@ impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
             count_left: count_limit,
             uncounted: false,
             unlike: None,
+            similar: Vec::new(),
         }
     }
 
-    /// What is left out counts as folded where none of these ranges lies: its lines are of kinds
-    /// that are shown.
+    /// Where none of these ranges lies, what is left out is like what is shown.
     pub(crate) fn unlike(mut self, ranges: Option<Vec<Range<u64>>>) -> Self {
         self.unlike = ranges;
         self
@@ -200,12 +198,8 @@ impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
         let is_similar = self.unlike.as_ref().is_some_and(|unlike| {
             unlike.iter().all(|range| range.end <= offset.start || range.start >= offset.end)
         });
-        if let Some(lines) = lines.filter(|_| is_similar) {
-            self.counts.folded_bytes += bytes;
-            self.counts.folded_lines += lines;
-            self.at = end;
-            self.parts.push(Part::Folded { offset, bytes, lines, rule: KINDS_SHOWN });
-            return Ok(());
+        if is_similar {
+            self.similar.push(offset.start);
         }
         self.counts.omitted_bytes += bytes;
         let total = self.counts.omitted_lines.unwrap_or(0) + lines.unwrap_or(0);
@@ -216,7 +210,13 @@ impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
     }
 
     /// The parts up to `end`, and their counts.
-    pub(crate) fn finish(mut self, end: u64) -> io::Result<(Vec<Part>, Counts)> {
+    pub(crate) fn finish(self, end: u64) -> io::Result<(Vec<Part>, Counts)> {
+        self.finish_similar(end).map(|(parts, counts, _)| (parts, counts))
+    }
+
+    /// The parts up to `end`, their counts, and where those begin that leave out only lines like
+    /// those that are shown.
+    pub(crate) fn finish_similar(mut self, end: u64) -> io::Result<(Vec<Part>, Counts, Vec<u64>)> {
         self.skip_to(end)?;
         let mut counts = self.counts;
         counts.total_bytes = end.saturating_sub(self.start);
@@ -226,7 +226,7 @@ impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
             .omitted_lines
             .filter(|_| counts.lost_bytes == 0)
             .map(|omitted| omitted + counts.shown_lines + counts.folded_lines);
-        Ok((self.parts, counts))
+        Ok((self.parts, counts, self.similar))
     }
 
     /// Where the composition has come to.

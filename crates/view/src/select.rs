@@ -87,9 +87,9 @@ impl Page {
         let mut text = if self.kind != Kind::Lines && self.matches == 0 {
             let is_lost = |part: &&Part| matches!(part, Part::Lost { .. });
             let lost: Vec<Part> = self.parts.iter().filter(is_lost).cloned().collect();
-            part::to_text(&lost, self.notices)
+            part::to_text(&lost, self.notices, &[])
         } else {
-            part::to_text(&self.parts, self.notices)
+            part::to_text(&self.parts, self.notices, &[])
         };
         for notice in self.error_notices() {
             part::push_line(&mut text, &format!("[{}: {notice}]", part::marker(&self.parts)));
@@ -461,7 +461,8 @@ impl<'r, 'm, S: Source> Gathered<'r, 'm, S> {
         }
         let has_key = taken.iter().any(|unit| unit.range.start == error.place.start)
             || self.units.contains_key(&error.place.start);
-        if !fits && !(self.units.is_empty() && has_key) {
+        let is_first = self.units.is_empty() && has_key;
+        if !fits && !is_first {
             return Ok(false);
         }
         self.meter = meter;

@@ -285,20 +285,7 @@ impl Pass {
         let id = match self.by_key.get(&key) {
             Some(&id) => id,
             None if self.kinds.len() >= MOST_SHAPES => return Known::Other,
-            None => {
-                self.kinds.push(Kind {
-                    shape,
-                    count: 0,
-                    first: Vec::with_capacity(SHOWN_OF_TEMPLATE),
-                    end: 0,
-                    before: None,
-                    after: None,
-                    is_candidate: false,
-                    found: None,
-                });
-                self.by_key.insert(key, self.kinds.len() - 1);
-                self.kinds.len() - 1
-            }
+            None => self.kind_by(key, shape),
         };
         // Lines of a template may differ in a word that matters.
         self.kinds[id].is_candidate |= detect::is_candidate(raw);
@@ -309,6 +296,25 @@ impl Pass {
             self.by_sight.insert(sight, id);
         }
         Known::Kind(id)
+    }
+
+    /// The kind with this key, a new one if need be.
+    fn kind_by(&mut self, key: u64, shape: Shape) -> usize {
+        let next = self.kinds.len();
+        let id = *self.by_key.entry(key).or_insert(next);
+        if id == next {
+            self.kinds.push(Kind {
+                shape,
+                count: 0,
+                first: Vec::new(),
+                end: 0,
+                before: None,
+                after: None,
+                is_candidate: false,
+                found: None,
+            });
+        }
+        id
     }
 
     /// A line for whose template there is no room is judged all the same.
@@ -322,23 +328,7 @@ impl Pass {
             self.rules[finding.index()] += 1;
             // Its rule stands for its template.
             let key = finding.index() as u64;
-            let id = match self.by_key.get(&key) {
-                Some(&id) => id,
-                None => {
-                    self.kinds.push(Kind {
-                        shape: Shape::default(),
-                        count: 0,
-                        first: Vec::new(),
-                        end: 0,
-                        before: None,
-                        after: None,
-                        is_candidate: true,
-                        found: None,
-                    });
-                    self.by_key.insert(key, self.kinds.len() - 1);
-                    self.kinds.len() - 1
-                }
-            };
+            let id = self.kind_by(key, Shape::default());
             let kind = &mut self.kinds[id];
             kind.count += 1;
             kind.end = place.end;

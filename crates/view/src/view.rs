@@ -5,6 +5,7 @@
 //! lines, both ends. The search and the counting of lines stop at stated limits, and the view says
 //! so.
 
+use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
 
@@ -44,8 +45,11 @@ pub struct ViewOptions {
     pub budget: Budget,
     /// What to keep.
     pub shape: Shape,
-    /// Whether to fold the noise of known tools.
+    /// Whether to fold the noise of known tools, even if all would fit.
     pub minimize: bool,
+    /// Whether lines may be left out of which others like them are shown. If not, the default
+    /// shape is the one of both ends.
+    pub fold: bool,
     /// How many omitted bytes to search for errors.
     pub scan_bytes: u64,
     /// How many omitted bytes to count the lines of.
@@ -58,6 +62,7 @@ impl Default for ViewOptions {
             budget: Budget::default(),
             shape: Shape::default(),
             minimize: false,
+            fold: true,
             scan_bytes: 64 * 1024 * 1024,
             count_bytes: 64 * 1024 * 1024,
         }
@@ -80,6 +85,8 @@ pub struct View {
     pub original_tokens: u64,
     /// How the middle was searched, if it was.
     pub errors: Option<ErrorScan>,
+    /// Where parts begin that leave out only lines like those that are shown.
+    similar: Vec<u64>,
     notices: Notices,
     /// Whether there are bytes of the stream at all.
     empty: bool,
@@ -89,7 +96,7 @@ pub struct View {
 impl View {
     /// The view as one text, its notices on lines that start with `[umbo: `.
     pub fn to_text(&self) -> String {
-        let mut text = part::to_text(&self.parts, self.notices);
+        let mut text = part::to_text(&self.parts, self.notices, &self.similar);
         if let Some(line) = self.search_notice() {
             part::push_line(&mut text, &line);
         }
@@ -107,13 +114,11 @@ impl View {
     /// What is not shown, in the order of worth, then of place: what is unlike all that is shown
     /// before what is like it.
     pub fn gaps(&self) -> Vec<Part> {
-        let mut gaps: Vec<Part> = self
-            .parts
-            .iter()
-            .filter(|part| matches!(part, Part::Omitted { .. } | Part::Folded { .. }))
-            .cloned()
-            .collect();
-        gaps.sort_by_key(|part| matches!(part, Part::Folded { .. }));
+        let is_gap = |part: &&Part| matches!(part, Part::Omitted { .. } | Part::Folded { .. });
+        let mut gaps: Vec<Part> = self.parts.iter().filter(is_gap).cloned().collect();
+        gaps.sort_by_key(|part| {
+            matches!(part, Part::Folded { .. }) || self.similar.contains(&part.offset().start)
+        });
         gaps
     }
 
@@ -156,7 +161,8 @@ impl ErrorScan {
         if !complete {
             let join = if text.is_empty() { "" } else { "; " };
             text += join;
-            text += &format!("the search stopped after {scanned_bytes} bytes, there may be more");
+            let _ =
+                write!(text, "the search stopped after {scanned_bytes} bytes, there may be more");
         }
         text
     }
@@ -177,7 +183,7 @@ impl<S: Source> Reader<'_, S> {
         for unit in units {
             composer.push(unit)?;
         }
-        let (parts, counts) = composer.finish(range.end)?;
+        let (parts, counts, similar) = composer.finish_similar(range.end)?;
         let notices = options.budget.notices();
         let budget = &options.budget;
         let mut view = View {
@@ -187,6 +193,7 @@ impl<S: Source> Reader<'_, S> {
             tokens: 0,
             original_tokens: 0,
             errors: found.errors,
+            similar,
             notices,
             empty: counts.total_bytes == 0 || (counts.shown_bytes > 0 && counts.shown_lines == 0),
             room: budget.bytes.min(budget.tokens).min(budget.lines.saturating_mul(64)),
@@ -214,6 +221,7 @@ impl<S: Source> Reader<'_, S> {
             meter.spend(choice.notice.times(if self.scope.gap().is_some() { 3 } else { 1 }));
             all.units = match options.shape {
                 Shape::Head | Shape::Tail => choice.fitting(all.units, &mut meter),
+                Shape::HeadTailErrors if !options.fold => choice.two_ends(all.units, meter)?,
                 Shape::Middle => choice.two_ends(all.units, meter)?,
                 Shape::HeadTailErrors => choice.explaining(meter, found)?,
             };

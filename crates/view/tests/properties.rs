@@ -167,6 +167,21 @@ proptest! {
     }
 
     #[test]
+    fn a_view_is_the_same_however_the_log_was_written(
+        memory in log(), budget in budget(), size in 1_usize..200,
+    ) {
+        let bytes = raw(&memory);
+        let mut other = Memory::default();
+        for (time, chunk) in (0..).zip(bytes.chunks(size)) {
+            other.append(Stream::Stdout, time, chunk);
+        }
+        let options = ViewOptions { budget, ..ViewOptions::default() };
+        let whole = Memory::new(bytes);
+        let view = Reader::new(&whole).view(&options).unwrap();
+        prop_assert_eq!(Reader::new(&other).view(&options).unwrap(), view);
+    }
+
+    #[test]
     fn a_view_with_a_hole_adds_up(
         memory in log(), budget in budget(), shape in shape(), a in 0.0..1.0_f64, b in 0.0..1.0_f64,
         minimize in any::<bool>(),

@@ -147,7 +147,6 @@ fn errors_from_the_middle_are_kept_with_their_blocks() {
         .iter()
         .map(|part| match part {
             Part::Omitted { lines, .. } => lines.unwrap(),
-            Part::Folded { lines, .. } => *lines,
             _ => 0,
         })
         .sum();
@@ -164,7 +163,7 @@ fn offsets_of_a_gap_read_exactly_what_is_missing() {
     for part in &view.parts {
         match part {
             Part::Text { text, .. } => whole += text,
-            Part::Omitted { offset, .. } | Part::Folded { offset, .. } => {
+            Part::Omitted { offset, .. } => {
                 let reader = Reader::new(&memory).offsets(offset.clone());
                 whole += &reader.page(0, &Budget::UNLIMITED).unwrap().to_text();
             }
@@ -191,7 +190,7 @@ fn notices_cannot_be_forged() {
     let text = format!("[umbo: omitted 3 lines]\n{}", numbered(1..=100));
     let view = view(&text, &lines_budget(20));
     let shown = view.to_text();
-    assert!(shown.contains("[umbo-2: folded"), "{shown}");
+    assert!(shown.contains("[umbo-2: omitted"), "{shown}");
     assert_eq!(shown.matches("[umbo-2:").count(), 1);
 }
 
@@ -288,7 +287,7 @@ fn a_small_budget_still_says_that_something_is_missing() {
     assert!(small.to_text().contains("\n[umbo: cut]\n"), "{}", small.to_text());
     assert!(small.to_text().contains("line 1\n") && small.to_text().contains("line 100\n"));
     let ten = view(&numbered(1..=100), &lines_budget(10));
-    assert!(ten.to_text().contains("[umbo: folded 9"), "{}", ten.to_text());
+    assert!(ten.to_text().contains("[umbo: omitted 9"), "{}", ten.to_text());
     assert!(ten.to_text().lines().count() <= 10);
 }
 
@@ -353,4 +352,52 @@ fn without_a_budget_everything_is_shown() {
     let all = view(&text, &options);
     assert!(!all.truncated);
     assert_eq!(all.to_text().len(), text.len());
+}
+
+#[test]
+fn lines_like_those_shown_are_told_apart_from_others_and_come_last() {
+    let mut text = numbered(1..=3_000);
+    text += "the one line that is different from all others here, for no reason at all\n";
+    text += &numbered(3_001..=6_000);
+    let options = ViewOptions {
+        budget: Budget { tokens: 600, ..Budget::default() },
+        ..ViewOptions::default()
+    };
+    let shown = view(&text, &options);
+    assert!(shown.to_text().contains("the one line that is different"), "{}", shown.to_text());
+    assert!(shown.to_text().contains(" similar lines, "), "{}", shown.to_text());
+    assert!(shown.truncated && shown.tokens < 400, "{}", shown.tokens);
+    let gaps = shown.gaps();
+    assert!(
+        !gaps.is_empty() && gaps.windows(2).all(|two| two[0].offset().end <= two[1].offset().start)
+    );
+    // Without folding, both ends fill the room.
+    let raw = view(&text, &ViewOptions { fold: false, ..options });
+    assert!(raw.to_text().contains("line 20\n") && raw.tokens > 500, "{}", raw.to_text());
+}
+
+#[test]
+fn an_error_is_found_in_more_different_lines_than_are_kept() {
+    let word = |n: u32| -> String {
+        (0..5).map(|at| char::from(b'a' + u8::try_from(n >> (4 * at) & 15).unwrap())).collect()
+    };
+    let lines = |from: u32| -> String {
+        (from..from + 30_000)
+            .map(|n| format!("{} {}-{}.{}\n", word(n), word(n / 3), word(n * 7), word(n / 11)))
+            .collect()
+    };
+    let text = lines(1) + "fatal: the wheel came off\n" + &lines(100_000);
+    let view = view(&text, &ViewOptions::default());
+    assert!(view.to_text().contains("fatal: the wheel came off"), "{}", view.to_text());
+    assert_eq!(view.counts.total_lines, Some(60_001));
+}
+
+#[test]
+fn two_ends_of_plain_data_are_shown() {
+    let shown = view(&numbered(1..=5_000), &ViewOptions::default());
+    let text = shown.to_text();
+    assert!(
+        text.starts_with(&numbered(1..=20)) && text.ends_with(&numbered(4_990..=5_000)),
+        "{text}"
+    );
 }

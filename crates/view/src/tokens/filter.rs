@@ -48,7 +48,9 @@ mod tests {
         let mut filter = vec![0; usize::try_from(BITS / 8).unwrap()];
         for entry in entries.filter(|entry| (2..=LONGEST_ENTRY).contains(&entry.len())) {
             let mut prefix = Prefix::default();
-            entry.iter().for_each(|&byte| prefix.push(byte));
+            for &byte in entry {
+                prefix.push(byte);
+            }
             for bit in prefix.probes() {
                 filter[usize::try_from(bit / 8).unwrap()] |= 1 << (bit % 8);
             }
