@@ -80,6 +80,15 @@ impl Cost {
         }
     }
 
+    /// The cost of `text` in what `budget` limits: tokens take longest to count.
+    pub(crate) fn within(text: &str, budget: &Budget) -> Self {
+        if budget.tokens < u64::MAX {
+            return Self::of(text);
+        }
+        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+        Self { tokens: 0, bytes: text.len() as u64, lines }
+    }
+
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             tokens: self.tokens.saturating_add(other.tokens),

@@ -47,7 +47,7 @@ pub(crate) fn unit_cost(unit: &Unit, budget: &Budget) -> Cost {
     if unit.folded.is_some() {
         return notice_cost(unit.range.end, budget);
     }
-    let mut cost = Cost::of(&unit.text);
+    let mut cost = Cost::within(&unit.text, budget);
     // A piece without a line end may have to get one.
     cost.bytes += 1;
     cost.tokens += 1;

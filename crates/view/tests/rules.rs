@@ -19,9 +19,8 @@ fn fixtures() -> Vec<Fixture> {
     index
         .lines()
         .map(|line| {
-            let [name, rules, why] = line.split('\t').collect::<Vec<_>>()[..] else {
-                panic!("{line:?} has not three columns")
-            };
+            let columns: Vec<&str> = line.split('\t').collect();
+            let (name, rules, why) = (columns[0], columns[1], columns[2]);
             Fixture {
                 name: name.to_owned(),
                 rules: rules.split(' ').map(str::to_owned).collect(),
