@@ -319,13 +319,11 @@ fn a_view_that_does_not_show_all_errors_says_where_to_go_on() {
     let word = |n: u32| -> String {
         (0..6).map(|at| char::from(b'a' + u8::try_from(n >> (4 * at) & 15).unwrap())).collect()
     };
-    let text: String = (1..=400)
-        .map(|n| {
-            let words: Vec<String> = (0..1 + n % 50).map(|at| word(n * 7 + at * 131)).collect();
-            format!("error: {}\nquiet {}\n\n", words.join(" "), word(n * 977))
-        })
-        .collect();
-    let view = view(&text, &ViewOptions::default());
+    let lines = (1..=400).map(|n| {
+        let words: Vec<String> = (0..=n % 50).map(|at| word(n * 7 + at * 131)).collect();
+        format!("error: {}\nquiet {}\n\n", words.join(" "), word(n * 977))
+    });
+    let view = view(&lines.collect::<Vec<_>>().concat(), &ViewOptions::default());
     let scan = view.errors.unwrap();
     assert!(scan.complete && scan.shown < scan.kinds && scan.next > 0, "{scan:?}");
     let notice = format!("look like errors; read errors from {}]\n", scan.next);
@@ -382,9 +380,9 @@ fn an_error_is_found_in_more_different_lines_than_are_kept() {
         (0..5).map(|at| char::from(b'a' + u8::try_from(n >> (4 * at) & 15).unwrap())).collect()
     };
     let lines = |from: u32| -> String {
-        (from..from + 30_000)
-            .map(|n| format!("{} {}-{}.{}\n", word(n), word(n / 3), word(n * 7), word(n / 11)))
-            .collect()
+        let lines = (from..from + 30_000)
+            .map(|n| format!("{} {}-{}.{}\n", word(n), word(n / 3), word(n * 7), word(n / 11)));
+        lines.collect::<Vec<_>>().concat()
     };
     let text = lines(1) + "fatal: the wheel came off\n" + &lines(100_000);
     let view = view(&text, &ViewOptions::default());
