@@ -9,7 +9,7 @@ use serde::Serialize;
 use umbo_engine::{Followed, Job};
 use umbo_tools::JobLog;
 use umbo_view::mask::Masker;
-use umbo_view::{Budget, Find, Page, Part, Reader, Regex, Stream, View, ViewOptions};
+use umbo_view::{Budget, Find, Page, Part, Reader, Regex, Stream, View, ViewOptions, compare};
 
 use crate::args::{OnlyStream, Output};
 use crate::budget::Room;
@@ -32,10 +32,14 @@ pub(crate) fn run(context: &Context, args: &Output) -> Result<ExitCode, Failure>
         return follow(&job, args, masker.as_ref());
     }
     let reader = reader(&job, args, masker.as_ref())?;
+    if let Some(earlier) = &args.compare_to {
+        return compared(context, earlier, &reader, masker.as_ref(), &budget);
+    }
     let read = match selection(args)? {
         Selection::All => Read::View(Box::new(reader.view(&ViewOptions {
             budget,
             minimize: args.minimize.unwrap_or(context.settings.minimize),
+            fold: args.minimize != Some(false),
             ..ViewOptions::default()
         })?)),
         Selection::From(offset) => Read::Page(reader.page(offset, &budget)?),
@@ -63,6 +67,40 @@ pub(crate) fn run(context: &Context, args: &Output) -> Result<ExitCode, Failure>
         Format::Text => print(&read)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what changed since another run.
+fn compared(
+    context: &Context,
+    earlier: &str,
+    now: &Reader<'_, JobLog>,
+    masker: Option<&Masker>,
+    budget: &Budget,
+) -> Result<ExitCode, Failure> {
+    let mut before = Reader::new(JobLog::open(&context.job(earlier)?)?);
+    if let Some(masker) = masker {
+        before = before.mask(masker);
+    }
+    let changes = compare(&before, now, ViewOptions::default().scan_bytes)?;
+    let texts = |failures: &[umbo_view::Failure]| -> Vec<String> {
+        failures.iter().map(|failure| failure.text.clone()).collect()
+    };
+    match context.format {
+        Format::Json => output::json(&Changed {
+            new: texts(&changes.new),
+            fixed: texts(&changes.fixed),
+            still_failing: texts(&changes.still),
+        })?,
+        Format::Text => output::bytes(changes.to_text(budget).as_bytes())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Serialize)]
+struct Changed {
+    new: Vec<String>,
+    fixed: Vec<String>,
+    still_failing: Vec<String>,
 }
 
 /// Which part is wanted.
@@ -207,6 +245,13 @@ fn print(read: &Read) -> Result<(), Failure> {
             Part::Omitted { .. } if !matches!(read, Read::View(_)) => {}
             notice => output::talk(format_args!("umbo: {}", tell(notice))),
         }
+    }
+    if let Read::Found(page) = read
+        && page.matches == 0
+        && let text = page.to_text()
+        && !text.is_empty()
+    {
+        output::talk(text.trim_end());
     }
     if let Read::Page(page) | Read::Found(page) = read
         && !page.at_end

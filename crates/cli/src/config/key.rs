@@ -215,7 +215,7 @@ pub(crate) static KEYS: [Key; 32] = [
     key(
         "output.tokens",
         Kind::Count,
-        Preset::Text("8000"),
+        Preset::Text("2000"),
         Tightens::Lower,
         "how many tokens of output an answer has",
     ),

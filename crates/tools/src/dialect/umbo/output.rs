@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Value, json};
 use umbo_engine::{Job, Status};
-use umbo_view::{Budget, Find, Page, Reader, Regex, Stream};
+use umbo_view::{Budget, Find, Page, Reader, Regex, Stream, ViewOptions, compare};
 
 use super::closed;
 use crate::answer::{Answer, ToolError, compact};
@@ -33,6 +33,18 @@ pub(super) fn run(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Tool
             // Blank rows below the last text carry nothing.
             let written = screen.rows.iter().rposition(|row| !row.is_empty());
             screen.rows[..written.map_or(0, |last| last + 1)].join("\n")
+        }
+        Selection::Compare(earlier) => {
+            let masked = |job: &Job| -> Result<_, ToolError> {
+                Ok(Reader::new(JobLog::open(job)?).mask(&call.tools.masker))
+            };
+            let (before, now) = (masked(&call.job(&earlier)?)?, masked(&job)?);
+            let changes = compare(&before, &now, ViewOptions::default().scan_bytes)?;
+            value["at_end"] = json!(true);
+            value["new"] = json!(changes.new.len());
+            value["fixed"] = json!(changes.fixed.len());
+            value["still_failing"] = json!(changes.still.len());
+            changes.to_text(&budget)
         }
         Selection::All => {
             let view = call.view(&job, 0, stream, budget)?;
@@ -85,10 +97,12 @@ enum Selection {
     Lines(RangeInclusive<u64>),
     Grep(Regex),
     Errors,
+    /// What changed since this other job.
+    Compare(String),
 }
 
 fn selection(arguments: &Arguments) -> Result<Selection, ToolError> {
-    let given: Vec<&str> = ["lines", "tail", "grep", "errors", "screen"]
+    let given: Vec<&str> = ["lines", "tail", "grep", "errors", "screen", "compare_to"]
         .into_iter()
         .filter(|name| !matches!(arguments.get(name), None | Some(Value::Bool(false))))
         .collect();
@@ -96,7 +110,7 @@ fn selection(arguments: &Arguments) -> Result<Selection, ToolError> {
         return Err(ToolError::argument(
             second,
             format!(
-                "it was given beside {first}; accepted: one of lines, tail, grep, errors, screen"
+                "it was given beside {first}; accepted: one of lines, tail, grep, errors, screen, compare_to"
             ),
         ));
     }
@@ -109,6 +123,9 @@ fn selection(arguments: &Arguments) -> Result<Selection, ToolError> {
         }
         Some("errors") => Selection::Errors,
         Some("screen") => Selection::Screen,
+        Some("compare_to") => {
+            Selection::Compare(arguments.text("compare_to").unwrap_or_default().to_owned())
+        }
         Some("lines") => Selection::Lines(lines(arguments.text("lines").unwrap_or_default())?),
         Some("tail") => Selection::Tail(arguments.count("tail").unwrap_or(0)),
         _ => match arguments.count("from") {
@@ -163,6 +180,6 @@ fn page(
         Selection::Lines(range) => reader.lines(range.clone(), &budget)?,
         Selection::Grep(pattern) => reader.grep(pattern, &find(0))?,
         Selection::Errors => reader.errors(&find(2))?,
-        Selection::All | Selection::Screen => reader.page(0, &budget)?,
+        Selection::All | Selection::Screen | Selection::Compare(_) => reader.page(0, &budget)?,
     })
 }
