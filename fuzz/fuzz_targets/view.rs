@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use umbo_view::mask::Masker;
 use umbo_view::{
-    Budget, Counts, Find, Follower, Memory, Part, Reader, Regex, Shape, Stream, ViewOptions,
+    Budget, Counts, Find, Follower, Memory, Part, Reader, Regex, Shape, Stream, ViewOptions, compare,
     count_tokens,
 };
 
@@ -157,6 +157,18 @@ fn following(input: &Input<'_>) {
     assert_eq!(text, MASKER.mask_text(&umbo_view::sanitize::sanitize(input.log)));
 }
 
+/// A run compared with itself is the same; with half of it, everything still adds up.
+fn comparing(input: &Input<'_>, memory: &Memory) {
+    let reader = Reader::new(memory).mask(&MASKER);
+    let same = compare(&reader, &reader, u64::MAX).expect("memory can be read");
+    assert!(same.is_same());
+    let half = Memory::new(&input.log[..input.log.len() / 2]);
+    let half = Reader::new(&half).mask(&MASKER);
+    let budget = input.budget();
+    let text = compare(&half, &reader, u64::MAX).expect("memory can be read").to_text(&budget);
+    check_text(&text, &budget);
+}
+
 fuzz_target!(|data: &[u8]| {
     let Some(input) = Input::new(data) else { return };
     let memory = input.memory();
@@ -164,4 +176,5 @@ fuzz_target!(|data: &[u8]| {
     views(&input, &memory.clone().with_gap(input.gap()));
     pages(&input, &memory);
     following(&input);
+    comparing(&input, &memory);
 });

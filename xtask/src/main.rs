@@ -31,6 +31,7 @@ cargo xtask VERB
   bench jobs [N]       many live jobs: start, list, connect, memory, stop (500)
   bench mcp [N]        the server beside others: start, memory, `echo hi`, lost output of N (20000)
   bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
+  bench view --corpus DIR [--misses]   which replies show the line that explains a failing log
   bench command        reading everyday commands
   bench gate           deciding about them, and what asking and recording cost
   bench recipes        finding the tasks of 200 packages
@@ -65,10 +66,11 @@ fn run(words: &[&str]) -> Done {
         ["bench", "flood", rest @ ..] => bench::flood::run(rest),
         ["bench", "jobs", rest @ ..] => bench::jobs::run(rest),
         ["bench", "mcp", rest @ ..] => bench::mcp::run(rest),
-        ["bench", "view"] => bench::example("umbo-view", "throughput"),
-        ["bench", "command"] => bench::example("umbo-command", "measure"),
-        ["bench", "gate"] => bench::example("umbo-tools", "gate"),
-        ["bench", "recipes"] => bench::example("umbo-recipes", "detection"),
+        ["bench", "view"] => bench::example("umbo-view", "throughput", &[]),
+        ["bench", "view", "--corpus", rest @ ..] => bench::example("umbo-view", "corpus", rest),
+        ["bench", "command"] => bench::example("umbo-command", "measure", &[]),
+        ["bench", "gate"] => bench::example("umbo-tools", "gate", &[]),
+        ["bench", "recipes"] => bench::example("umbo-recipes", "detection", &[]),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["oracle", rest @ ..] => oracle::run(rest),
         ["soak", rest @ ..] => soak::run(rest),

@@ -306,9 +306,16 @@ pub(crate) struct Output {
     /// Lines that match
     #[arg(long, value_name = "REGEX", conflicts_with = "lines")]
     pub(crate) grep: Option<String>,
-    /// Lines that look like errors
+    /// Lines that look like errors, the best first; --from N leaves out the first N
     #[arg(long, conflicts_with_all = ["tail", "lines", "grep", "follow", "raw"])]
     pub(crate) errors: bool,
+    /// What changed since another run of the same command: failures that are new, fixed, still there
+    #[arg(
+        long,
+        value_name = "JOB",
+        conflicts_with_all = ["tail", "lines", "grep", "errors", "follow", "raw", "rendered"]
+    )]
+    pub(crate) compare_to: Option<String>,
     /// With --grep or --errors: so many lines around each
     #[arg(long, value_name = "LINES")]
     pub(crate) context: Option<usize>,
@@ -324,7 +331,8 @@ pub(crate) struct Output {
     /// How much at most: 50k (bytes), 2000l (lines), 8000t (tokens), several with commas, or none
     #[arg(long, value_name = "ROOM", value_parser = parse_budget, conflicts_with = "raw")]
     pub(crate) budget: Option<BudgetArg>,
-    /// Fold the noise of known tools, counted; or =false not to
+    /// Fold the noise of known tools, counted, even if all fits; or =false: leave out no line for
+    /// being like others, show both ends
     #[arg(
         long,
         value_name = "BOOL",

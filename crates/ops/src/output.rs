@@ -5,7 +5,9 @@ use std::ops::RangeInclusive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umbo_engine::{Job, Status};
-use umbo_view::{Budget, Find, Page, Part, Reader, Regex, Stream, View, ViewOptions};
+use umbo_view::{
+    Budget, Comparison, Failure, Find, Page, Part, Reader, Regex, Stream, View, ViewOptions, compare,
+};
 
 use crate::call::{Call, text};
 use crate::error::Error;
@@ -32,10 +34,13 @@ pub struct OutputRequest {
     /// Lines that match.
     #[schemars(description = "Regex")]
     pub grep: Option<String>,
-    /// Lines that look like errors.
+    /// Lines that look like errors, the best first; `from` then leaves out as many.
     #[serde(default)]
-    #[schemars(description = "")]
+    #[schemars(description = "Best first; from skips as many")]
     pub errors: bool,
+    /// Which failures are new, fixed or still there, compared with an earlier job.
+    #[schemars(description = "Earlier job: failures new, fixed, still there")]
+    pub compare_to: Option<String>,
     /// So many lines around each that matches.
     #[schemars(description = "", range(max = 100))]
     pub context: Option<Count>,
@@ -110,6 +115,8 @@ pub struct OutputAnswer {
     pub lost_bytes: Option<u64>,
     /// How many lines matched.
     pub matches: Option<u64>,
+    /// What changed since the job it was compared with.
+    pub changes: Option<ChangesAnswer>,
     /// The handle by which all of it can be read, if this is not all.
     pub artifact: Option<String>,
     /// The file with the exact bytes.
@@ -120,12 +127,32 @@ pub struct OutputAnswer {
     pub read: Read,
 }
 
+/// Failures of two runs of the same command, each by its line.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct ChangesAnswer {
+    /// Only the later run has them.
+    pub new: Vec<String>,
+    /// Only the earlier run had them.
+    pub fixed: Vec<String>,
+    /// Both have them.
+    pub still_failing: Vec<String>,
+}
+
+impl From<&Comparison> for ChangesAnswer {
+    fn from(changes: &Comparison) -> Self {
+        let texts =
+            |failures: &[Failure]| failures.iter().map(|failure| failure.text.clone()).collect();
+        let (new, fixed) = (texts(&changes.new), texts(&changes.fixed));
+        Self { new, fixed, still_failing: texts(&changes.still) }
+    }
+}
+
 /// What was read, in parts.
 #[derive(Debug, Default)]
 pub enum Read {
-    /// What a terminal shows.
+    /// Only a text: what a terminal shows, or what changed.
     #[default]
-    Screen,
+    Text,
     /// A view of everything.
     View(Box<View>),
     /// What comes from an offset on.
@@ -143,13 +170,14 @@ impl OutputAnswer {
     #[must_use]
     pub fn brief(self) -> Self {
         let lost_bytes = self.lost_bytes.filter(|lost| *lost > 0);
-        Self { artifact: None, lost_bytes, ..self }
+        // The text names them already.
+        Self { artifact: None, changes: None, lost_bytes, ..self }
     }
 
     /// Whether a line was cut because it is long.
     pub fn has_cut_lines(&self) -> bool {
         match &self.read {
-            Read::Screen => false,
+            Read::Text => false,
             Read::View(view) => view.counts.clamped_lines > 0,
             Read::Page(page) | Read::Lines(page) | Read::Found(page) | Read::Last(page) => {
                 page.counts.clamped_lines > 0
@@ -168,6 +196,8 @@ enum Selection {
     Grep(Regex),
     LastMatches(Regex, u64),
     Errors,
+    /// What changed since this other job.
+    Compare(String),
 }
 
 /// Reads what a job wrote.
@@ -198,9 +228,18 @@ pub fn output(call: &Call<'_>, request: &OutputRequest) -> Result<OutputAnswer, 
             let written = screen.rows.iter().rposition(|row| !row.is_empty());
             answer.output = screen.rows[..written.map_or(0, |last| last + 1)].join("\n");
         }
+        Selection::Compare(earlier) => {
+            let before = reader(call, &call.job(&earlier)?, request)?;
+            let now = reader(call, &job, request)?;
+            let changes = compare(&before, &now, ViewOptions::default().scan_bytes)?;
+            answer.at_end = true;
+            answer.output = changes.to_text(&budget);
+            answer.changes = Some(ChangesAnswer::from(&changes));
+        }
         Selection::All => {
             let minimize = request.options.minimize.unwrap_or(call.caller.minimize);
-            let options = ViewOptions { budget, minimize, ..ViewOptions::default() };
+            let fold = request.options.minimize != Some(false);
+            let options = ViewOptions { budget, minimize, fold, ..ViewOptions::default() };
             answer.show_view(&job, reader(call, &job, request)?.view(&options)?)?;
         }
         part => {
@@ -266,7 +305,7 @@ impl OutputAnswer {
                 let is_cut = !page.at_end;
                 (Read::Found(page), is_cut)
             }
-            Selection::All | Selection::Screen => return Ok(()),
+            Selection::All | Selection::Screen | Selection::Compare(_) => return Ok(()),
         };
         let (Read::Page(page) | Read::Lines(page) | Read::Found(page) | Read::Last(page)) = &read
         else {
@@ -348,12 +387,13 @@ impl OutputRequest {
             ("grep", self.grep.is_some()),
             ("errors", self.errors),
             ("screen", self.screen),
+            ("compare_to", self.compare_to.is_some()),
         ]
         .into_iter()
         .filter_map(|(name, is_given)| is_given.then_some(name))
         .collect();
         if let [first, second, ..] = given[..] {
-            let accepted = "accepted: one of lines, tail, grep, errors, screen";
+            let accepted = "accepted: one of lines, tail, grep, errors, screen, compare_to";
             return Err(Error::argument(
                 second,
                 format!("it was given beside {first}; {accepted}"),
@@ -367,6 +407,8 @@ impl OutputRequest {
             }
         } else if self.errors {
             Selection::Errors
+        } else if let Some(earlier) = &self.compare_to {
+            Selection::Compare(earlier.clone())
         } else if self.screen {
             Selection::Screen
         } else if let Some(lines) = &self.lines {

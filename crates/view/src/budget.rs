@@ -18,7 +18,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { tokens: 8_000, bytes: 50 * 1024, lines: 2_000, line_bytes: 2 * 1024 }
+        Self { tokens: 2_000, bytes: 50 * 1024, lines: 2_000, line_bytes: 2 * 1024 }
     }
 }
 
@@ -78,6 +78,15 @@ impl Cost {
             bytes: text.len() as u64,
             lines: memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64,
         }
+    }
+
+    /// The cost of `text` in what `budget` limits: tokens take longest to count.
+    pub(crate) fn within(text: &str, budget: &Budget) -> Self {
+        if budget.tokens < u64::MAX {
+            return Self::of(text);
+        }
+        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+        Self { tokens: 0, bytes: text.len() as u64, lines }
     }
 
     pub(crate) fn plus(self, other: Self) -> Self {

@@ -47,7 +47,7 @@ pub(crate) fn unit_cost(unit: &Unit, budget: &Budget) -> Cost {
     if unit.folded.is_some() {
         return notice_cost(unit.range.end, budget);
     }
-    let mut cost = Cost::of(&unit.text);
+    let mut cost = Cost::within(&unit.text, budget);
     // A piece without a line end may have to get one.
     cost.bytes += 1;
     cost.tokens += 1;
@@ -76,7 +76,7 @@ pub(crate) fn notice_cost(end: u64, budget: &Budget) -> Cost {
     let mut most = Cost::default();
     for part in longest {
         if let Some(notice) = part.notice(MARKER, budget.notices()) {
-            let cost = Cost::of(&format!("{notice}\n"));
+            let cost = Cost::of(&format!("{}\n", notice.replacen(" line", " similar line", 1)));
             most.tokens = most.tokens.max(cost.tokens);
             most.bytes = most.bytes.max(cost.bytes);
             most.lines = 1;
@@ -95,6 +95,10 @@ pub(crate) struct Composer<'r, 'm, S> {
     /// Bytes whose lines may still be counted.
     count_left: u64,
     uncounted: bool,
+    /// Where lines are that are unlike all that is shown, if that is known.
+    unlike: Option<Vec<Range<u64>>>,
+    /// Where the parts begin that leave out nothing else than lines like those that are shown.
+    similar: Vec<u64>,
 }
 
 impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
@@ -108,7 +112,15 @@ impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
             at: start,
             count_left: count_limit,
             uncounted: false,
+            unlike: None,
+            similar: Vec::new(),
         }
+    }
+
+    /// Where none of these ranges lies, what is left out is like what is shown.
+    pub(crate) fn unlike(mut self, ranges: Option<Vec<Range<u64>>>) -> Self {
+        self.unlike = ranges;
+        self
     }
 
     /// Adds the next unit; what lies between it and the one before is omitted.
@@ -183,6 +195,12 @@ impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
             self.uncounted = true;
             None
         };
+        let is_similar = self.unlike.as_ref().is_some_and(|unlike| {
+            unlike.iter().all(|range| range.end <= offset.start || range.start >= offset.end)
+        });
+        if is_similar {
+            self.similar.push(offset.start);
+        }
         self.counts.omitted_bytes += bytes;
         let total = self.counts.omitted_lines.unwrap_or(0) + lines.unwrap_or(0);
         self.counts.omitted_lines = Some(total);
@@ -192,7 +210,13 @@ impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
     }
 
     /// The parts up to `end`, and their counts.
-    pub(crate) fn finish(mut self, end: u64) -> io::Result<(Vec<Part>, Counts)> {
+    pub(crate) fn finish(self, end: u64) -> io::Result<(Vec<Part>, Counts)> {
+        self.finish_similar(end).map(|(parts, counts, _)| (parts, counts))
+    }
+
+    /// The parts up to `end`, their counts, and where those begin that leave out only lines like
+    /// those that are shown.
+    pub(crate) fn finish_similar(mut self, end: u64) -> io::Result<(Vec<Part>, Counts, Vec<u64>)> {
         self.skip_to(end)?;
         let mut counts = self.counts;
         counts.total_bytes = end.saturating_sub(self.start);
@@ -202,7 +226,7 @@ impl<'r, 'm, S: Source> Composer<'r, 'm, S> {
             .omitted_lines
             .filter(|_| counts.lost_bytes == 0)
             .map(|omitted| omitted + counts.shown_lines + counts.folded_lines);
-        Ok((self.parts, counts))
+        Ok((self.parts, counts, self.similar))
     }
 
     /// Where the composition has come to.

@@ -12,6 +12,7 @@
 //! - [`Reader::view`] makes one answer out of a whole log;
 //! - [`Reader::page`], [`Reader::lines`], [`Reader::head`], [`Reader::tail`], [`Reader::grep`] and
 //!   [`Reader::errors`] read again, with a cursor;
+//! - [`compare`] says what changed between two runs: failures that are new, fixed, still there;
 //! - [`Follower`] reads a log that grows, [`Progress`] tells a waiting caller how it stands.
 //!
 //! ```
@@ -27,24 +28,31 @@
 //! ```
 
 mod budget;
+mod choose;
+mod compare;
 mod compose;
 mod detect;
 mod follow;
 pub mod mask;
 mod minimize;
 mod part;
+mod prefix;
 mod progress;
 mod reader;
+mod rules;
 pub mod sanitize;
 mod select;
 mod slab;
 mod source;
+mod survey;
+mod template;
 mod tokens;
 mod view;
 mod walk;
 mod windows;
 
 pub use budget::Budget;
+pub use compare::{Comparison, Failure, compare};
 pub use compose::Counts;
 pub use detect::error_rule;
 pub use follow::Follower;
@@ -53,8 +61,7 @@ pub use part::Part;
 pub use progress::{Progress, TICK, Tick};
 pub use reader::Reader;
 pub use regex::Regex;
-pub use select::{Find, Page};
+pub use select::{Find, Page, Repeats};
 pub use source::{Memory, Run, Source, Stream};
 pub use tokens::{TOKEN_METHOD, count_tokens, estimate_tokens};
-pub use view::{NO_OUTPUT, NO_VISIBLE_OUTPUT, Shape, View, ViewOptions};
-pub use windows::ErrorScan;
+pub use view::{ErrorScan, NO_OUTPUT, NO_VISIBLE_OUTPUT, Shape, View, ViewOptions};

@@ -66,7 +66,7 @@ static PATTERNS: LazyLock<Option<RegexSet>> =
 pub fn noise_group(line: &str) -> Option<&'static str> {
     let matched = PATTERNS.as_ref()?.matches(line.as_bytes());
     let group = RULES[matched.iter().next()?].group;
-    if detect::judge(line).is_some() { None } else { Some(group) }
+    if detect::error_rule(line).is_some() { None } else { Some(group) }
 }
 
 /// Folds a stream of units. It works in both directions: the units may come last first.

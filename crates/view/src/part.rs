@@ -132,15 +132,19 @@ pub(crate) fn marker(parts: &[Part]) -> String {
     marker
 }
 
-/// Flat text of parts.
-pub(crate) fn to_text(parts: &[Part], notices: Notices) -> String {
+/// Flat text of parts. Those that begin at an offset in `similar` leave out lines like those that
+/// are shown.
+pub(crate) fn to_text(parts: &[Part], notices: Notices, similar: &[u64]) -> String {
     let marker = marker(parts);
     let mut out = String::new();
     for part in parts {
         if let Part::Text { text, .. } = part {
             out.push_str(text);
         }
-        let Some(notice) = part.notice(&marker, notices) else { continue };
+        let Some(mut notice) = part.notice(&marker, notices) else { continue };
+        if matches!(part, Part::Omitted { .. }) && similar.contains(&part.offset().start) {
+            notice = notice.replacen(" line", " similar line", 1);
+        }
         if matches!(part, Part::Clamped { .. }) {
             // Stays on the line that it is about.
             out.push(' ');

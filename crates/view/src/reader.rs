@@ -302,6 +302,20 @@ impl Unit {
     }
 }
 
+impl Unit {
+    /// Cuts the text to `longest` bytes so that what stands at `at` stays in sight.
+    pub(crate) fn clamp_around(&mut self, at: usize, longest: usize) {
+        const MARK: &str = "…";
+        // What comes before helps to understand it.
+        let from = self.text.floor_char_boundary(at.saturating_sub(longest / 4));
+        if self.text.len() > longest && at > longest / 2 && longest > 4 * MARK.len() {
+            self.text.replace_range(..from, MARK);
+            self.clamped += from as u64;
+        }
+        self.clamp(longest);
+    }
+}
+
 /// How many bytes at the start cannot start a character.
 fn continuation(bytes: &[u8]) -> usize {
     bytes.iter().take(3).take_while(|&&byte| byte & 0xc0 == 0x80).count()

@@ -7,19 +7,21 @@
 //! Matching works on the text that a reader would see, masked: a search cannot be used to guess
 //! at a secret.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::ops::{Range, RangeInclusive};
 
 use regex::Regex;
 
-use crate::budget::{Budget, Meter};
+use crate::budget::{Budget, Cost, Meter};
+use crate::choose::{self, Error};
 use crate::compose::{Composer, Counts, notice_cost, unit_cost};
 use crate::part::{self, Notices, Part};
 use crate::reader::{Reader, Unit};
 use crate::source::Source;
+use crate::survey::Survey;
 use crate::walk::{Direction, Step, Walk};
-use crate::windows::{self, Search};
+use crate::windows::Window;
 
 /// So many pieces of other streams are looked past for the last line of one.
 const MOST_BEHIND: usize = 16;
@@ -39,8 +41,32 @@ pub struct Page {
     pub at_end: bool,
     /// Lines that matched, for searches.
     pub matches: u64,
+    /// Errors on this page that occur more often than they are shown.
+    pub repeats: Vec<Repeats>,
     notices: Notices,
     kind: Kind,
+}
+
+/// An error that a log repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repeats {
+    /// Where the line that is shown starts.
+    pub offset: u64,
+    /// How many lines are like it.
+    pub more: u64,
+}
+
+impl Repeats {
+    fn notice(&self) -> String {
+        format!("{} more lines like the one at offset {}", self.more, self.offset)
+    }
+}
+
+fn nothing_left(seen: u64, lines: Option<u64>) -> String {
+    let lines = lines.map_or_else(|| "all".to_owned(), |lines| lines.to_string());
+    let which =
+        if seen == 0 { "look like errors" } else { "look like errors and were not read yet" };
+    format!("0 of {lines} lines {which}")
 }
 
 /// What a page is an answer to.
@@ -48,18 +74,39 @@ pub struct Page {
 enum Kind {
     Lines,
     Search,
+    /// Errors, after so many that were read before.
+    Errors {
+        seen: u64,
+    },
 }
 
 impl Page {
     /// The page as one text, its notices on lines that start with `[umbo: `. A search that found
     /// nothing tells only of bytes that nobody has: what does not match was not left out.
     pub fn to_text(&self) -> String {
-        if self.kind == Kind::Search && self.matches == 0 {
+        let mut text = if self.kind != Kind::Lines && self.matches == 0 {
             let is_lost = |part: &&Part| matches!(part, Part::Lost { .. });
             let lost: Vec<Part> = self.parts.iter().filter(is_lost).cloned().collect();
-            return part::to_text(&lost, self.notices);
+            part::to_text(&lost, self.notices, &[])
+        } else {
+            part::to_text(&self.parts, self.notices, &[])
+        };
+        for notice in self.error_notices() {
+            part::push_line(&mut text, &format!("[{}: {notice}]", part::marker(&self.parts)));
         }
-        part::to_text(&self.parts, self.notices)
+        text
+    }
+
+    /// What there is to say about errors: how many are like those shown, and that none is left.
+    fn error_notices(&self) -> Vec<String> {
+        let Kind::Errors { seen } = self.kind else { return Vec::new() };
+        if self.notices != Notices::Told {
+            return Vec::new();
+        }
+        if self.matches > 0 {
+            return self.repeats.iter().map(Repeats::notice).collect();
+        }
+        vec![nothing_left(seen, self.counts.total_lines)]
     }
 }
 
@@ -96,7 +143,7 @@ impl Default for Find {
 impl<S: Source> Reader<'_, S> {
     /// The page that starts with the line at offset `from`.
     pub fn page(&self, from: u64, budget: &Budget) -> io::Result<Page> {
-        self.forwards(self.snap(from)?, u64::MAX, budget)
+        self.forwards(self.border_near(from)?, u64::MAX, budget)
     }
 
     /// The lines with these numbers, counted from 1.
@@ -144,7 +191,7 @@ impl<S: Source> Reader<'_, S> {
 
     /// Lines that match `pattern`, with context.
     pub fn grep(&self, pattern: &Regex, find: &Find) -> io::Result<Page> {
-        let start = self.snap(find.from)?;
+        let start = self.border_near(find.from)?;
         let mut selection = Selection::new(self, start, find);
         let longest = find.budget.longest_line(90);
         // A match may be far inside a line, so lines are clamped after they were searched.
@@ -157,9 +204,9 @@ impl<S: Source> Reader<'_, S> {
                 return selection.finish(unit.range.start, true);
             }
             let end = unit.range.end;
-            let matches = pattern.is_match(&unit.text);
-            unit.clamp(longest);
-            if matches {
+            let found = pattern.find(&unit.text).map(|found| found.start());
+            unit.clamp_around(found.unwrap_or(0), longest);
+            if found.is_some() {
                 if !selection.take(before.drain(..).chain([unit]))? {
                     return selection.stop();
                 }
@@ -185,28 +232,27 @@ impl<S: Source> Reader<'_, S> {
         selection.finish(end, true)
     }
 
-    /// Lines that look like errors, with context and the blocks they begin.
+    /// Lines that look like errors, with context and the blocks they begin, those first that are
+    /// worth most. Here `from` is not an offset: so many of the errors were read before. Repeats
+    /// are left out.
     pub fn errors(&self, find: &Find) -> io::Result<Page> {
-        let start = self.snap(find.from)?;
-        let range = self.range();
-        let limit = start.saturating_add(find.scan_bytes).min(range.end);
-        let mut selection = Selection::new(self, start, find);
-        let mut search = Search { reader: self, at: start, end: limit };
-        let longest = find.budget.longest_line(90);
-        while let Some((line, finding)) = search.next()? {
-            let floor = selection.composer.at();
-            let context = find.before.max(find.after);
-            let units = windows::around(self, &line, finding, floor..range.end, longest, context)?;
-            search.at = units.last().map_or(line.end, |unit| unit.range.end).max(line.end);
-            if !selection.take(units)? {
-                return selection.stop();
+        let survey = Survey::of(self, self.range(), find.scan_bytes)?;
+        let errors = choose::errors(&survey);
+        let seen = usize::try_from(find.from).unwrap_or(usize::MAX).min(errors.len());
+        let mut gathered = Gathered::new(self, find);
+        let mut next = seen;
+        for error in &errors[seen..] {
+            if gathered.matches >= find.most {
+                break;
             }
-            selection.page_matches += 1;
-            if selection.page_matches >= find.most {
-                return selection.finish(search.at, search.at >= range.end);
+            let before = gathered.matches;
+            let fits = gathered.take(error)?;
+            next += usize::from(gathered.matches > before);
+            if !fits {
+                break;
             }
         }
-        selection.finish(limit.max(search.at), limit.max(search.at) >= range.end)
+        gathered.finish(seen as u64, next as u64, errors.len() as u64)
     }
 
     /// The last line, if it has no end yet, or if what comes next says whether it is half a secret:
@@ -226,7 +272,7 @@ impl<S: Source> Reader<'_, S> {
     }
 
     /// The border that a read at `from` starts at.
-    fn snap(&self, from: u64) -> io::Result<u64> {
+    pub(crate) fn border_near(&self, from: u64) -> io::Result<u64> {
         let range = self.range();
         let from = from.clamp(range.start, range.end);
         let span = self.scope.span(from);
@@ -284,6 +330,7 @@ impl<S: Source> Reader<'_, S> {
             next_offset: end,
             at_end: end >= self.range().end,
             matches: 0,
+            repeats: Vec::new(),
             notices: budget.notices(),
             kind: Kind::Lines,
         })
@@ -361,8 +408,89 @@ impl<'r, 'm, S: Source> Selection<'r, 'm, S> {
             next_offset: end,
             at_end: at_end || end >= self.end,
             matches: self.page_matches,
+            repeats: Vec::new(),
             notices,
             kind: Kind::Search,
+        })
+    }
+}
+
+/// Errors on their way into a page, in the order of worth.
+struct Gathered<'r, 'm, S> {
+    reader: &'r Reader<'m, S>,
+    find: Find,
+    meter: Meter,
+    notice: Cost,
+    units: BTreeMap<u64, Unit>,
+    repeats: Vec<Repeats>,
+    matches: u64,
+}
+
+impl<'r, 'm, S: Source> Gathered<'r, 'm, S> {
+    fn new(reader: &'r Reader<'m, S>, find: &Find) -> Self {
+        let notice = notice_cost(reader.range().end, &find.budget);
+        let mut meter = Meter::new(&find.budget);
+        // For both ends, for a gap, and for saying that nothing is left.
+        meter.spend(notice.times(if reader.scope.gap().is_some() { 4 } else { 2 }));
+        let (units, repeats) = (BTreeMap::new(), Vec::new());
+        Self { reader, find: *find, meter, notice, units, repeats, matches: 0 }
+    }
+
+    /// Takes the window of an error if it fits, or what fits of it if it is the first.
+    fn take(&mut self, error: &Error) -> io::Result<bool> {
+        let longest = self.find.budget.longest_line(50);
+        let context = self.find.before.max(self.find.after);
+        let within = self.reader.range();
+        let window =
+            Window::read(self.reader, &error.place, error.finding, within, longest, context)?;
+        let mut meter = self.meter;
+        let mut fits = meter.take(self.notice);
+        let repeats = Repeats { offset: error.place.start, more: error.more };
+        if error.more > 0 && self.find.budget.notices() == Notices::Told {
+            fits = fits && meter.take(Cost::of(&format!("[umbo-9999: {}]\n", repeats.notice())));
+        }
+        let mut taken = Vec::new();
+        for unit in window.into_units() {
+            if self.units.contains_key(&unit.range.start) || !fits {
+                continue;
+            }
+            fits = meter.take(unit_cost(&unit, &self.find.budget));
+            if fits {
+                taken.push(unit);
+            }
+        }
+        let has_key = taken.iter().any(|unit| unit.range.start == error.place.start)
+            || self.units.contains_key(&error.place.start);
+        let is_first = self.units.is_empty() && has_key;
+        if !fits && !is_first {
+            return Ok(false);
+        }
+        self.meter = meter;
+        self.units.extend(taken.into_iter().map(|unit| (unit.range.start, unit)));
+        self.matches += 1;
+        if error.more > 0 {
+            self.repeats.push(repeats);
+        }
+        Ok(fits)
+    }
+
+    fn finish(self, seen: u64, next: u64, kinds: u64) -> io::Result<Page> {
+        let range = self.reader.range();
+        let mut composer = Composer::new(self.reader, range.start, u64::MAX);
+        for unit in self.units.into_values() {
+            composer.push(unit)?;
+        }
+        let (parts, counts) = composer.finish(range.end)?;
+        Ok(Page {
+            parts,
+            counts,
+            offset: range,
+            next_offset: next,
+            at_end: next >= kinds,
+            matches: self.matches,
+            repeats: self.repeats,
+            notices: self.find.budget.notices(),
+            kind: Kind::Errors { seen },
         })
     }
 }

@@ -1,22 +1,23 @@
 //! Views: all of a log, in the room that a reader has.
 //!
 //! If everything fits, everything is shown. If not, the shape decides what is kept. The default
-//! gives three tenths to the beginning, up to three tenths to windows around lines that look like
-//! errors, and the rest to the end. Beginning and end are exact whatever the size of the log; the
-//! search for errors and the counting of lines in between stop at stated limits, and the view
-//! says so.
+//! keeps what explains the log ([`crate::choose`]): errors, what is rare, of what is frequent two
+//! lines, both ends. The search and the counting of lines stop at stated limits, and the view says
+//! so.
 
+use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
 
 use crate::budget::{Budget, Cost, Meter};
+use crate::choose::Choice;
 use crate::compose::{Composer, Counts, notice_cost, unit_cost};
 use crate::part::{self, Notices, Part};
 use crate::reader::{Reader, Unit};
 use crate::source::Source;
+use crate::survey::Survey;
 use crate::tokens::count_tokens;
 use crate::walk::{Direction, Step, Walk};
-use crate::windows::{self, ErrorScan};
 
 /// The text of a view of nothing.
 pub const NO_OUTPUT: &str = "(no output)";
@@ -44,8 +45,11 @@ pub struct ViewOptions {
     pub budget: Budget,
     /// What to keep.
     pub shape: Shape,
-    /// Whether to fold the noise of known tools.
+    /// Whether to fold the noise of known tools, even if all would fit.
     pub minimize: bool,
+    /// Whether lines may be left out of which others like them are shown. If not, the default
+    /// shape is the one of both ends.
+    pub fold: bool,
     /// How many omitted bytes to search for errors.
     pub scan_bytes: u64,
     /// How many omitted bytes to count the lines of.
@@ -58,6 +62,7 @@ impl Default for ViewOptions {
             budget: Budget::default(),
             shape: Shape::default(),
             minimize: false,
+            fold: true,
             scan_bytes: 64 * 1024 * 1024,
             count_bytes: 64 * 1024 * 1024,
         }
@@ -80,6 +85,8 @@ pub struct View {
     pub original_tokens: u64,
     /// How the middle was searched, if it was.
     pub errors: Option<ErrorScan>,
+    /// Where parts begin that leave out only lines like those that are shown.
+    similar: Vec<u64>,
     notices: Notices,
     /// Whether there are bytes of the stream at all.
     empty: bool,
@@ -89,7 +96,7 @@ pub struct View {
 impl View {
     /// The view as one text, its notices on lines that start with `[umbo: `.
     pub fn to_text(&self) -> String {
-        let mut text = part::to_text(&self.parts, self.notices);
+        let mut text = part::to_text(&self.parts, self.notices, &self.similar);
         if let Some(line) = self.search_notice() {
             part::push_line(&mut text, &line);
         }
@@ -104,23 +111,62 @@ impl View {
 }
 
 impl View {
-    /// Says that not all of what is omitted was searched for errors.
+    /// What is not shown, in the order of worth, then of place: what is unlike all that is shown
+    /// before what is like it.
+    pub fn gaps(&self) -> Vec<Part> {
+        let is_gap = |part: &&Part| matches!(part, Part::Omitted { .. } | Part::Folded { .. });
+        let mut gaps: Vec<Part> = self.parts.iter().filter(is_gap).cloned().collect();
+        gaps.sort_by_key(|part| {
+            matches!(part, Part::Folded { .. }) || self.similar.contains(&part.offset().start)
+        });
+        gaps
+    }
+
+    /// Says that there are more errors, or may be.
     fn search_notice(&self) -> Option<String> {
-        let scan = self.errors.filter(|scan| !scan.complete)?;
-        if self.notices != Notices::Told {
+        let notice = self.errors.filter(|_| self.notices == Notices::Told)?.notice();
+        if notice.is_empty() {
             return None;
         }
         let marker = part::marker(&self.parts);
-        Some(format!("[{marker}: {}]", stopped(scan.scanned_bytes)))
+        Some(format!("[{marker}: {notice}]"))
     }
 }
 
-fn stopped(bytes: u64) -> String {
-    format!("the search for errors stopped after {bytes} omitted bytes; there may be more")
+/// How a log was searched for errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ErrorScan {
+    /// Lines that look like errors in the view.
+    pub shown: u64,
+    /// Lines that look like errors in the log, repeats left out.
+    pub kinds: u64,
+    /// The first of them, in the order of worth, that the view does not show: where
+    /// [`Reader::errors`] goes on.
+    pub next: u64,
+    /// Bytes that were searched.
+    pub scanned_bytes: u64,
+    /// Whether all of the log was searched. If not, it may hold more errors.
+    pub complete: bool,
 }
 
-/// The share of errors from the middle, in percent. Any line of theirs fits into it.
-const ERRORS: u64 = 30;
+impl ErrorScan {
+    /// What a reader has to know, if the view does not show all.
+    fn notice(&self) -> String {
+        let Self { shown, kinds, next, scanned_bytes, complete } = self;
+        let mut text = String::new();
+        if shown < kinds {
+            let more = kinds - shown;
+            text = format!("{more} more lines look like errors; read errors from {next}");
+        }
+        if !complete {
+            let join = if text.is_empty() { "" } else { "; " };
+            text += join;
+            let _ =
+                write!(text, "the search stopped after {scanned_bytes} bytes, there may be more");
+        }
+        text
+    }
+}
 
 /// How much raw log may be read for one end of a view with a small budget. Progress bars can make a
 /// lot of log out of little text.
@@ -129,14 +175,15 @@ const READ_LIMIT: u64 = 8 * 1024 * 1024;
 impl<S: Source> Reader<'_, S> {
     /// A view of everything that this reader reads.
     pub fn view(&self, options: &ViewOptions) -> io::Result<View> {
-        let mut errors = None;
-        let units = self.choose(options, &mut errors)?;
+        let mut found = Found::default();
+        let units = self.choose(options, &mut found)?;
         let range = self.range();
-        let mut composer = Composer::new(self, range.start, options.count_bytes);
+        let mut composer =
+            Composer::new(self, range.start, options.count_bytes).unlike(found.unlike);
         for unit in units {
             composer.push(unit)?;
         }
-        let (parts, counts) = composer.finish(range.end)?;
+        let (parts, counts, similar) = composer.finish_similar(range.end)?;
         let notices = options.budget.notices();
         let budget = &options.budget;
         let mut view = View {
@@ -145,7 +192,8 @@ impl<S: Source> Reader<'_, S> {
             truncated: counts.omitted_bytes > 0 || counts.clamped_bytes > 0,
             tokens: 0,
             original_tokens: 0,
-            errors,
+            errors: found.errors,
+            similar,
             notices,
             empty: counts.total_bytes == 0 || (counts.shown_bytes > 0 && counts.shown_lines == 0),
             room: budget.bytes.min(budget.tokens).min(budget.lines.saturating_mul(64)),
@@ -155,12 +203,8 @@ impl<S: Source> Reader<'_, S> {
         Ok(view)
     }
 
-    fn choose(
-        &self,
-        options: &ViewOptions,
-        errors: &mut Option<ErrorScan>,
-    ) -> io::Result<Vec<Unit>> {
-        let choice = Choice { reader: self, options, notice: self.notice(options) };
+    fn choose(&self, options: &ViewOptions, found: &mut Found) -> io::Result<Vec<Unit>> {
+        let choice = Making { reader: self, options, notice: self.notice(options) };
         let direction = match options.shape {
             Shape::Tail => Direction::Backwards,
             _ => Direction::Forwards,
@@ -177,8 +221,9 @@ impl<S: Source> Reader<'_, S> {
             meter.spend(choice.notice.times(if self.scope.gap().is_some() { 3 } else { 1 }));
             all.units = match options.shape {
                 Shape::Head | Shape::Tail => choice.fitting(all.units, &mut meter),
+                Shape::HeadTailErrors if !options.fold => choice.two_ends(all.units, meter)?,
                 Shape::Middle => choice.two_ends(all.units, meter)?,
-                Shape::HeadTailErrors => choice.with_errors(all.units, meter, errors)?,
+                Shape::HeadTailErrors => choice.explaining(meter, found)?,
             };
         }
         if direction == Direction::Backwards {
@@ -192,6 +237,14 @@ impl<S: Source> Reader<'_, S> {
     }
 }
 
+/// What the search found, if there was one.
+#[derive(Default)]
+struct Found {
+    errors: Option<ErrorScan>,
+    /// Where lines are that are unlike all that is shown.
+    unlike: Option<Vec<Range<u64>>>,
+}
+
 /// Units in the order of a walk.
 struct Gathered {
     units: Vec<Unit>,
@@ -199,13 +252,13 @@ struct Gathered {
 }
 
 /// The making of one view.
-struct Choice<'r, 'm, 'o, S> {
+struct Making<'r, 'm, 'o, S> {
     reader: &'r Reader<'m, S>,
     options: &'o ViewOptions,
     notice: Cost,
 }
 
-impl<S: Source> Choice<'_, '_, '_, S> {
+impl<S: Source> Making<'_, '_, '_, S> {
     /// The longest line where not all lines fit: one that leaves room for another.
     fn longest(&self) -> usize {
         let share = match self.options.shape {
@@ -268,69 +321,28 @@ impl<S: Source> Choice<'_, '_, '_, S> {
         Ok(units)
     }
 
-    fn with_errors(
-        &self,
-        all: Vec<Unit>,
-        mut meter: Meter,
-        errors: &mut Option<ErrorScan>,
-    ) -> io::Result<Vec<Unit>> {
-        let budget = &self.options.budget;
-        let mut reserved = Cost::default();
+    /// The lines that explain the log.
+    fn explaining(&self, mut meter: Meter, found: &mut Found) -> io::Result<Vec<Unit>> {
+        let budget = self.options.budget;
+        let range = self.reader.range();
         if budget.notices() == Notices::Told {
-            let end = self.reader.range().end;
-            reserved = Cost::of(&format!("[umbo-9999: {}]\n", stopped(end)));
+            let end = range.end;
+            let most =
+                ErrorScan { kinds: end, next: end, scanned_bytes: end, ..ErrorScan::default() };
+            meter.take(Cost::of(&format!("[umbo-9999: {}]\n", most.notice())));
         }
-        if !meter.take(reserved) {
-            reserved = Cost::default();
-        }
-        let mut all = all.into_iter().peekable();
-        let mut head = Vec::new();
-        let mut head_share = meter.share(30);
-        let error_share = meter.share(ERRORS);
-        let mut least_tail = meter.share(40);
-        while let Some(unit) = all.next_if(|unit| head_share.take(unit_cost(unit, budget))) {
-            meter.spend(unit_cost(&unit, budget));
-            head.push(unit);
-        }
-        let start = head.last().map_or(self.reader.range().start, |unit| unit.range.end);
-        let end = self.reader.range().end;
-        // The end comes first in this list.
-        let tail = self.gather(Direction::Backwards, start..end, meter, self.longest())?.units;
-        let sure = tail.iter().take_while(|unit| least_tail.take(unit_cost(unit, budget))).count();
-        let tail_start = tail[..sure].last().map_or(end, |unit| unit.range.start);
-        for unit in &tail[..sure] {
-            meter.spend(unit_cost(unit, budget));
-        }
-        let (windows, scan) = windows::find(
-            self.reader,
-            start..tail_start,
-            self.options,
-            budget.longest_line(ERRORS),
-            error_share,
-        )?;
-        for cost in windows.iter().flat_map(|window| window.iter().map(|u| unit_cost(u, budget))) {
-            meter.spend(cost);
-        }
-        meter.spend(self.notice.times(windows.len() as u64));
-        if scan.complete {
-            meter.give_back(reserved);
-        }
-        *errors = Some(scan);
-        let floor = windows.last().and_then(|w| w.last()).map_or(start, |unit| unit.range.end);
-        let ceiling = windows.first().and_then(|w| w.first()).map(|unit| unit.range.start);
-        // What the errors did not need goes to the end, then to the beginning.
-        let more = tail[sure..]
-            .iter()
-            .take_while(|unit| unit.range.start >= floor && meter.take(unit_cost(unit, budget)))
-            .count();
-        let tail_start = tail[..sure + more].last().map_or(end, |unit| unit.range.start);
-        let ceiling = ceiling.unwrap_or(tail_start);
-        head.extend(std::iter::from_fn(|| {
-            all.next_if(|unit| unit.range.end <= ceiling && meter.take(unit_cost(unit, budget)))
-        }));
-        head.extend(windows.into_iter().flatten());
-        head.extend(tail.into_iter().take(sure + more).rev());
-        Ok(head)
+        let survey = Survey::of(self.reader, range, self.options.scan_bytes)?;
+        let choice = Choice::new(self.reader, &survey, budget, meter, self.notice);
+        let chosen = choice.choose()?;
+        found.errors = Some(ErrorScan {
+            shown: chosen.errors,
+            kinds: chosen.kinds,
+            next: chosen.next,
+            scanned_bytes: survey.scanned,
+            complete: survey.skipped.is_none(),
+        });
+        found.unlike = Some(chosen.unlike);
+        Ok(chosen.units)
     }
 }
 

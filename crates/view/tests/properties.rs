@@ -167,6 +167,21 @@ proptest! {
     }
 
     #[test]
+    fn a_view_is_the_same_however_the_log_was_written(
+        memory in log(), budget in budget(), size in 1_usize..200,
+    ) {
+        let bytes = raw(&memory);
+        let mut other = Memory::default();
+        for (time, chunk) in (0..).zip(bytes.chunks(size)) {
+            other.append(Stream::Stdout, time, chunk);
+        }
+        let options = ViewOptions { budget, ..ViewOptions::default() };
+        let whole = Memory::new(bytes);
+        let view = Reader::new(&whole).view(&options).unwrap();
+        prop_assert_eq!(Reader::new(&other).view(&options).unwrap(), view);
+    }
+
+    #[test]
     fn a_view_with_a_hole_adds_up(
         memory in log(), budget in budget(), shape in shape(), a in 0.0..1.0_f64, b in 0.0..1.0_f64,
         minimize in any::<bool>(),
@@ -308,12 +323,27 @@ proptest! {
         let pattern = Regex::new("e|1").unwrap();
         let mut find = Find { before, after, budget, ..Find::default() };
         for _ in 0..300 {
-            for page in [reader.grep(&pattern, &find).unwrap(), reader.errors(&find).unwrap()] {
-                check_text(&page.to_text(), &budget)?;
-                check_parts(&page.parts, &page.counts, page.offset.clone())?;
-                prop_assert!(!page.to_text().contains(SECRET));
-            }
             let page = reader.grep(&pattern, &find).unwrap();
+            check_text(&page.to_text(), &budget)?;
+            check_parts(&page.parts, &page.counts, page.offset.clone())?;
+            prop_assert!(!page.to_text().contains(SECRET));
+            if page.at_end || page.next_offset == find.from {
+                break;
+            }
+            find.from = page.next_offset;
+        }
+    }
+
+    #[test]
+    fn errors_are_paged_to_their_end(memory in log(), budget in budget(), before in 0_usize..4) {
+        let reader = Reader::new(&memory).mask(masker());
+        let mut find = Find { before, after: 1, budget, ..Find::default() };
+        for _ in 0..40 {
+            let page = reader.errors(&find).unwrap();
+            check_text(&page.to_text(), &budget)?;
+            check_parts(&page.parts, &page.counts, page.offset.clone())?;
+            prop_assert!(!page.to_text().contains(SECRET));
+            prop_assert_eq!(page.next_offset - find.from, page.matches);
             if page.at_end || page.next_offset == find.from {
                 break;
             }

@@ -277,4 +277,41 @@ fn a_match_far_inside_a_line_is_found() {
     let page = reader.grep(&Regex::new("needle$").unwrap(), &find).unwrap();
     assert_eq!(page.matches, 1);
     assert!(page.counts.clamped_bytes > 7_000);
+    assert!(page.to_text().contains("needle ["), "the match is in sight: {}", page.to_text());
+}
+
+#[test]
+fn errors_come_by_worth_without_repeats_until_none_is_left() {
+    let mut text = numbered(1..=300);
+    text += &"error: connection to db lost\n".repeat(40);
+    text += "make: *** [all] Error 2\n";
+    text += &numbered(301..=600);
+    text += "src/a.c:3:4: error: 'x' undeclared\n";
+    let memory = Memory::new(text);
+    let reader = Reader::new(&memory);
+    let find = Find { before: 0, after: 0, most: 1, ..Find::default() };
+    let mut seen = Vec::new();
+    let mut from = 0;
+    loop {
+        let page = reader.errors(&Find { from, ..find }).unwrap();
+        if page.matches == 0 {
+            assert!(
+                page.to_text().contains("0 of 642 lines look like errors and were not read yet")
+            );
+            assert!(page.at_end);
+            break;
+        }
+        assert_eq!(page.next_offset, from + 1);
+        seen.push(page.to_text());
+        from = page.next_offset;
+    }
+    assert_eq!(seen.len(), 4, "two of forty repeats: {seen:?}");
+    let has = |page: usize, what: &str| assert!(seen[page].contains(what), "{}", seen[page]);
+    has(0, "'x' undeclared");
+    has(1, "connection to db lost");
+    has(1, "[umbo: 38 more lines like the one at offset");
+    has(3, "Error 2");
+    let quiet = Memory::new(numbered(1..=20));
+    let page = Reader::new(&quiet).errors(&Find::default()).unwrap();
+    assert_eq!(page.to_text(), "[umbo: 0 of 20 lines look like errors]\n");
 }

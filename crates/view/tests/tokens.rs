@@ -1,15 +1,16 @@
-//! The token estimate, held against three real vocabularies.
+//! The token estimate, held against the real encoder.
 
 #![allow(clippy::unwrap_used, reason = "only functions marked as tests are known to be tests")]
 
 use umbo_view::estimate_tokens;
 
-fn real(text: &str) -> [(&'static str, u64); 3] {
-    [
-        ("cl100k", bpe_openai::cl100k_base().count(text) as u64),
-        ("o200k", bpe_openai::o200k_base().count(text) as u64),
-        ("voyage3", bpe_openai::voyage3_base().count(text) as u64),
-    ]
+fn real(text: &str) -> u64 {
+    bpe_openai::o200k_base().count(text) as u64
+}
+
+/// The estimate in thousandths of the truth.
+fn permille(text: &str) -> u64 {
+    estimate_tokens(text) * 1_000 / real(text).max(1)
 }
 
 /// A small generator, so that the corpora are the same in every run.
@@ -28,43 +29,43 @@ impl Dice {
     }
 }
 
-/// Says by how much a vocabulary exceeds the estimate, if one does.
-fn shortfall(name: &str, text: &str) -> Vec<String> {
-    let estimate = estimate_tokens(text);
-    real(text)
-        .into_iter()
-        .filter(|(_, count)| estimate < *count)
-        .map(|(vocabulary, count)| format!("{name}: {vocabulary} {count}, estimate {estimate}"))
+/// Those that are further from the truth than `low..=high`, in thousandths.
+fn outside(
+    texts: impl Iterator<Item = (String, String)>,
+    allowed: std::ops::RangeInclusive<u64>,
+) -> Vec<String> {
+    texts
+        .map(|(name, text)| (name, permille(&text), real(&text)))
+        .filter(|(_, permille, tokens)| !allowed.contains(permille) && *tokens > 20)
+        .map(|(name, permille, tokens)| format!("{name}: {permille} of 1000, {tokens} tokens"))
         .collect()
 }
 
-#[test]
-fn real_output_of_tools_is_never_under_estimated() {
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
-    let mut under = Vec::new();
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
-        println!("{} {} {:?}", path.display(), estimate_tokens(&text), real(&text));
-        under.extend(shortfall(&path.file_name().unwrap().to_string_lossy(), &text));
-    }
-    assert_eq!(under, Vec::<String>::new());
+fn files(directory: &str) -> impl Iterator<Item = (String, String)> {
+    let directory = format!("{}/{directory}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .map(|path| {
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            (path.file_name().unwrap().to_string_lossy().into_owned(), text)
+        })
 }
 
 #[test]
-fn source_code_is_never_under_estimated() {
-    let mut under = Vec::new();
-    for name in ["sanitize", "slab", "tokens", "part", "source"] {
-        let path = format!("{}/src/{name}.rs", env!("CARGO_MANIFEST_DIR"));
-        let text = std::fs::read_to_string(path).unwrap();
-        println!("{name} {} {:?}", estimate_tokens(&text), real(&text));
-        under.extend(shortfall(name, &text));
-    }
-    assert_eq!(under, Vec::<String>::new());
+fn the_output_of_real_tools_is_estimated_within_a_tenth() {
+    assert_eq!(outside(files("fixtures"), 900..=1_100), Vec::<String>::new());
 }
 
 #[test]
-fn dense_random_text_is_never_under_estimated() {
+fn source_code_is_estimated_within_a_tenth() {
+    let texts = files("src").chain(files("tests")).chain(files("src/mask"));
+    assert_eq!(outside(texts, 900..=1_100), Vec::<String>::new());
+}
+
+#[test]
+fn dense_random_text_is_hardly_under_estimated() {
     let lower = "abcdefghijklmnopqrstuvwxyz";
     let upper = lower.to_uppercase();
     let alphabets = [
@@ -92,26 +93,21 @@ fn dense_random_text_is_never_under_estimated() {
         ("boxes", "─│┌┐└┘├┤━┃✓✕●".to_owned()),
         ("replacement", "\u{fffd}abc".to_owned()),
     ];
-    let mut under = Vec::new();
     let mut dice = Dice(7);
-    for (name, alphabet) in alphabets {
-        for length in [40, 400, 4_000] {
-            let text = dice.text(&alphabet, length);
-            under.extend(shortfall(name, &text));
-        }
-    }
-    assert_eq!(under, Vec::<String>::new());
+    let texts = alphabets.iter().flat_map(|(name, alphabet)| {
+        [400, 4_000].map(|length| (format!("{name} {length}"), dice.text(alphabet, length)))
+    });
+    assert_eq!(outside(texts, 860..=1_100), Vec::<String>::new());
 }
 
 #[test]
-fn long_runs_of_one_sign_are_never_under_estimated() {
-    let mut under = Vec::new();
-    for sign in "=-_*#~.+/\\|<>!?:;,`'\"@$%^&()[]{} \t\n─━█".chars() {
-        for length in [1, 2, 3, 5, 8, 17, 64, 100, 1_000] {
-            under.extend(shortfall(&format!("{sign:?}"), &sign.to_string().repeat(length)));
-        }
-    }
-    assert_eq!(under, Vec::<String>::new());
+fn long_runs_of_one_sign_are_estimated_within_a_third() {
+    let signs = "=-_*#~.+/\\|<>!?:;,`'\"@$%^&()[]{} \t\n─━█";
+    let texts = signs.chars().flat_map(|sign| {
+        [64, 100, 1_000]
+            .map(|length| (format!("{sign:?} {length}"), sign.to_string().repeat(length)))
+    });
+    assert_eq!(outside(texts, 660..=1_340), Vec::<String>::new());
 }
 
 #[test]

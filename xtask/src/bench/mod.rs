@@ -13,8 +13,9 @@ use crate::failure::{Done, Failure};
 use crate::workspace::{cargo, execute};
 
 /// A measurement that a crate brings itself, as an example beside what it measures.
-pub(crate) fn example(package: &str, name: &str) -> Done {
-    execute(&mut cargo(&["run", "--release", "--quiet", "--package", package, "--example", name]))
+pub(crate) fn example(package: &str, name: &str, words: &[&str]) -> Done {
+    let run = ["run", "--release", "--quiet", "--package", package, "--example", name, "--"];
+    execute(cargo(&run).args(words))
 }
 
 /// Times of the same thing.

@@ -51,6 +51,7 @@ fn request(args: &Output) -> OutputRequest {
         tail: args.tail.map(Count),
         grep: args.grep.clone(),
         errors: args.errors,
+        compare_to: args.compare_to.clone(),
         context: args.context.map(|lines| Count(lines as u64)),
         stream: args.stream.map(|stream| match stream {
             OnlyStream::Stdout => umbo_ops::OnlyStream::Stdout,
@@ -68,7 +69,7 @@ fn request(args: &Output) -> OutputRequest {
 
 fn parts(read: &Read) -> &[Part] {
     match read {
-        Read::Screen => &[],
+        Read::Text => &[],
         Read::View(view) => &view.parts,
         Read::Page(page) | Read::Lines(page) | Read::Found(page) | Read::Last(page) => &page.parts,
     }
@@ -76,12 +77,22 @@ fn parts(read: &Read) -> &[Part] {
 
 fn print(answer: &OutputAnswer) -> Result<(), Failure> {
     let read = &answer.read;
+    if let Read::Text = read {
+        return output::bytes(answer.output.as_bytes());
+    }
     for part in parts(read) {
         match part {
             Part::Text { text, .. } => output::bytes(text.as_bytes())?,
             Part::Omitted { .. } if !matches!(read, Read::View(_)) => {}
             notice => output::talk(format_args!("umbo: {}", tell(notice))),
         }
+    }
+    if let Read::Found(page) = read
+        && page.matches == 0
+        && let text = page.to_text()
+        && !text.is_empty()
+    {
+        output::talk(text.trim_end());
     }
     if let Read::Page(page) | Read::Found(page) = read
         && !page.at_end

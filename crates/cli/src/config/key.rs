@@ -131,7 +131,7 @@ fn after_dialects() -> [Key; 11] {
         key(
             "output.tokens",
             Kind::Count,
-            Preset::Text("8000"),
+            Preset::Text("2000"),
             Tightens::Lower,
             "how many tokens of output an answer has",
         ),
