@@ -1,0 +1,51 @@
+//! Files for agents: list, tree, search, find, read, write, edit and undo, confined to a project.
+//!
+//! A [`Session`] has the [`Workspace`] (roots, working directory, policy), a [`Guard`] that decides
+//! about accesses and masks text, the lines its caller has [`Seen`], and the store for undo. Every
+//! operation is a function of a session, a typed request and a [`Call`] (cancellation, deadline,
+//! name), and gives a typed answer. The library blocks, prints nothing and reads no environment.
+
+pub mod anchor;
+mod call;
+mod change;
+mod diff;
+pub mod edit;
+mod error;
+mod find;
+mod glob;
+mod guard;
+mod list;
+pub mod paths;
+mod read;
+pub mod render;
+mod scope;
+mod search;
+mod seen;
+pub mod select;
+mod text;
+mod tree;
+mod undo;
+mod walk;
+mod workspace;
+mod write;
+
+pub use call::{Call, Stop, StopReason};
+pub use edit::{Edit, EditAnswer, EditRequest, EditedFile, FileOp, Replacement, edit};
+pub use error::Error;
+pub use find::{FindAnswer, FindKind, FindRequest, FoundFile, find};
+pub use guard::{Access, AccessKind, Decision, Guard, InsideOnly, Place};
+pub use list::{Entry, EntryKind, ListAnswer, ListRequest, Order, list};
+pub use read::{
+    Content, LineStyle, MOST_BYTES, MOST_LINES, ReadAnswer, ReadRequest, TextLine, TextPage,
+    TextSource, read,
+};
+pub use search::{FileMatches, MatchLine, SearchAnswer, SearchOutput, SearchRequest, search};
+pub use seen::Seen;
+pub use text::{Encoding, LineEnding};
+pub use tree::{TreeAnswer, TreeNode, TreeRequest, tree};
+pub use undo::{
+    Change, ChangeKind, ChangedFile, ChangesAnswer, ChangesRequest, Kept, UndoAnswer, UndoRequest,
+    UndoStore, UndoWhat, UndoneFile, changes, undo,
+};
+pub use workspace::{Policy, Session, Workspace};
+pub use write::{Overwrite, WriteAnswer, WriteRequest, write};
