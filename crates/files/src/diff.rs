@@ -50,9 +50,8 @@ struct Hunk<'a> {
 /// Both changes of a text together, or `None` if they touch.
 pub(crate) fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
     // Which of the two the last line's end is taken from is clear only if one changed it.
-    let split = |text: &str| -> Vec<String> {
-        text.split_inclusive('\n').map(str::to_owned).collect()
-    };
+    let split =
+        |text: &str| -> Vec<String> { text.split_inclusive('\n').map(str::to_owned).collect() };
     let (base, ours, theirs) = (split(base), split(ours), split(theirs));
     let view = |lines: &'_ [String]| -> Vec<String> { lines.to_vec() };
     let (base, ours, theirs) = (view(&base), view(&ours), view(&theirs));
@@ -62,7 +61,8 @@ pub(crate) fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
     let mut hunks = hunks(&base, &ours);
     let other = self::hunks(&base, &theirs);
     let touches = |a: &Hunk<'_>, b: &Hunk<'_>| a.start <= b.end && b.start <= a.end;
-    let is_same = |a: &Hunk<'_>, b: &Hunk<'_>| (a.start, a.end, a.lines) == (b.start, b.end, b.lines);
+    let is_same =
+        |a: &Hunk<'_>, b: &Hunk<'_>| (a.start, a.end, a.lines) == (b.start, b.end, b.lines);
     for hunk in other {
         if hunks.iter().any(|own| is_same(own, &hunk)) {
             continue;
@@ -128,7 +128,10 @@ mod tests {
     fn changes_that_do_not_touch_are_merged() {
         let base = "a\nb\nc\nd\ne\n";
         assert_eq!(merge(base, "a\nB\nc\nd\ne\n", "a\nb\nc\nd\nE\n").unwrap(), "a\nB\nc\nd\nE\n");
-        assert_eq!(merge(base, "a\nB\nc\nd\ne\n", "new\na\nb\nc\nd\ne\n").unwrap(), "new\na\nB\nc\nd\ne\n".to_owned());
+        assert_eq!(
+            merge(base, "a\nB\nc\nd\ne\n", "new\na\nb\nc\nd\ne\n").unwrap(),
+            "new\na\nB\nc\nd\ne\n".to_owned()
+        );
         assert_eq!(merge(base, "a\nB\nc\nd\ne\n", "a\nX\nc\nd\ne\n"), None);
         assert_eq!(merge(base, "a\nB\nc\nd\ne\n", "a\nB\nc\nd\ne\n").unwrap(), "a\nB\nc\nd\ne\n");
     }

@@ -81,7 +81,9 @@ pub enum Error {
         problem: String,
     },
     /// Anchors do not fit the file as it is.
-    #[error("{path} changed since its lines were read; use these anchors or read it again:\n{context}")]
+    #[error(
+        "{path} changed since its lines were read; use these anchors or read it again:\n{context}"
+    )]
     StaleAnchors {
         /// The path.
         path: String,

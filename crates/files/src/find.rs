@@ -196,7 +196,9 @@ impl Hits {
         let modified = (metadata.mtime(), metadata.mtime_nsec());
         let age = std::cmp::Reverse(modified);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < self.limit || kept.peek().is_none_or(|worst| (age, path) < (worst.age, &worst.path)) {
+        if kept.len() < self.limit
+            || kept.peek().is_none_or(|worst| (age, path) < (worst.age, &worst.path))
+        {
             kept.push(Hit { age, path: path.to_path_buf(), modified, size: metadata.size() });
             if kept.len() > self.limit {
                 kept.pop();

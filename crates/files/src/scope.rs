@@ -23,7 +23,11 @@ pub(crate) struct Scopes {
 
 impl Scopes {
     /// The places that paths mean. One missing of several is left out and said.
-    pub(crate) fn new(session: &Session, paths: &[String], kind: AccessKind) -> Result<Self, Error> {
+    pub(crate) fn new(
+        session: &Session,
+        paths: &[String],
+        kind: AccessKind,
+    ) -> Result<Self, Error> {
         if paths.is_empty() || paths.iter().any(|path| path.trim().is_empty()) {
             let problem = "`paths` must contain non-empty paths or globs";
             return Err(Error::bad("paths", &paths.join(", "), problem));

@@ -119,7 +119,12 @@ impl Seen {
         self.forget(path);
         let lines = crate::text::lines(text);
         let end = Some((lines.len(), text.ends_with('\n')));
-        self.record(path, lines.into_iter().enumerate().map(|(at, line)| (at + 1, line)), end, stamp);
+        self.record(
+            path,
+            lines.into_iter().enumerate().map(|(at, line)| (at + 1, line)),
+            end,
+            stamp,
+        );
     }
 
     pub(crate) fn get(&self, path: &Path) -> Option<SeenFile> {

@@ -82,7 +82,9 @@ fn range(text: &str, shape: &Shape) -> Result<LineRange, Error> {
         },
         Some((_, end)) => match parse(end)? {
             end if end < start => {
-                return Err(bad(format!("a range ends where it starts or later, as in :{start}-{start}")));
+                return Err(bad(format!(
+                    "a range ends where it starts or later, as in :{start}-{start}"
+                )));
             }
             end => Some(end),
         },

@@ -149,7 +149,9 @@ impl Document {
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, NotText> {
         let head = &bytes[..bytes.len().min(HEAD_BYTES)];
         match detect(head).ok_or(NotText::Binary)? {
-            encoding @ (Encoding::Utf16Le | Encoding::Utf16Be) => Self::parse_utf16(bytes, encoding),
+            encoding @ (Encoding::Utf16Le | Encoding::Utf16Be) => {
+                Self::parse_utf16(bytes, encoding)
+            }
             Encoding::Utf8Bom => Ok(Self::parse_bytes(&bytes[UTF8_MARK.len()..], true)),
             Encoding::Utf8 | Encoding::Windows1252 => Ok(Self::parse_bytes(bytes, false)),
         }
@@ -179,7 +181,8 @@ impl Document {
             Line { text: line[..content.len()].to_owned(), raw: None, ending }
         });
         let document = Self { encoding, has_mark, lines: lines.collect() };
-        let again: String = document.lines.iter().flat_map(|l| [&l.text, l.ending.text()]).collect();
+        let again: String =
+            document.lines.iter().flat_map(|l| [&l.text, l.ending.text()]).collect();
         if document.encode_utf16(&again) == bytes { Ok(document) } else { Err(NotText::Lossy) }
     }
 

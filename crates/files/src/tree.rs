@@ -109,7 +109,8 @@ impl Growth<'_> {
             limit: most.min(self.room),
         };
         let page = listing.page(self.session, directory, self.call)?;
-        let node = |(_, entry)| TreeNode { entry, children: Vec::new(), left_out: None, problem: None };
+        let node =
+            |(_, entry)| TreeNode { entry, children: Vec::new(), left_out: None, problem: None };
         let nodes: Vec<TreeNode> = page.entries.into_iter().map(node).collect();
         self.room -= nodes.len();
         let left_out = page.total.saturating_sub(nodes.len());
@@ -117,7 +118,12 @@ impl Growth<'_> {
     }
 
     /// Level by level, so that a limit cuts what is deep before what is near.
-    fn deepen(&mut self, nodes: &mut [TreeNode], directory: &Path, depth: usize) -> Result<(), Error> {
+    fn deepen(
+        &mut self,
+        nodes: &mut [TreeNode],
+        directory: &Path,
+        depth: usize,
+    ) -> Result<(), Error> {
         if depth >= self.request.depth {
             return Ok(());
         }

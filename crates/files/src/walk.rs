@@ -37,16 +37,8 @@ impl Walked<'_> {
         self.entry.path()
     }
 
-    pub(crate) fn entry(&self) -> &DirEntry {
-        self.entry
-    }
-
     pub(crate) fn is_directory(&self) -> bool {
         self.entry.file_type().is_some_and(|kind| kind.is_dir())
-    }
-
-    pub(crate) fn is_file(&self) -> bool {
-        self.entry.file_type().is_some_and(|kind| kind.is_file())
     }
 }
 

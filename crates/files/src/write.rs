@@ -114,10 +114,8 @@ pub fn write(session: &Session, request: &WriteRequest, call: &Call) -> Result<W
 
 /// Text as lines are numbered in it; of what is no text, as much as can be shown.
 fn text(bytes: &[u8]) -> String {
-    Document::parse(bytes).map_or_else(
-        |_| String::from_utf8_lossy(bytes).into_owned(),
-        |document| document.text(),
-    )
+    Document::parse(bytes)
+        .map_or_else(|_| String::from_utf8_lossy(bytes).into_owned(), |document| document.text())
 }
 
 fn mode(before: Option<u32>, executable: Option<bool>) -> Option<u32> {
@@ -141,7 +139,8 @@ fn may_replace(
         Overwrite::Always => Ok(()),
         Overwrite::Never => Err(Error::Exists { path }),
         Overwrite::IfRead => {
-            let seen = session.seen.get(&target.real).ok_or(Error::NotRead { path: path.clone() })?;
+            let seen =
+                session.seen.get(&target.real).ok_or(Error::NotRead { path: path.clone() })?;
             is_as_seen(session, target, before, &seen)
         }
     }

@@ -113,7 +113,9 @@ impl<'a> Batch<'a> {
                     patch::deletes_all(&file.target.shown, &file.current(), &hunks)?;
                     file.new = None;
                 }
-                FilePatch::Update { path, to, hunks, mode } => self.update(&path, to, &hunks, mode)?,
+                FilePatch::Update { path, to, hunks, mode } => {
+                    self.update(&path, to, &hunks, mode)?
+                }
             }
         }
         Ok(())
@@ -171,13 +173,17 @@ impl<'a> Batch<'a> {
         let before = target.read()?;
         let document = match &before {
             None => Document::empty(),
-            Some(before) => Document::parse(&before.bytes).map_err(|problem| Error::Unreadable {
-                path: target.shown.clone(),
-                problem: match problem {
-                    NotText::Binary => "it is no text that can be edited".to_owned(),
-                    NotText::Lossy => "its UTF-16 is damaged, so an edit would change more".to_owned(),
-                },
-            })?,
+            Some(before) => {
+                Document::parse(&before.bytes).map_err(|problem| Error::Unreadable {
+                    path: target.shown.clone(),
+                    problem: match problem {
+                        NotText::Binary => "it is no text that can be edited".to_owned(),
+                        NotText::Lossy => {
+                            "its UTF-16 is damaged, so an edit would change more".to_owned()
+                        }
+                    },
+                })?
+            }
         };
         let old = document.text();
         let new = before.is_some().then(|| old.clone());
@@ -192,7 +198,10 @@ impl<'a> Batch<'a> {
         match error {
             Error::StaleAnchors { path: shown, context } => {
                 let lines = context.split('\n').map(str::to_owned).collect();
-                Error::StaleAnchors { path: shown, context: self.session.mask(path, lines).join("\n") }
+                Error::StaleAnchors {
+                    path: shown,
+                    context: self.session.mask(path, lines).join("\n"),
+                }
             }
             other => other,
         }

@@ -64,9 +64,12 @@ pub(super) fn apply(
 }
 
 fn not_found(wanted: &str, count: usize) -> String {
-    let first: String = text::lines(wanted).first().map_or("", |line| line).chars().take(80).collect();
+    let first: String =
+        text::lines(wanted).first().map_or("", |line| line).chars().take(80).collect();
     match count {
         0 => format!("the old text is not in the file (it begins {first:?}); read the file again"),
-        _ => format!("the old text is not in the file, and {count} places are like it; copy one exactly"),
+        _ => format!(
+            "the old text is not in the file, and {count} places are like it; copy one exactly"
+        ),
     }
 }

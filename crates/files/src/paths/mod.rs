@@ -9,11 +9,10 @@ mod spelling;
 mod suffix;
 mod target;
 
-use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -27,7 +26,9 @@ pub use spelling::{escape_bytes, shown, unescape};
 pub(crate) use target::{Before, Target};
 
 /// How a path was found when not as it was written.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundBy {
     /// In another spelling: without quotes or escapes, or with other Unicode characters.
@@ -248,9 +249,4 @@ fn flattened(path: &Path) -> PathBuf {
         }
     }
     flat
-}
-
-/// The bytes of a name.
-pub(crate) fn bytes(name: &OsStr) -> &[u8] {
-    name.as_bytes()
 }

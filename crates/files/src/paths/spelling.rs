@@ -134,7 +134,9 @@ pub(super) fn percent_decoded(text: &str) -> PathBuf {
         let code = match (first, rest) {
             (b'%', [high, low, ..]) => {
                 let digit = |byte: &u8| char::from(*byte).to_digit(16);
-                digit(high).zip(digit(low)).and_then(|(high, low)| u8::try_from(high * 16 + low).ok())
+                digit(high)
+                    .zip(digit(low))
+                    .and_then(|(high, low)| u8::try_from(high * 16 + low).ok())
             }
             _ => None,
         };

@@ -225,8 +225,8 @@ impl Target {
                 Err(error) => return Err(failed(error)),
             }
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            self.directory = rustix::fs::openat(&self.directory, &part, flags, Mode::empty())
-                .map_err(failed)?;
+            self.directory =
+                rustix::fs::openat(&self.directory, &part, flags, Mode::empty()).map_err(failed)?;
         }
         Ok(made)
     }
@@ -292,8 +292,7 @@ fn keep_owner(file: &File, before: &Before) {
     let (user, group) = before.owner;
     let is_same = rustix::fs::fstat(file).is_ok_and(|now| (now.st_uid, now.st_gid) == before.owner);
     if !is_same {
-        let _ =
-            rustix::fs::fchown(file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
+        let _ = rustix::fs::fchown(file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
     }
 }
 

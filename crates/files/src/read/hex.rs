@@ -29,7 +29,11 @@ pub(super) fn page(
     file.take(count).read_to_end(&mut bytes).map_err(failed())?;
     let rows = bytes.chunks(16).enumerate().map(|(at, row)| {
         let at = at as u64;
-        TextLine { number: range.start + at, anchor: None, text: text(offset + at * ROW_BYTES, row) }
+        TextLine {
+            number: range.start + at,
+            anchor: None,
+            text: text(offset + at * ROW_BYTES, row),
+        }
     });
     let lines: Vec<TextLine> = rows.collect();
     let is_end = range.end.is_none_or(|end| end > last) && last < total;

@@ -129,7 +129,8 @@ fn directory(
     let lines = selector.lines.and_then(|range| range.end);
     let limit = lines.and_then(|end| usize::try_from(end).ok()).unwrap_or(request.max_lines);
     let path = located.shown.clone();
-    let request = TreeRequest { path, limit: limit.min(request.max_lines), ..TreeRequest::default() };
+    let request =
+        TreeRequest { path, limit: limit.min(request.max_lines), ..TreeRequest::default() };
     tree::tree(session, &request, call)
 }
 

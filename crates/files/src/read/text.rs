@@ -37,7 +37,8 @@ pub(super) fn file(
     let range = widened(selector, request.context);
     let limits = PageLimits { lines: request.max_lines, bytes: request.max_bytes };
     let size = located.size();
-    let collected = decoded(file, encoding, |reader| collect(reader, size, range, limits, &call.stop))?;
+    let collected =
+        decoded(file, encoding, |reader| collect(reader, size, range, limits, &call.stop))?;
     let collected = collected.map_err(failed())?;
     let after = rustix::fs::stat(&located.real).ok();
     let stamp = SeenStamp::of(&before);
@@ -93,13 +94,19 @@ pub(super) fn of_memory(
 
 fn remember(session: &Session, located: &Located, collected: &Collected, stamp: SeenStamp) {
     let seen = collected.lines.iter().filter(|(number, _)| !collected.clamped.contains(number));
-    let seen = seen.filter_map(|(number, text)| Some((usize::try_from(*number).ok()?, text.as_str())));
+    let seen =
+        seen.filter_map(|(number, text)| Some((usize::try_from(*number).ok()?, text.as_str())));
     let total = collected.total.and_then(|total| usize::try_from(total).ok());
     let end = total.zip(collected.final_newline);
     session.seen.record(&located.real, seen, end, stamp);
 }
 
-fn page(collected: Collected, source: TextSource, encoding: Encoding, range: LineRange) -> TextPage {
+fn page(
+    collected: Collected,
+    source: TextSource,
+    encoding: Encoding,
+    range: LineRange,
+) -> TextPage {
     let line_ending = collected.line_ending();
     let encoding = if collected.has_legacy { Encoding::Windows1252 } else { encoding };
     let mut notes = Vec::new();
@@ -107,7 +114,10 @@ fn page(collected: Collected, source: TextSource, encoding: Encoding, range: Lin
         notes.push(if total == 0 {
             "the file is empty".to_owned()
         } else {
-            format!("line {} is beyond the end; the file has {total} lines. Use :{total}", range.start)
+            format!(
+                "line {} is beyond the end; the file has {total} lines. Use :{total}",
+                range.start
+            )
         });
     }
     let line = |(number, text)| TextLine { number, anchor: None, text };

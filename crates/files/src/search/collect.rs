@@ -80,8 +80,13 @@ impl<'a> Collection<'a> {
             SearchOutput::Files | SearchOutput::Counts => 1,
         };
         let stamp = stat.map(SeenStamp::of);
-        let hits =
-            FileHits { path: path.to_path_buf(), total: sink.matches, kept, lines: sink.lines, stamp };
+        let hits = FileHits {
+            path: path.to_path_buf(),
+            total: sink.matches,
+            kept,
+            lines: sink.lines,
+            stamp,
+        };
         let mut all = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         all.files.push(hits);
         all.matches += kept;
@@ -163,7 +168,12 @@ fn prune(files: &mut Vec<FileHits>, needed: usize) -> usize {
 }
 
 impl FileHits {
-    fn shown(self, session: &Session, request: &SearchRequest, chosen: &BTreeSet<usize>) -> FileMatches {
+    fn shown(
+        self,
+        session: &Session,
+        request: &SearchRequest,
+        chosen: &BTreeSet<usize>,
+    ) -> FileMatches {
         let is_chosen = |line: &KeptLine| line.ordinal.is_some_and(|own| chosen.contains(&own));
         // A match of several lines is all of its lines.
         let mut matching: BTreeSet<usize> = BTreeSet::new();

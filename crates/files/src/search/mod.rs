@@ -168,7 +168,11 @@ pub struct SearchAnswer {
 }
 
 /// Searches. A deadline ends it early and is said; a cancellation is an error.
-pub fn search(session: &Session, request: &SearchRequest, call: &Call) -> Result<SearchAnswer, Error> {
+pub fn search(
+    session: &Session,
+    request: &SearchRequest,
+    call: &Call,
+) -> Result<SearchAnswer, Error> {
     if request.limit == 0 {
         return Err(Error::bad("limit", "0", "a limit is at least 1"));
     }
@@ -250,7 +254,11 @@ impl Hunt<'_> {
                 {
                     let file = scope.located.open_beneath(entry.path());
                     let shown = || self.session.workspace.shown(entry.path());
-                    self.file(&mut searcher, entry.path(), file.map_err(|e| Error::io("open", shown())(e)));
+                    self.file(
+                        &mut searcher,
+                        entry.path(),
+                        file.map_err(|e| Error::io("open", shown())(e)),
+                    );
                 }
                 WalkState::Continue
             })
@@ -291,14 +299,17 @@ impl Hunt<'_> {
             builder.add(glob).map_err(|e| Error::bad("globs", glob, e.to_string()))?;
         }
         let built = builder.build();
-        built.map(Some).map_err(|e| Error::bad("globs", &self.request.globs.join(", "), e.to_string()))
+        built
+            .map(Some)
+            .map_err(|e| Error::bad("globs", &self.request.globs.join(", "), e.to_string()))
     }
 
     fn types(&self) -> Result<Option<ignore::types::Types>, Error> {
         let Some(name) = &self.request.file_type else { return Ok(None) };
         let mut builder = TypesBuilder::new();
         builder.add_defaults().select(name);
-        let problem = "ripgrep knows no such type; `rust`, `py`, `js`, `ts`, `go` are some it knows";
+        let problem =
+            "ripgrep knows no such type; `rust`, `py`, `js`, `ts`, `go` are some it knows";
         builder.build().map(Some).map_err(|_| Error::bad("file_type", name, problem))
     }
 }

@@ -20,9 +20,9 @@ impl Pattern {
         if pattern.is_empty() {
             return Err(Error::bad("pattern", pattern, "Pattern must not be empty"));
         }
-        let multiline = request
-            .multiline
-            .unwrap_or_else(|| pattern.contains('\n') || (!request.literal && pattern.contains("\\n")));
+        let multiline = request.multiline.unwrap_or_else(|| {
+            pattern.contains('\n') || (!request.literal && pattern.contains("\\n"))
+        });
         let compile = |text: &str| build(request, text, multiline);
         let first = match compile(pattern) {
             Ok(matcher) => return Ok(Self { matcher, repaired: None, multiline }),
@@ -101,7 +101,8 @@ fn repetition(text: &str) -> Option<usize> {
 
 /// Whether something that can be repeated comes before.
 fn can_repeat(before: &str) -> bool {
-    !before.is_empty() && !(before.ends_with(['(', '|']) && !before.ends_with("\\(") && !before.ends_with("\\|"))
+    !before.is_empty()
+        && !(before.ends_with(['(', '|']) && !before.ends_with("\\(") && !before.ends_with("\\|"))
 }
 
 /// Escapes every parenthesis that is not escaped and not in a class.

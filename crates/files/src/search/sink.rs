@@ -63,7 +63,14 @@ impl FileSink {
             text.truncate(at);
             text.push('…');
         }
-        self.lines.push(KeptLine { number, anchor, text, is_clamped: cut.is_some(), ordinal, continues });
+        self.lines.push(KeptLine {
+            number,
+            anchor,
+            text,
+            is_clamped: cut.is_some(),
+            ordinal,
+            continues,
+        });
     }
 }
 

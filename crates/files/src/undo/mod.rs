@@ -12,8 +12,8 @@ use crate::change::{self, FileChange};
 use crate::guard::AccessKind;
 use crate::{Call, Error, Session, diff, paths};
 
-pub use store::{Change, ChangeKind, ChangedFile, Kept, UndoStore};
 pub(crate) use store::hash;
+pub use store::{Change, ChangeKind, ChangedFile, Kept, UndoStore};
 
 /// Asks for the changes that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -139,20 +139,25 @@ pub fn undo(session: &Session, request: &UndoRequest, call: &Call) -> Result<Und
     }
     let files = file_changes.iter().map(undone_file).collect();
     let undoes = chosen.iter().map(|change| change.id.clone()).collect::<Vec<_>>();
-    let made = change::apply(session, call, ChangeKind::Undo, file_changes, Some(undoes.join(",")))?;
+    let made =
+        change::apply(session, call, ChangeKind::Undo, file_changes, Some(undoes.join(",")))?;
     Ok(UndoAnswer { undone: undoes, change: made.change, files })
 }
 
 fn undone_file(change: &FileChange) -> UndoneFile {
-    let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
+    let text =
+        |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
     let before = text(change.before.as_ref().map(|before| before.bytes.as_slice()));
     let diff = diff::unified(&change.target.shown, &before, &text(change.after.as_deref()));
     UndoneFile { path: change.target.shown.clone(), diff, deleted: change.after.is_none() }
 }
 
 fn chosen<'a>(all: &'a [Change], what: &UndoWhat) -> Result<Vec<&'a Change>, Error> {
-    let undone: Vec<&str> =
-        all.iter().filter_map(|change| change.undoes.as_deref()).flat_map(|ids| ids.split(',')).collect();
+    let undone: Vec<&str> = all
+        .iter()
+        .filter_map(|change| change.undoes.as_deref())
+        .flat_map(|ids| ids.split(','))
+        .collect();
     let is_open = |change: &&Change| !undone.contains(&change.id.as_str());
     let (id, chosen): (&str, Vec<&Change>) = match what {
         UndoWhat::Last => {
@@ -190,7 +195,12 @@ struct Step {
 }
 
 impl Step {
-    fn change(&self, session: &Session, store: &UndoStore, force: bool) -> Result<Option<FileChange>, Error> {
+    fn change(
+        &self,
+        session: &Session,
+        store: &UndoStore,
+        force: bool,
+    ) -> Result<Option<FileChange>, Error> {
         let kind = if self.before.is_some() { AccessKind::Write } else { AccessKind::Delete };
         let target = session.target_at(&self.path, kind)?;
         let now = target.read()?;

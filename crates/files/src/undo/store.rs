@@ -86,11 +86,16 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// A name that sorts by time, and that no other process makes at the same time.
+fn new_id(nanoseconds: u128) -> String {
+    let random = ulid::Ulid::generate().to_string().to_lowercase();
+    format!("{nanoseconds:016x}-{}", &random[random.len() - 6..])
+}
+
 impl UndoStore {
     /// A store in this directory, which is made if it is missing, for so many bytes of content.
     pub fn open(directory: &Path, budget: u64) -> Result<Self, Error> {
-        let store =
-            Self { directory: directory.to_path_buf(), budget, room: Mutex::new(()) };
+        let store = Self { directory: directory.to_path_buf(), budget, room: Mutex::new(()) };
         for part in ["objects", "changes"] {
             store.make(&store.directory.join(part)).map_err(|e| store.failed("make")(e))?;
         }
@@ -158,8 +163,9 @@ impl UndoStore {
         files: Vec<ChangedFile>,
         undoes: Option<String>,
     ) -> Result<Change, Error> {
-        let id = ulid::Ulid::generate().to_string().to_lowercase();
-        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let time = now.as_secs();
+        let id = new_id(now.as_nanos());
         let (call, job) = (call.id.clone(), call.job.clone());
         let change = Change { id, call, job, time, kind, files, undoes };
         let bytes = serde_json::to_vec(&change).map_err(io::Error::from);

@@ -67,15 +67,20 @@ fn check(lines: &[&str], ops: &[Op], seen: Option<&SeenFile>) -> Result<(), Misf
     let mut stale = Vec::new();
     let is_same = |number: usize| {
         let was = seen.and_then(|seen| seen.line(number));
-        was.is_none_or(|was| lines.get(number - 1).is_some_and(|is| is.trim_end() == was.trim_end()))
+        was.is_none_or(|was| {
+            lines.get(number - 1).is_some_and(|is| is.trim_end() == was.trim_end())
+        })
     };
     for op in ops {
         let (first, last) = match op.kind {
-            OpKind::InsertAfter(Position::At(at)) | OpKind::InsertBefore(Position::At(at)) => (at, at),
+            OpKind::InsertAfter(Position::At(at)) | OpKind::InsertBefore(Position::At(at)) => {
+                (at, at)
+            }
             OpKind::Delete(first, last) | OpKind::Replace(first, last) => (first, last),
             OpKind::InsertAfter(_) | OpKind::InsertBefore(_) => continue,
         };
-        let fits = |anchor: Anchor| lines.get(anchor.line - 1).is_some_and(|line| anchor.fits(line));
+        let fits =
+            |anchor: Anchor| lines.get(anchor.line - 1).is_some_and(|line| anchor.fits(line));
         let anchors = [first, last].into_iter().filter(|anchor| !fits(*anchor));
         stale.extend(anchors.map(|anchor| anchor.line));
         let end = last.line.min(lines.len());
@@ -110,7 +115,9 @@ fn absorb_repeated(lines: &[&str], splices: &mut [Splice], warnings: &mut Vec<St
         !touched.iter().any(|range| range.contains(&at) || (range.is_empty() && range.start == at))
     };
     let says_something = |line: &str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 2;
-    for splice in splices.iter_mut().filter(|splice| !splice.range.is_empty() && splice.lines.len() > 1) {
+    for splice in
+        splices.iter_mut().filter(|splice| !splice.range.is_empty() && splice.lines.len() > 1)
+    {
         let Range { start, end } = splice.range;
         let last = splice.lines.last().map(String::as_str);
         if last == lines.get(end).copied()

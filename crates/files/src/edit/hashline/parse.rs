@@ -59,7 +59,8 @@ pub(crate) fn parse(input: &str, fallback: Option<&str>) -> Result<Parsed, Error
             "" | "*** Begin Patch" => continue,
             "*** End Patch" => break,
             "*** Abort" => {
-                let warning = "the edit was broken off by *** Abort; what came before it was applied";
+                let warning =
+                    "the edit was broken off by *** Abort; what came before it was applied";
                 parsed.warnings.push(warning.to_owned());
                 break;
             }
@@ -164,7 +165,11 @@ fn range(number: usize, text: &str) -> Result<(Anchor, Anchor), Error> {
         [first, last] if !first.is_empty() && !last.is_empty() => {
             (anchor(number, first)?, anchor(number, last)?)
         }
-        _ => return bad("range must include exactly two full anchors separated by \"..\".".to_owned()),
+        _ => {
+            return bad(
+                "range must include exactly two full anchors separated by \"..\".".to_owned()
+            );
+        }
     };
     if last.line < first.line {
         return bad(format!("range {first}..{last} ends before it starts."));
@@ -219,7 +224,10 @@ mod tests {
     fn mistakes_are_named_with_their_line() {
         assert!(error("hello").contains("must begin with \"@@ PATH\""));
         assert!(error("@@ ").contains("is empty; provide a file path"));
-        assert_eq!(error("@@ a\n+ 4f\n~x"), "line 2: expected a full anchor such as \"119sr\"; got \"4f\".");
+        assert_eq!(
+            error("@@ a\n+ 4f\n~x"),
+            "line 2: expected a full anchor such as \"119sr\"; got \"4f\"."
+        );
         assert!(error("@@ a\n- 4fb").contains("explicit ranges are required for delete/replace"));
         assert!(error("@@ a\n- 4fb..").contains("exactly two full anchors"));
         assert!(error("@@ a\n- 4fb..3aa").contains("ends before it starts"));

@@ -15,7 +15,12 @@ use crate::text;
 const CONTEXT: usize = 3;
 
 /// The text after operations that were meant for what was seen.
-pub(super) fn recover(now: &str, ops: &[Op], seen: &SeenFile, warnings: &mut Vec<String>) -> Option<String> {
+pub(super) fn recover(
+    now: &str,
+    ops: &[Op],
+    seen: &SeenFile,
+    warnings: &mut Vec<String>,
+) -> Option<String> {
     let recovered = match seen.whole() {
         Some(whole) => {
             let changed = apply(&whole, ops, None, warnings).ok()?;

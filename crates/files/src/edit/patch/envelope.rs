@@ -86,7 +86,9 @@ impl<'a> Lines<'a> {
 
 /// Whether a line begins the next file. Content is never mistaken for one: it has a sign before it.
 fn is_header(line: &str) -> bool {
-    line.trim_start().starts_with("*** ") && line.trim() != END_OF_FILE && !line.starts_with(" *** ")
+    line.trim_start().starts_with("*** ")
+        && line.trim() != END_OF_FILE
+        && !line.starts_with(" *** ")
         || line.trim().starts_with("*** Add File: ")
         || line.trim().starts_with("*** Delete File: ")
         || line.trim().starts_with("*** Update File: ")

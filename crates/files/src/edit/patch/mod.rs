@@ -33,7 +33,12 @@ pub(crate) fn parse(patch: &str, strip: Option<usize>) -> Result<Vec<FilePatch>,
 
 impl Hunks {
     /// The text after all hunks.
-    pub(crate) fn apply(&self, path: &str, old: &str, warnings: &mut Vec<String>) -> Result<String, Error> {
+    pub(crate) fn apply(
+        &self,
+        path: &str,
+        old: &str,
+        warnings: &mut Vec<String>,
+    ) -> Result<String, Error> {
         match self {
             Self::Unified(hunks) => unified::apply(path, old, hunks, warnings),
             Self::Envelope(chunks) => envelope::apply(path, old, chunks),

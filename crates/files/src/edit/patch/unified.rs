@@ -48,8 +48,11 @@ pub(super) fn parse(patch: &str, strip: Option<usize>) -> Result<Vec<FilePatch>,
         let number = at + 1;
         if line.starts_with("diff --git ") {
             finish(header.replace(Header { line: number, ..Header::default() }))?;
-        } else if line.starts_with("--- ") && lines.get(at + 1).is_some_and(|l| l.starts_with("+++ ")) {
-            let has_hunks = header.as_ref().is_none_or(|own| !own.hunks.is_empty() || own.old.is_some());
+        } else if line.starts_with("--- ")
+            && lines.get(at + 1).is_some_and(|l| l.starts_with("+++ "))
+        {
+            let has_hunks =
+                header.as_ref().is_none_or(|own| !own.hunks.is_empty() || own.old.is_some());
             if has_hunks {
                 finish(header.replace(Header { line: number, ..Header::default() }))?;
             }
@@ -60,7 +63,10 @@ pub(super) fn parse(patch: &str, strip: Option<usize>) -> Result<Vec<FilePatch>,
             at += 1;
         } else if line.starts_with("@@ ") || line == "@@" {
             let Some(header) = &mut header else {
-                return Err(Error::bad_edit(number, "a hunk needs `--- OLD` and `+++ NEW` above it"));
+                return Err(Error::bad_edit(
+                    number,
+                    "a hunk needs `--- OLD` and `+++ NEW` above it",
+                ));
             };
             let (hunk, next) = hunk(&lines, at)?;
             header.hunks.push(hunk);
@@ -126,7 +132,10 @@ impl Header {
         let mode = |text: &str| u32::from_str_radix(text, 8).ok().map(|mode| mode & 0o777);
         if let Some(name) = line.strip_prefix("rename from ").or(line.strip_prefix("copy from ")) {
             if line.starts_with("copy") {
-                return Err(Error::bad_edit(number, "copies are not applied; create the file instead"));
+                return Err(Error::bad_edit(
+                    number,
+                    "copies are not applied; create the file instead",
+                ));
             }
             self.rename.0 = Some(unquoted(name));
         } else if let Some(name) = line.strip_prefix("rename to ") {
@@ -141,7 +150,8 @@ impl Header {
         } else if line.starts_with("GIT binary patch") || line.starts_with("Binary files ") {
             return Err(Error::bad_edit(number, "binary patches are not applied"));
         } else if self.hunks.last().is_some_and(|_| is_body(line)) {
-            let problem = "there are more lines than the header of this hunk says; correct its counts";
+            let problem =
+                "there are more lines than the header of this hunk says; correct its counts";
             return Err(Error::bad_edit(number, problem));
         }
         Ok(())
@@ -165,7 +175,8 @@ impl Header {
         let missing = || Error::bad_edit(self.line, "this part of the patch names no file");
         Ok(match (old, new) {
             (_, Some(path)) if is_new => {
-                let text = self.hunks.iter().flat_map(|hunk| &hunk.new).map(String::as_str).collect();
+                let text =
+                    self.hunks.iter().flat_map(|hunk| &hunk.new).map(String::as_str).collect();
                 let mode = self.new_mode.filter(|mode| mode & 0o111 != 0);
                 Some(FilePatch::Create { path, text, mode, replaces: false })
             }
@@ -183,15 +194,18 @@ impl Header {
 }
 
 fn is_body(line: &str) -> bool {
-    line.starts_with([' ', '+']) || (line.starts_with('-') && !line.starts_with("-- ") && line != "--")
+    line.starts_with([' ', '+'])
+        || (line.starts_with('-') && !line.starts_with("-- ") && line != "--")
 }
 
 /// One hunk, and the index of the line behind it.
 fn hunk(lines: &[&str], at: usize) -> Result<(Hunk, usize), Error> {
     let bad = |line: usize, problem: &str| Error::bad_edit(line + 1, problem);
-    let counts = counts(lines[at]).ok_or_else(|| bad(at, "a hunk begins like `@@ -12,3 +12,4 @@`"))?;
+    let counts =
+        counts(lines[at]).ok_or_else(|| bad(at, "a hunk begins like `@@ -12,3 +12,4 @@`"))?;
     let (old_start, mut old_left, mut new_left) = counts;
-    let mut hunk = Hunk { old_start, old: Vec::new(), new: Vec::new(), context: (0, 0), line: at + 1 };
+    let mut hunk =
+        Hunk { old_start, old: Vec::new(), new: Vec::new(), context: (0, 0), line: at + 1 };
     let (mut leading, mut trailing, mut seen_change) = (0, 0, false);
     let mut next = at + 1;
     let mut last = ' ';
@@ -279,7 +293,8 @@ pub(super) fn apply(
     for hunk in hunks {
         // The text of a file with `\r\n` has none, its diff may have them.
         let wanted: Vec<String> = hunk.old.iter().map(|line| as_in(line, old)).collect();
-        let header = if hunk.old.is_empty() { hunk.old_start } else { hunk.old_start.saturating_sub(1) };
+        let header =
+            if hunk.old.is_empty() { hunk.old_start } else { hunk.old_start.saturating_sub(1) };
         let expected = header.saturating_add_signed(shift);
         let place = nearest(&lines, &wanted, hunk.context, at, expected).ok_or_else(|| {
             let first = wanted.first().map_or("", |line| line.trim_end());
@@ -292,7 +307,8 @@ pub(super) fn apply(
         })?;
         if place != expected {
             let line = hunk.line;
-            warnings.push(format!("{path}: the hunk of line {line} was applied at line {}", place + 1));
+            warnings
+                .push(format!("{path}: the hunk of line {line} was applied at line {}", place + 1));
             shift += place.cast_signed() - expected.cast_signed();
         }
         new.extend(lines[at..place].iter().copied());
