@@ -181,9 +181,11 @@ impl Document {
             Line { text: line[..content.len()].to_owned(), raw: None, ending }
         });
         let document = Self { encoding, has_mark, lines: lines.collect() };
-        let again: String =
-            document.lines.iter().flat_map(|l| [&l.text, l.ending.text()]).collect();
-        if document.encode_utf16(&again) == bytes { Ok(document) } else { Err(NotText::Lossy) }
+        if document.encode_utf16(&document.exact_text()) == bytes {
+            Ok(document)
+        } else {
+            Err(NotText::Lossy)
+        }
     }
 
     /// All of it, with `\n` at the end of lines whatever the file has.
@@ -198,39 +200,57 @@ impl Document {
         text
     }
 
-    /// The lines that a file with this text has, in the file's encoding and with its line endings.
-    /// Lines that were there before keep their bytes. An error is a character the encoding lacks.
+    /// All of it, with the ends of lines as they are.
+    pub(crate) fn exact_text(&self) -> String {
+        self.lines.iter().flat_map(|line| [line.text.as_str(), line.ending.text()]).collect()
+    }
+
+    /// The bytes of a file with this text, in the file's encoding and with its line endings. Lines
+    /// that were there before keep their bytes. An error is a character the encoding lacks.
     pub(crate) fn with_text(&self, text: &str) -> Result<Vec<u8>, char> {
-        let old: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
-        let new: Vec<&str> = lines(text);
-        let origins = self.origins(&old, &new);
+        let new = lines(text);
+        let origins = self.origins(&new);
         let common = self.common_ending();
-        let mut wide = String::new();
-        let mut bytes = Vec::new();
+        let ending = |at: usize| match origins[at].map(|own| self.lines[own].ending) {
+            _ if at + 1 == new.len() && !text.ends_with('\n') => Ending::None,
+            None | Some(Ending::None) => common,
+            Some(ending) => ending,
+        };
+        let endings: Vec<Ending> = (0..new.len()).map(ending).collect();
+        self.encode(&new, &endings, &origins)
+    }
+
+    /// The same with the line endings that the text has.
+    pub(crate) fn with_exact_text(&self, text: &str) -> Result<Vec<u8>, char> {
+        let split = text.split_inclusive('\n').map(|line| {
+            let (content, ending) = split_ending(line.as_bytes());
+            (&line[..content.len()], ending)
+        });
+        let (new, endings): (Vec<&str>, Vec<Ending>) = split.unzip();
+        self.encode(&new, &endings, &self.origins(&new))
+    }
+
+    fn encode(
+        &self,
+        new: &[&str],
+        endings: &[Ending],
+        origins: &[Option<usize>],
+    ) -> Result<Vec<u8>, char> {
+        if self.is_wide() {
+            let pairs = new.iter().zip(endings);
+            let text: String = pairs.flat_map(|(line, ending)| [*line, ending.text()]).collect();
+            return Ok(self.encode_utf16(&text));
+        }
+        let mut bytes = if self.has_mark { UTF8_MARK.to_vec() } else { Vec::new() };
         for (at, line) in new.iter().enumerate() {
-            let origin = origins.get(at).copied().flatten().and_then(|own| self.lines.get(own));
-            let is_last = at + 1 == new.len();
-            let ending = match origin.map(|own| own.ending) {
-                _ if is_last && !text.ends_with('\n') => Ending::None,
-                None | Some(Ending::None) => common,
-                Some(ending) => ending,
-            };
-            if self.is_wide() {
-                wide.push_str(line);
-                wide.push_str(ending.text());
-                continue;
-            }
+            let origin = origins[at].map(|own| &self.lines[own]);
             match origin.and_then(|own| own.raw.as_deref()) {
                 Some(raw) => bytes.extend_from_slice(raw),
                 None => bytes.extend_from_slice(&self.encode_new(line, origin.is_some())?),
             }
-            bytes.extend_from_slice(ending.text().as_bytes());
+            bytes.extend_from_slice(endings[at].text().as_bytes());
         }
-        if self.is_wide() {
-            return Ok(self.encode_utf16(&wide));
-        }
-        let mark = if self.has_mark { UTF8_MARK } else { b"" };
-        Ok([mark, &bytes].concat())
+        Ok(bytes)
     }
 
     fn is_wide(&self) -> bool {
@@ -239,12 +259,13 @@ impl Document {
 
     /// For each new line the old line it is, where both have the same text. Needed only where old
     /// lines differ in more than their text.
-    fn origins(&self, old: &[&str], new: &[&str]) -> Vec<Option<usize>> {
+    fn origins(&self, new: &[&str]) -> Vec<Option<usize>> {
+        let old: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
         let mut origins = vec![None; new.len()];
         if self.encoding != Encoding::Windows1252 && self.line_ending() != LineEnding::Mixed {
             return origins;
         }
-        for op in capture_diff_slices(Algorithm::Myers, old, new) {
+        for op in capture_diff_slices(Algorithm::Myers, &old, new) {
             if let DiffOp::Equal { old_index, new_index, len } = op {
                 for step in 0..len {
                     origins[new_index + step] = Some(old_index + step);
@@ -355,7 +376,7 @@ mod tests {
         }
 
         #[test]
-        fn utf16_is_written_back_as_it_was(text in ".*", little in any::<bool>()) {
+        fn utf16_is_written_back_as_it_was(text in "[^\0]*", little in any::<bool>()) {
             let encode = |unit: u16| if little { unit.to_le_bytes() } else { unit.to_be_bytes() };
             let bytes: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(encode).collect();
             let document = Document::parse(&bytes).unwrap();

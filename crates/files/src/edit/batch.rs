@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::hashline;
-use super::patch::{self, FilePatch};
+use super::patch::{self, FilePatch, Patched};
 use super::replace::{self, Replacement};
 use super::{EditedFile, FileOp};
 use crate::change::FileChange;
@@ -26,6 +26,8 @@ struct Loaded {
     old: String,
     /// `None` is deleted.
     new: Option<String>,
+    /// The new text with its line endings, where the edit says which.
+    exact: Option<String>,
     mode: Option<u32>,
     moved_from: Option<String>,
 }
@@ -104,7 +106,8 @@ impl<'a> Batch<'a> {
                     if file.before.is_some() && !replaces && file.new.is_some() {
                         return Err(Error::Exists { path: file.target.shown.clone() });
                     }
-                    file.new = Some(text);
+                    file.document = Document::empty();
+                    file.set(Patched::Exact(text));
                     file.mode = mode.or(file.mode);
                 }
                 FilePatch::Delete { path, hunks } => {
@@ -132,23 +135,23 @@ impl<'a> Batch<'a> {
         let from = self.load_existing(path, kind)?;
         let source = &self.files[from];
         let shown = source.target.shown.clone();
-        let new = hunks.apply(&shown, &source.current(), &mut self.warnings)?;
+        let patched = hunks.apply(&shown, &source.exact_text(), &mut self.warnings)?;
         let source_mode = mode.or(source.mode);
         let Some(to) = to else {
-            self.files[from].new = Some(new);
+            self.files[from].set(patched);
             self.files[from].mode = source_mode;
             return Ok(());
         };
         let target = self.load(&to, AccessKind::Write)?;
         if target == from {
-            self.files[from].new = Some(new);
+            self.files[from].set(patched);
             return Ok(());
         }
         let document = std::mem::replace(&mut self.files[from].document, Document::empty());
         self.files[from].new = None;
         let file = &mut self.files[target];
         file.document = document;
-        file.new = Some(new);
+        file.set(patched);
         file.mode = source_mode;
         file.moved_from = Some(shown);
         Ok(())
@@ -189,7 +192,16 @@ impl<'a> Batch<'a> {
         let new = before.is_some().then(|| old.clone());
         let mode = before.as_ref().map(|before| before.mode);
         let moved_from = None;
-        self.files.push(Loaded { target, before, document, old, new, mode, moved_from });
+        self.files.push(Loaded {
+            target,
+            before,
+            document,
+            old,
+            new,
+            exact: None,
+            mode,
+            moved_from,
+        });
         Ok(self.files.len() - 1)
     }
 
@@ -256,9 +268,29 @@ impl Loaded {
         self.new.clone().unwrap_or_default()
     }
 
+    /// The same with line endings.
+    fn exact_text(&self) -> String {
+        match (&self.exact, &self.new) {
+            (Some(exact), _) => exact.clone(),
+            (None, Some(new)) if *new != self.old => new.clone(),
+            _ => self.document.exact_text(),
+        }
+    }
+
+    fn set(&mut self, patched: Patched) {
+        (self.new, self.exact) = match patched {
+            Patched::Exact(text) => (Some(text.replace("\r\n", "\n")), Some(text)),
+            Patched::Plain(text) => (Some(text), None),
+        };
+    }
+
     fn bytes(&self) -> Result<Option<Vec<u8>>, Error> {
         let Some(new) = &self.new else { return Ok(None) };
-        let bytes = self.document.with_text(new).map_err(|character| Error::Unreadable {
+        let bytes = match &self.exact {
+            Some(exact) => self.document.with_exact_text(exact),
+            None => self.document.with_text(new),
+        };
+        let bytes = bytes.map_err(|character| Error::Unreadable {
             path: self.target.shown.clone(),
             problem: format!("its encoding, windows-1252, has no {character:?}"),
         })?;

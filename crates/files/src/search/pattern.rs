@@ -80,7 +80,13 @@ fn literal_braces(pattern: &str) -> String {
             ']' => class_depth = class_depth.saturating_sub(1),
             '{' if class_depth == 0 => match repetition(rest) {
                 Some(end) if can_repeat(&repaired) => length = end,
-                _ => repaired.push('\\'),
+                _ => {
+                    // Nothing can stand behind the end of a line: in `${name}` the `$` is text too.
+                    if repaired.ends_with('$') && !repaired.ends_with("\\$") {
+                        repaired.insert(repaired.len() - 1, '\\');
+                    }
+                    repaired.push('\\');
+                }
             },
             _ => {}
         }

@@ -13,6 +13,7 @@ fn sources() -> Project {
     let project = Project::new();
     let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     run(project.root(), "cp", &["-r", crates, "crates"], b"");
+    run(project.root(), "git", &["init", "-q"], b"");
     project.put(".gitignore", "*.md\n/crates/view/\n!README.md\n");
     project.put("crates/gate/.ignore", "*.toml\n");
     project.put("crates/files/.hidden/x.rs", "fn hidden() {}\n");
@@ -22,22 +23,15 @@ fn sources() -> Project {
 
 /// `path:line` of every match, as ripgrep prints them.
 fn ripgrep(project: &Project, words: &[&str]) -> BTreeSet<String> {
-    let mut all = vec![
-        "-n",
-        "--no-heading",
-        "--hidden",
-        "--no-require-git",
-        "--no-ignore-global",
-        "-g",
-        "!.git",
-    ];
+    let mut all = vec!["-n", "--no-heading", "--hidden", "--no-ignore-global", "-g", "!.git"];
     all.extend(words);
+    all.push("./");
     let (_, out) = run(project.root(), "rg", &all, b"");
     let text = String::from_utf8_lossy(&out).into_owned();
     text.lines()
         .filter_map(|line| {
             let mut parts = line.splitn(3, ':');
-            Some(format!("{}:{}", parts.next()?, parts.next()?))
+            Some(format!("{}:{}", parts.next()?.trim_start_matches("./"), parts.next()?))
         })
         .collect()
 }
@@ -114,14 +108,9 @@ fn ripgrep_finds_the_same_lines() {
 #[test]
 fn ripgrep_counts_the_same() {
     let project = sources();
-    let (_, out) = run(
-        project.root(),
-        "rg",
-        &["-c", "--hidden", "--no-require-git", "-g", "!.git", "let"],
-        b"",
-    );
+    let (_, out) = run(project.root(), "rg", &["-c", "--hidden", "-g", "!.git", "let", "./"], b"");
     let expected: BTreeSet<String> =
-        String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
+        String::from_utf8(out).unwrap().lines().map(|line| line[2..].to_owned()).collect();
     let request = SearchRequest {
         pattern: "let".into(),
         output: SearchOutput::Counts,
@@ -151,8 +140,7 @@ fn fd_finds_the_same_files() {
         answer.files.into_iter().map(|file| file.path).collect()
     };
     let fd = |words: &[&str]| -> BTreeSet<String> {
-        let mut all =
-            vec!["--type", "f", "--type", "l", "--exclude", ".git", "--no-require-git", "--glob"];
+        let mut all = vec!["--type", "f", "--type", "l", "--exclude", ".git", "--glob"];
         all.extend(words);
         let (_, out) = run(project.root(), "fdfind", &all, b"");
         String::from_utf8(out)
@@ -250,7 +238,7 @@ proptest! {
         let above: String = above.iter().map(|line| format!("{line}\n")).collect();
         let moved = format!("{above}{old}");
         project.put("f", &moved);
-        let (git_applied, _) = run(project.root(), "git", &["apply", "-p1", "--unidiff-zero", "-"], &diff);
+        let (git_applied, _) = run(project.root(), "git", &["apply", "-p1", "-"], &diff);
         let git = project.bytes("f");
         project.put("f", &moved);
         if project.patch(&String::from_utf8(diff).unwrap()).is_ok() && git_applied {

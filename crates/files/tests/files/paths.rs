@@ -119,8 +119,16 @@ fn a_link_that_is_exchanged_between_check_and_use_leads_nowhere() {
             }
         });
         for _ in 0..400 {
-            let _ = write(&project, "door/a");
-            let _ = write(&project, "door/b");
+            for path in ["door/a", "door/b"] {
+                let request = WriteRequest {
+                    path: path.to_owned(),
+                    content: "new\n".to_owned(),
+                    create_parents: false,
+                    overwrite: Overwrite::Always,
+                    executable: None,
+                };
+                let _ = umbo_files::write(&project.session, &request, &Call::default());
+            }
             if let Ok(answer) = project.read("door/a") {
                 let umbo_files::Content::Text(page) = answer.content else { unreachable!() };
                 assert_ne!(page.lines[0].text, "outside");

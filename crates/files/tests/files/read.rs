@@ -123,16 +123,17 @@ fn what_is_no_text_is_refused_and_shown_in_hexadecimal_as_xxd_does() {
 #[test]
 fn a_huge_file_is_read_by_range_in_little_memory() {
     let project = Project::new();
-    // A hole of 10 GiB in one line, between lines of text.
+    // Lines of text, then a hole of 10 GiB.
     let file = File::create(project.path("huge")).unwrap();
-    file.write_all_at(b"first\nsecond\n", 0).unwrap();
+    let text = format!("first\nsecond\n{}", numbered(2000));
+    file.write_all_at(text.as_bytes(), 0).unwrap();
     file.set_len(10 << 30).unwrap();
     let page = project.page("huge:1-2");
     assert_eq!(texts(&page), ["first", "second"]);
     assert_eq!(page.total_lines, None, "nobody counts 10 GiB of lines for two of them");
     let call = Call { stop: Stop::never(), ..Call::default() };
     call.stop.cancel();
-    let request = ReadRequest { path: "huge:3".into(), ..Default::default() };
+    let request = ReadRequest { path: "huge:3000".into(), ..Default::default() };
     let error = umbo_files::read(&project.session, &request, &call).unwrap_err();
     assert!(matches!(error, Error::Stopped { reason: StopReason::Cancelled }));
 }

@@ -53,8 +53,9 @@ pub(super) fn apply(
         at = splice.range.end;
     }
     new.extend(&lines[at..]);
-    // A new file ends its last line; an old one keeps its way.
-    let ends = old.is_empty() || old.ends_with('\n');
+    // A new file ends its last line; an old one keeps its way, unless its last line is empty now:
+    // without a line break it would not be there.
+    let ends = old.is_empty() || old.ends_with('\n') || new.last().is_some_and(|l| l.is_empty());
     let mut joined = new.join("\n");
     if ends && !new.is_empty() {
         joined.push('\n');

@@ -75,13 +75,16 @@ pub(crate) fn parse(input: &str, fallback: Option<&str>) -> Result<Parsed, Error
             parsed.sections.push(Section { path: path.to_owned(), ops: Vec::new() });
             continue;
         }
+        if parsed.sections.is_empty() && fallback.is_none() {
+            return Err(no_header(number, line));
+        }
         let op = operation(number, line)?;
         match (parsed.sections.last_mut(), fallback) {
             (Some(section), _) => section.ops.push(op),
             (None, Some(path)) => {
                 parsed.sections.push(Section { path: path.to_owned(), ops: vec![op] });
             }
-            (None, None) => return Err(no_header(number, line)),
+            (None, None) => {}
         }
     }
     if parsed.sections.is_empty() {

@@ -31,24 +31,41 @@ pub(crate) fn parse(patch: &str, strip: Option<usize>) -> Result<Vec<FilePatch>,
     if is_envelope { envelope::parse(patch) } else { unified::parse(patch, strip) }
 }
 
+/// A text after its hunks.
+pub(crate) enum Patched {
+    /// With the ends of lines as the file has them.
+    Exact(String),
+    /// With `\n`.
+    Plain(String),
+}
+
 impl Hunks {
-    /// The text after all hunks.
+    /// The text after all hunks. A diff is tried on the text as it is first, with its line endings; one
+    /// whose line endings are not the file's still means its lines.
     pub(crate) fn apply(
         &self,
         path: &str,
-        old: &str,
+        exact: &str,
         warnings: &mut Vec<String>,
-    ) -> Result<String, Error> {
+    ) -> Result<Patched, Error> {
+        let plain = || exact.replace("\r\n", "\n");
         match self {
-            Self::Unified(hunks) => unified::apply(path, old, hunks, warnings),
-            Self::Envelope(chunks) => envelope::apply(path, old, chunks),
+            Self::Unified(hunks) => match unified::apply(path, exact, hunks, warnings) {
+                Ok(new) => Ok(Patched::Exact(new)),
+                Err(_) => {
+                    let hunks = unified::plain(hunks);
+                    unified::apply(path, &plain(), &hunks, warnings).map(Patched::Plain)
+                }
+            },
+            Self::Envelope(chunks) => envelope::apply(path, &plain(), chunks).map(Patched::Plain),
         }
     }
 }
 
 /// The text after the hunks of a deletion, which must be nothing.
 pub(crate) fn deletes_all(path: &str, old: &str, hunks: &[Hunk]) -> Result<(), Error> {
-    if hunks.is_empty() || unified::apply(path, old, hunks, &mut Vec::new())?.is_empty() {
+    let hunks = unified::plain(hunks);
+    if hunks.is_empty() || unified::apply(path, old, &hunks, &mut Vec::new())?.is_empty() {
         return Ok(());
     }
     let problem = "the patch deletes the file but does not remove all its lines".to_owned();

@@ -6,6 +6,20 @@
 use super::{FilePatch, Hunks};
 use crate::Error;
 
+impl Hunk {
+    /// The same with `\n` at the end of lines.
+    fn plain(&self) -> Self {
+        let plain =
+            |lines: &[String]| lines.iter().map(|line| line.replace("\r\n", "\n")).collect();
+        Self { old: plain(&self.old), new: plain(&self.new), ..*self }
+    }
+}
+
+/// Hunks with `\n` at the end of lines, for a text that has no other.
+pub(super) fn plain(hunks: &[Hunk]) -> Vec<Hunk> {
+    hunks.iter().map(Hunk::plain).collect()
+}
+
 /// Lines that are there, and lines that are to be there. Each ends with `\n` unless it is the last
 /// of a file without one.
 #[derive(Debug, PartialEq, Eq)]
@@ -291,12 +305,11 @@ pub(super) fn apply(
     let mut at = 0;
     let mut shift: isize = 0;
     for hunk in hunks {
-        // The text of a file with `\r\n` has none, its diff may have them.
-        let wanted: Vec<String> = hunk.old.iter().map(|line| as_in(line, old)).collect();
+        let wanted = &hunk.old;
         let header =
             if hunk.old.is_empty() { hunk.old_start } else { hunk.old_start.saturating_sub(1) };
         let expected = header.saturating_add_signed(shift);
-        let place = nearest(&lines, &wanted, hunk.context, at, expected).ok_or_else(|| {
+        let place = nearest(&lines, wanted, hunk.context, at, expected).ok_or_else(|| {
             let first = wanted.first().map_or("", |line| line.trim_end());
             let problem = format!(
                 "the hunk of line {} does not fit: its lines are not in the file (they begin {first:?}); \
@@ -312,16 +325,11 @@ pub(super) fn apply(
             shift += place.cast_signed() - expected.cast_signed();
         }
         new.extend(lines[at..place].iter().copied());
-        hunk.new.iter().for_each(|line| new.push_str(&as_in(line, old)));
+        new.extend(hunk.new.iter().map(String::as_str));
         at = place + wanted.len();
     }
     new.extend(lines[at..].iter().copied());
     Ok(new)
-}
-
-/// A line of a diff without the `\r` that the text does not have either.
-fn as_in(line: &str, text: &str) -> String {
-    if text.contains("\r\n") { line.to_owned() } else { line.replace("\r\n", "\n") }
 }
 
 /// The place nearest to where lines should be, not before `from`. As for git, a hunk with less context
