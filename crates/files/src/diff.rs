@@ -1,5 +1,6 @@
 //! The difference between two texts, for people and models, and the merge of two changes.
 
+use std::fmt::Write as _;
 use similar::{Algorithm, ChangeTag, DiffOp, TextDiff, capture_diff_slices};
 
 use crate::text;
@@ -13,7 +14,7 @@ pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
     let mut shown: String = lines.by_ref().take(MOST_LINES).collect();
     let left = lines.count();
     if left > 0 {
-        shown.push_str(&format!("… {left} more lines of difference\n"));
+        let _ = write!(shown, "… {left} more lines of difference\n");
     }
     shown
 }
@@ -113,8 +114,8 @@ pub(crate) fn of_seen(path: &str, seen: &crate::seen::SeenFile, now: &str) -> St
     for (number, was) in seen.lines() {
         match lines.get(number - 1) {
             Some(is) if *is == was => {}
-            Some(is) => shown.push_str(&format!("@@ line {number} @@\n-{was}\n+{is}\n")),
-            None => shown.push_str(&format!("@@ line {number} @@\n-{was}\n")),
+            Some(is) => { let _ = write!(shown, "@@ line {number} @@\n-{was}\n+{is}\n"); },
+            None => { let _ = write!(shown, "@@ line {number} @@\n-{was}\n"); },
         }
     }
     if shown.is_empty() { "(only lines that were not shown)\n".to_owned() } else { shown }

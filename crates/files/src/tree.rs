@@ -1,5 +1,6 @@
 //! A directory and what is below it, to a depth.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -188,12 +189,12 @@ fn push_level(text: &mut String, nodes: &[TreeNode], left_out: usize, depth: usi
         };
         text.push_str(&line);
         if let Some(problem) = &node.problem {
-            text.push_str(&format!("  ({problem})"));
+            let _ = write!(text, "  ({problem})");
         }
         text.push('\n');
         push_level(text, &node.children, node.left_out.unwrap_or_default(), depth + 1);
     }
     if left_out > 0 {
-        text.push_str(&format!("{indent}… {left_out} more\n"));
+        let _ = write!(text, "{indent}… {left_out} more\n");
     }
 }

@@ -99,7 +99,7 @@ pub fn write(session: &Session, request: &WriteRequest, call: &Call) -> Result<W
         mode,
         seen_text: Some(text(content.as_bytes())),
     };
-    let made = change::apply(session, call, ChangeKind::Write, vec![change], None)?;
+    let done = change::apply(session, call, ChangeKind::Write, vec![change], None)?;
     let diff = session.mask(&real, shown.split('\n').map(str::to_owned).collect()).join("\n");
     Ok(WriteAnswer {
         path,
@@ -107,8 +107,8 @@ pub fn write(session: &Session, request: &WriteRequest, call: &Call) -> Result<W
         bytes,
         lines,
         diff,
-        warnings: made.warnings,
-        change: made.change,
+        warnings: done.warnings,
+        change: done.change,
     })
 }
 

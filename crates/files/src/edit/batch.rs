@@ -117,7 +117,7 @@ impl<'a> Batch<'a> {
                     file.new = None;
                 }
                 FilePatch::Update { path, to, hunks, mode } => {
-                    self.update(&path, to, &hunks, mode)?
+                    self.update(&path, to, &hunks, mode)?;
                 }
             }
         }

@@ -7,6 +7,7 @@ mod hashline;
 mod patch;
 mod replace;
 
+use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use crate::undo::ChangeKind;
@@ -122,7 +123,7 @@ impl EditAnswer {
         let mut text: String = self.files.iter().map(|file| file.diff.as_str()).collect();
         if !self.warnings.is_empty() {
             text.push_str("\nWarnings:\n");
-            self.warnings.iter().for_each(|warning| text.push_str(&format!("{warning}\n")));
+            self.warnings.iter().for_each(|warning| { let _ = write!(text, "{warning}\n"); });
         }
         text
     }

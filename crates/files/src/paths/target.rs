@@ -200,7 +200,7 @@ impl Target {
             stat: Stamp::of(&stat),
             seen_stamp: SeenStamp::of(&stat),
             owner: (stat.st_uid, stat.st_gid),
-            hard_links: u64::from(stat.st_nlink),
+            hard_links: stat.st_nlink,
         }))
     }
 

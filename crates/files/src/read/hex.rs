@@ -1,5 +1,6 @@
 //! A file's bytes in hexadecimal, 16 a line, as `xxd` writes them.
 
+use std::fmt::Write as _;
 use std::io::{Read, Seek, SeekFrom};
 
 use super::page::{PageLimits, TextLine, TextPage, TextSource};
@@ -56,7 +57,7 @@ fn text(offset: u64, row: &[u8]) -> String {
     let mut hex = String::new();
     for pair in row.chunks(2) {
         for byte in pair {
-            hex.push_str(&format!("{byte:02x}"));
+            let _ = write!(hex, "{byte:02x}");
         }
         hex.push(' ');
     }

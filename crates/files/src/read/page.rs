@@ -1,5 +1,6 @@
 //! A page of lines out of anything that can be read, in constant memory.
 
+use std::fmt::Write as _;
 use std::io::{self, BufRead};
 
 use memchr::memchr;
@@ -102,8 +103,8 @@ impl TextPage {
             last = Some(line.number);
             match (style, &line.anchor) {
                 (LineStyle::Plain, _) => {}
-                (LineStyle::Anchors, Some(anchor)) => text.push_str(&format!("{anchor}|")),
-                _ => text.push_str(&format!("{}|", line.number)),
+                (LineStyle::Anchors, Some(anchor)) => { let _ = write!(text, "{anchor}|"); },
+                _ => { let _ = write!(text, "{}|", line.number); },
             }
             text.push_str(&line.text);
             text.push('\n');

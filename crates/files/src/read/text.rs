@@ -51,7 +51,7 @@ pub(super) fn file(
     if changed {
         page.notes.push("the file changed or vanished while it was read".to_owned());
     }
-    finish(session, located, page, selector.raw)
+    Ok(finish(session, located, page, selector.raw))
 }
 
 /// Reads through the decoder that an encoding needs.
@@ -142,7 +142,7 @@ pub(super) fn finish(
     located: &Located,
     mut page: TextPage,
     raw: bool,
-) -> Result<TextPage, Error> {
+) -> TextPage {
     let is_editable = matches!(page.source, TextSource::File | TextSource::Notebook);
     for line in page.lines.iter_mut().filter(|_| is_editable && !raw) {
         let number = usize::try_from(line.number).unwrap_or(usize::MAX);
@@ -156,5 +156,5 @@ pub(super) fn finish(
     for (line, text) in page.lines.iter_mut().zip(session.mask(&located.real, texts)) {
         line.text = text;
     }
-    Ok(page)
+    page
 }

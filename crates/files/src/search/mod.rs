@@ -8,6 +8,7 @@ mod collect;
 mod pattern;
 mod sink;
 
+use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -30,6 +31,7 @@ use pattern::Pattern;
 use sink::FileSink;
 
 /// Asks for text in files.
+#[expect(clippy::struct_excessive_bools, reason = "a request in JSON has yes and no")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchRequest {
@@ -178,7 +180,7 @@ pub fn search(
     }
     let pattern = Pattern::new(request)?;
     let scopes = Scopes::new(session, &request.paths, AccessKind::Read)?;
-    let hunt = Hunt {
+    let run = Search {
         session,
         request,
         pattern: &pattern,
@@ -188,17 +190,17 @@ pub fn search(
     };
     for scope in &scopes.found {
         if scope.is_directory() {
-            hunt.directory(scope, &scopes)?;
+            run.directory(scope, &scopes)?;
         } else if scopes.is_first(scope, scope.base()) {
-            let mut searcher = hunt.searcher();
-            hunt.file(&mut searcher, scope.base(), scope.located.open());
+            let mut searcher = run.searcher();
+            run.file(&mut searcher, scope.base(), scope.located.open());
         }
     }
-    let stopped = hunt.stopped.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let stopped = run.stopped.into_inner().unwrap_or_else(PoisonError::into_inner);
     if stopped == Some(StopReason::Cancelled) {
         call.stop.check()?;
     }
-    let mut answer = hunt.collection.page(session);
+    let mut answer = run.collection.page(session);
     answer.repaired_pattern = pattern.repaired;
     answer.missing = scopes.missing;
     answer.stopped = stopped;
@@ -208,7 +210,7 @@ pub fn search(
 /// A file is read so much at a time, between looks at the deadline.
 const MULTILINE_BYTES: usize = 256 << 20;
 
-struct Hunt<'a> {
+struct Search<'a> {
     session: &'a Session,
     request: &'a SearchRequest,
     pattern: &'a Pattern,
@@ -217,7 +219,7 @@ struct Hunt<'a> {
     stopped: Mutex<Option<StopReason>>,
 }
 
-impl Hunt<'_> {
+impl Search<'_> {
     fn searcher(&self) -> Searcher {
         let wants_lines = self.request.output == SearchOutput::Lines;
         let mut builder = SearcherBuilder::new();
@@ -274,8 +276,8 @@ impl Hunt<'_> {
         let stamp = rustix::fs::fstat(&file).ok();
         let mut sink = FileSink::new(self.request, self.collection.rounds());
         let reader = StoppingReader { file, stop: self.stop };
-        let searched = searcher.search_reader(&self.pattern.matcher, reader, &mut sink);
-        match (searched, self.stop.reason()) {
+        let outcome = searcher.search_reader(&self.pattern.matcher, reader, &mut sink);
+        match (outcome, self.stop.reason()) {
             // What was found in a file up to the deadline is not thrown away.
             (Err(_), Some(reason)) => {
                 self.end(reason);
@@ -340,7 +342,7 @@ impl SearchAnswer {
             if at > 0 {
                 text.push('\n');
             }
-            text.push_str(&format!("# {}\n", file.path));
+            let _ = write!(text, "# {}\n", file.path);
             let mut last = None;
             for line in &file.lines {
                 if last.is_some_and(|last| line.number > last + 1) {
@@ -348,7 +350,7 @@ impl SearchAnswer {
                 }
                 last = Some(line.number);
                 let mark = if line.is_match { '*' } else { ' ' };
-                text.push_str(&format!("{mark}{}|{}\n", line.anchor, line.text));
+                let _ = write!(text, "{mark}{}|{}\n", line.anchor, line.text);
             }
         }
         text

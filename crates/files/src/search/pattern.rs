@@ -107,8 +107,9 @@ fn repetition(text: &str) -> Option<usize> {
 
 /// Whether something that can be repeated comes before.
 fn can_repeat(before: &str) -> bool {
-    !before.is_empty()
-        && !(before.ends_with(['(', '|']) && !before.ends_with("\\(") && !before.ends_with("\\|"))
+    let is_open = before.ends_with(['(', '|']);
+    let is_escaped = before.ends_with("\\(") || before.ends_with("\\|");
+    !before.is_empty() && (!is_open || is_escaped)
 }
 
 /// Escapes every parenthesis that is not escaped and not in a class.

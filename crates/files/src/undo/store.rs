@@ -5,6 +5,7 @@
 //! oldest changes are forgotten.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -83,7 +84,11 @@ pub struct Change {
 
 /// The hash by which content is kept.
 pub(crate) fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hex = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
 }
 
 /// A name that sorts by time, and that no other process makes at the same time.
@@ -92,18 +97,27 @@ fn new_id(nanoseconds: u128) -> String {
     format!("{nanoseconds:016x}-{}", &random[random.len() - 6..])
 }
 
+fn make(directory: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)
+}
+
+fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = path.with_extension(format!("{}.tmp", ulid::Ulid::generate()));
+    let mut file: File =
+        fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+    file.write_all(bytes)?;
+    file.sync_data()?;
+    fs::rename(&temporary, path)
+}
+
 impl UndoStore {
     /// A store in this directory, which is made if it is missing, for so many bytes of content.
     pub fn open(directory: &Path, budget: u64) -> Result<Self, Error> {
         let store = Self { directory: directory.to_path_buf(), budget, room: Mutex::new(()) };
         for part in ["objects", "changes"] {
-            store.make(&store.directory.join(part)).map_err(|e| store.failed("make")(e))?;
+            make(&store.directory.join(part)).map_err(|e| store.failed("make")(e))?;
         }
         Ok(store)
-    }
-
-    fn make(&self, directory: &Path) -> io::Result<()> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)
     }
 
     fn failed(&self, operation: &'static str) -> Box<dyn FnOnce(io::Error) -> Error> {
@@ -126,19 +140,10 @@ impl UndoStore {
         let path = self.object(&hash);
         if !path.exists() {
             let directory = path.parent().unwrap_or(&self.directory);
-            self.make(directory).map_err(self.failed("make"))?;
-            self.put(&path, bytes).map_err(self.failed("write to"))?;
+            make(directory).map_err(self.failed("make"))?;
+            put(&path, bytes).map_err(self.failed("write to"))?;
         }
         Ok(hash)
-    }
-
-    fn put(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let temporary = path.with_extension(format!("{}.tmp", ulid::Ulid::generate()));
-        let mut file: File =
-            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_data()?;
-        fs::rename(&temporary, path)
     }
 
     /// Content that was kept. Damaged content is an error, never written back.
@@ -171,7 +176,7 @@ impl UndoStore {
         let bytes = serde_json::to_vec(&change).map_err(io::Error::from);
         let bytes = bytes.map_err(self.failed("write to"))?;
         let path = self.record_path(&change.id);
-        self.put(&path, &bytes).map_err(self.failed("write to"))?;
+        put(&path, &bytes).map_err(self.failed("write to"))?;
         Ok(change)
     }
 

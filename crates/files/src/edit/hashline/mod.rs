@@ -4,6 +4,7 @@ mod apply;
 mod parse;
 mod recover;
 
+use std::fmt::Write as _;
 use crate::Error;
 use crate::anchor::Anchor;
 use crate::seen::SeenFile;
@@ -53,7 +54,7 @@ fn context(lines: &[&str], stale: &[usize]) -> String {
         }
         last = number;
         let mark = if stale.contains(&number) { '*' } else { ' ' };
-        shown.push_str(&format!("{mark}{}|{line}\n", Anchor::new(number, line)));
+        let _ = write!(shown, "{mark}{}|{line}\n", Anchor::new(number, line));
     }
     shown
 }

@@ -21,16 +21,13 @@ pub(super) fn recover(
     seen: &SeenFile,
     warnings: &mut Vec<String>,
 ) -> Option<String> {
-    let recovered = match seen.whole() {
-        Some(whole) => {
-            let changed = apply(&whole, ops, None, warnings).ok()?;
-            diff::merge(&whole, &changed, now)
-        }
-        None => {
-            let lines = text::lines(now);
-            let moved: Option<Vec<Op>> = ops.iter().map(|op| moved(op, &lines, seen)).collect();
-            apply(now, &moved?, None, warnings).ok()
-        }
+    let recovered = if let Some(whole) = seen.whole() {
+        let changed = apply(&whole, ops, None, warnings).ok()?;
+        diff::merge(&whole, &changed, now)
+    } else {
+        let lines = text::lines(now);
+        let moved: Option<Vec<Op>> = ops.iter().map(|op| moved(op, &lines, seen)).collect();
+        apply(now, &moved?, None, warnings).ok()
     };
     if recovered.is_some() {
         let warning = "the file changed since it was read; the edit was merged with that change";

@@ -44,12 +44,12 @@ pub(super) fn parse(patch: &str) -> Result<Vec<FilePatch>, Error> {
         if header.is_empty() {
             continue;
         }
-        let path = |prefix: &str| header.strip_prefix(prefix).map(|path| path.trim().to_owned());
-        let file = if let Some(path) = path("*** Add File: ") {
+        let name = |prefix: &str| header.strip_prefix(prefix).map(|path| path.trim().to_owned());
+        let file = if let Some(path) = name("*** Add File: ") {
             FilePatch::Create { path, text: added(&mut reader)?, mode: None, replaces: true }
-        } else if let Some(path) = path("*** Delete File: ") {
+        } else if let Some(path) = name("*** Delete File: ") {
             FilePatch::Delete { path, hunks: Vec::new() }
-        } else if let Some(path) = path("*** Update File: ") {
+        } else if let Some(path) = name("*** Update File: ") {
             update(path, &mut reader)?
         } else {
             let problem = format!(

@@ -50,13 +50,13 @@ impl Hunks {
     ) -> Result<Patched, Error> {
         let plain = || exact.replace("\r\n", "\n");
         match self {
-            Self::Unified(hunks) => match unified::apply(path, exact, hunks, warnings) {
-                Ok(new) => Ok(Patched::Exact(new)),
-                Err(_) => {
-                    let hunks = unified::plain(hunks);
-                    unified::apply(path, &plain(), &hunks, warnings).map(Patched::Plain)
+            Self::Unified(hunks) => {
+                if let Ok(new) = unified::apply(path, exact, hunks, warnings) {
+                    return Ok(Patched::Exact(new));
                 }
-            },
+                let hunks = unified::plain(hunks);
+                unified::apply(path, &plain(), &hunks, warnings).map(Patched::Plain)
+            }
             Self::Envelope(chunks) => envelope::apply(path, &plain(), chunks).map(Patched::Plain),
         }
     }
