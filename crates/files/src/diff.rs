@@ -1,7 +1,7 @@
 //! The difference between two texts, for people and models, and the merge of two changes.
 
-use std::fmt::Write as _;
 use similar::{Algorithm, ChangeTag, DiffOp, TextDiff, capture_diff_slices};
+use std::fmt::Write as _;
 
 use crate::text;
 
@@ -114,8 +114,12 @@ pub(crate) fn of_seen(path: &str, seen: &crate::seen::SeenFile, now: &str) -> St
     for (number, was) in seen.lines() {
         match lines.get(number - 1) {
             Some(is) if *is == was => {}
-            Some(is) => { let _ = write!(shown, "@@ line {number} @@\n-{was}\n+{is}\n"); },
-            None => { let _ = write!(shown, "@@ line {number} @@\n-{was}\n"); },
+            Some(is) => {
+                let _ = write!(shown, "@@ line {number} @@\n-{was}\n+{is}\n");
+            }
+            None => {
+                let _ = write!(shown, "@@ line {number} @@\n-{was}\n");
+            }
         }
     }
     if shown.is_empty() { "(only lines that were not shown)\n".to_owned() } else { shown }

@@ -50,6 +50,12 @@ pub trait Guard: Send + Sync {
     /// Asked before anything is read, listed, written or deleted, inside and outside the roots.
     fn access(&self, access: &Access<'_>) -> Decision;
 
+    /// Asked before a web page is fetched, where the session may fetch at all.
+    fn fetch(&self, url: &str) -> Decision {
+        let _ = url;
+        Decision::Allow
+    }
+
     /// Whether an entry below a walked directory may be named and searched. Asked for every entry,
     /// so it must be quick.
     fn may_see(&self, path: &Path) -> bool {

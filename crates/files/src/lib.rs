@@ -15,6 +15,7 @@ mod find;
 mod glob;
 mod guard;
 mod list;
+mod notebook;
 pub mod paths;
 mod read;
 pub mod render;
@@ -26,6 +27,8 @@ mod text;
 mod tree;
 mod undo;
 mod walk;
+#[cfg(feature = "web")]
+mod web;
 mod workspace;
 mod write;
 
@@ -36,8 +39,8 @@ pub use find::{FindAnswer, FindKind, FindRequest, FoundFile, find};
 pub use guard::{Access, AccessKind, Decision, Guard, InsideOnly, Place};
 pub use list::{Entry, EntryKind, ListAnswer, ListRequest, Order, list};
 pub use read::{
-    Content, LineStyle, MOST_BYTES, MOST_LINES, ReadAnswer, ReadRequest, TextLine, TextPage,
-    TextSource, read,
+    ArchiveEntry, ArchiveListing, Content, ImageContent, LineStyle, MOST_BYTES, MOST_LINES,
+    ReadAnswer, ReadRequest, TextLine, TextPage, TextSource, read,
 };
 pub use search::{FileMatches, MatchLine, SearchAnswer, SearchOutput, SearchRequest, search};
 pub use seen::Seen;
@@ -47,5 +50,7 @@ pub use undo::{
     Change, ChangeKind, ChangedFile, ChangesAnswer, ChangesRequest, Kept, UndoAnswer, UndoRequest,
     UndoStore, UndoWhat, UndoneFile, changes, undo,
 };
-pub use workspace::{Policy, Session, Workspace};
+#[cfg(feature = "web")]
+pub use web::WebPolicy;
+pub use workspace::{Policy, Resource, Resources, Session, Workspace};
 pub use write::{Overwrite, WriteAnswer, WriteRequest, write};

@@ -162,12 +162,56 @@ pub struct Session {
     pub(crate) guard: Arc<dyn Guard>,
     pub(crate) seen: Seen,
     pub(crate) undo: Option<UndoStore>,
+    pub(crate) resources: Option<Arc<dyn Resources>>,
+    #[cfg(feature = "web")]
+    pub(crate) web: Option<crate::web::Web>,
+}
+
+/// Something that a URL of the caller's own stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// This text.
+    Text(String),
+    /// The content of this file, wherever it lies.
+    File(PathBuf),
+}
+
+/// Resolves URLs of the caller's own, such as `artifact://3` or `umbo://jobs/…/output`.
+pub trait Resources: Send + Sync {
+    /// What a URL stands for; `None` for a scheme that is not known.
+    ///
+    /// # Errors
+    /// Why there is nothing, and what there would be.
+    fn resolve(&self, url: &str) -> Result<Option<Resource>, String>;
 }
 
 impl Session {
     /// A session that allows what lies inside the roots, and keeps nothing for undo.
     pub fn new(workspace: Workspace) -> Self {
-        Self { workspace, guard: Arc::new(InsideOnly), seen: Seen::default(), undo: None }
+        Self {
+            workspace,
+            guard: Arc::new(InsideOnly),
+            seen: Seen::default(),
+            undo: None,
+            resources: None,
+            #[cfg(feature = "web")]
+            web: None,
+        }
+    }
+
+    /// Knows URLs of the caller's own.
+    #[must_use]
+    pub fn with_resources(mut self, resources: Arc<dyn Resources>) -> Self {
+        self.resources = Some(resources);
+        self
+    }
+
+    /// May fetch web pages; without this, none are fetched.
+    #[cfg(feature = "web")]
+    #[must_use]
+    pub fn with_web(mut self, policy: crate::web::WebPolicy) -> Self {
+        self.web = Some(crate::web::Web::new(policy));
+        self
     }
 
     /// Lets somebody else decide.

@@ -10,7 +10,7 @@ use crate::change::FileChange;
 use crate::guard::AccessKind;
 use crate::paths::{Before, Target};
 use crate::text::{Document, Encoding, NotText};
-use crate::{Error, Session, diff};
+use crate::{Error, Session, diff, notebook};
 
 pub(super) struct Batch<'a> {
     session: &'a Session,
@@ -26,6 +26,8 @@ struct Loaded {
     old: String,
     /// `None` is deleted.
     new: Option<String>,
+    /// The JSON of a notebook, of which the texts are made.
+    notebook: Option<String>,
     /// The new text with its line endings, where the edit says which.
     exact: Option<String>,
     mode: Option<u32>,
@@ -188,7 +190,16 @@ impl<'a> Batch<'a> {
                 })?
             }
         };
-        let old = document.text();
+        // A notebook is edited as the text that `read` shows of it.
+        let notebook = match target.real.extension() {
+            Some(ending) if ending == "ipynb" && before.is_some() => Some(document.text()),
+            _ => None,
+        };
+        let old = match &notebook {
+            Some(json) => notebook::to_text(json)
+                .map_err(|problem| Error::Unreadable { path: target.shown.clone(), problem })?,
+            None => document.text(),
+        };
         let new = before.is_some().then(|| old.clone());
         let mode = before.as_ref().map(|before| before.mode);
         let moved_from = None;
@@ -198,6 +209,7 @@ impl<'a> Batch<'a> {
             document,
             old,
             new,
+            notebook,
             exact: None,
             mode,
             moved_from,
@@ -272,6 +284,7 @@ impl Loaded {
     fn exact_text(&self) -> String {
         match (&self.exact, &self.new) {
             (Some(exact), _) => exact.clone(),
+            _ if self.notebook.is_some() => self.current(),
             (None, Some(new)) if *new != self.old => new.clone(),
             _ => self.document.exact_text(),
         }
@@ -286,7 +299,13 @@ impl Loaded {
 
     fn bytes(&self) -> Result<Option<Vec<u8>>, Error> {
         let Some(new) = &self.new else { return Ok(None) };
+        let unreadable = |problem| Error::Unreadable { path: self.target.shown.clone(), problem };
         let bytes = match &self.exact {
+            _ if self.notebook.is_some() => {
+                let json = self.notebook.as_deref().unwrap_or_default();
+                let json = notebook::with_text(json, new).map_err(unreadable)?;
+                self.document.with_text(&json)
+            }
             Some(exact) => self.document.with_exact_text(exact),
             None => self.document.with_text(new),
         };

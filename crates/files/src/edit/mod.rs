@@ -7,8 +7,8 @@ mod hashline;
 mod patch;
 mod replace;
 
-use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
 
 use crate::undo::ChangeKind;
 use crate::{Call, Error, Session, change};
@@ -123,7 +123,9 @@ impl EditAnswer {
         let mut text: String = self.files.iter().map(|file| file.diff.as_str()).collect();
         if !self.warnings.is_empty() {
             text.push_str("\nWarnings:\n");
-            self.warnings.iter().for_each(|warning| { let _ = write!(text, "{warning}\n"); });
+            self.warnings.iter().for_each(|warning| {
+                let _ = write!(text, "{warning}\n");
+            });
         }
         text
     }

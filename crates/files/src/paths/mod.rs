@@ -22,6 +22,8 @@ use rustix::io::Errno;
 use crate::guard::{AccessKind, Place};
 use crate::{Call, Error, Session};
 
+#[cfg(any(feature = "databases", feature = "documents"))]
+pub(crate) use spelling::percent_decoded_text;
 pub use spelling::{escape_bytes, shown, unescape};
 pub(crate) use target::{Before, Target};
 
@@ -212,7 +214,7 @@ impl Session {
         }
     }
 
-    fn locate_exactly(&self, path: &Path) -> Result<Located, Error> {
+    pub(crate) fn locate_exactly(&self, path: &Path) -> Result<Located, Error> {
         let name = self.workspace.shown(path);
         match open_at(path) {
             Ok((fd, real, stat)) => {

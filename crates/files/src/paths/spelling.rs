@@ -125,6 +125,12 @@ fn without_shell_escapes(text: &str) -> String {
     plain
 }
 
+/// Text of a URL.
+#[cfg(any(feature = "databases", feature = "documents"))]
+pub(crate) fn percent_decoded_text(text: &str) -> String {
+    percent_decoded(text).to_string_lossy().into_owned()
+}
+
 /// The path of a `file://` URL.
 pub(super) fn percent_decoded(text: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(text.len());

@@ -1,19 +1,34 @@
 //! Reading: one path, with a selector, for whatever it leads to.
 
+#[cfg(feature = "archives")]
+mod archive;
+mod content;
+#[cfg(feature = "databases")]
+mod database;
+#[cfg(feature = "documents")]
+mod document;
+mod file;
 mod hex;
+#[cfg(feature = "images")]
+mod image;
 mod page;
+mod place;
+#[cfg(feature = "summary")]
+mod summary;
 mod text;
+mod url;
 
 use serde::{Deserialize, Serialize};
 
-use crate::guard::AccessKind;
 use crate::paths::{FoundBy, Located};
-use crate::select::{self, LineRange, Selector};
+use crate::select::{LineRange, Selector};
 use crate::tree::{self, TreeAnswer, TreeRequest};
 use crate::{Call, Error, Session};
 
+pub use content::{ArchiveEntry, ArchiveListing, ImageContent};
 pub(crate) use page::PageLimits;
 pub use page::{LineStyle, TextLine, TextPage, TextSource};
+use place::Place;
 
 /// The most lines of a page.
 pub const MOST_LINES: usize = 3000;
@@ -75,6 +90,10 @@ pub enum Content {
     Text(TextPage),
     /// A directory.
     Directory(TreeAnswer),
+    /// A directory in an archive.
+    Archive(ArchiveListing),
+    /// An image.
+    Image(ImageContent),
 }
 
 const CONTEXT_BEFORE: u64 = 1;
@@ -87,18 +106,16 @@ pub fn read(session: &Session, request: &ReadRequest, call: &Call) -> Result<Rea
             return Err(Error::bad(field, "0", "at least 1 is needed"));
         }
     }
-    let (located, selector) = find(session, &request.path, call)?;
-    let content = if located.is_directory() {
-        Content::Directory(directory(session, &located, request, selector, call)?)
+    if let Some(answer) = url::read(session, request, call)? {
+        return Ok(answer);
+    }
+    let place = Place::find(session, &request.path, call)?;
+    let content = if place.located.is_directory() {
+        Content::Directory(directory(session, &place.located, request, place.selector, call)?)
     } else {
-        let range = selector.lines.unwrap_or(LineRange { start: 1, end: None });
-        let limits = PageLimits { lines: request.max_lines, bytes: request.max_bytes };
-        if request.hex {
-            Content::Text(hex::page(&located, range, limits)?)
-        } else {
-            Content::Text(text::file(session, &located, request, selector, call)?)
-        }
+        file::content(session, request, &place, call)?
     };
+    let located = place.located;
     Ok(ReadAnswer {
         path: located.shown.clone(),
         size: located.size(),
@@ -108,15 +125,10 @@ pub fn read(session: &Session, request: &ReadRequest, call: &Call) -> Result<Rea
     })
 }
 
-/// A file may be called as if its name had a selector: the name as it is comes first.
-fn find(session: &Session, path: &str, call: &Call) -> Result<(Located, Selector), Error> {
-    match session.locate(path, AccessKind::Read) {
-        Ok(located) => return Ok((located, Selector::default())),
-        Err(Error::NotFound { .. }) => {}
-        Err(error) => return Err(error),
+impl ReadRequest {
+    fn limits(&self) -> PageLimits {
+        PageLimits { lines: self.max_lines, bytes: self.max_bytes }
     }
-    let (path, selector) = select::split(path)?;
-    Ok((session.locate_or_suffix(path, AccessKind::Read, call)?, selector))
 }
 
 fn directory(

@@ -103,8 +103,12 @@ impl TextPage {
             last = Some(line.number);
             match (style, &line.anchor) {
                 (LineStyle::Plain, _) => {}
-                (LineStyle::Anchors, Some(anchor)) => { let _ = write!(text, "{anchor}|"); },
-                _ => { let _ = write!(text, "{}|", line.number); },
+                (LineStyle::Anchors, Some(anchor)) => {
+                    let _ = write!(text, "{anchor}|");
+                }
+                _ => {
+                    let _ = write!(text, "{}|", line.number);
+                }
             }
             text.push_str(&line.text);
             text.push('\n');

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
+use std::path::Path;
 
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
@@ -11,6 +12,8 @@ use crate::anchor::Anchor;
 use crate::paths::Located;
 use crate::seen::SeenStamp;
 use crate::select::{LineRange, Selector};
+#[cfg(feature = "summary")]
+use crate::text::Document;
 use crate::text::{Encoding, HEAD_BYTES, detect};
 use crate::{Call, Error, Session};
 
@@ -35,7 +38,7 @@ pub(super) fn file(
         return Err(Error::Unreadable { path: located.shown.clone(), problem });
     };
     let range = widened(selector, request.context);
-    let limits = PageLimits { lines: request.max_lines, bytes: request.max_bytes };
+    let limits = request.limits();
     let size = located.size();
     let collected =
         decoded(file, encoding, |reader| collect(reader, size, range, limits, &call.stop))?;
@@ -152,9 +155,62 @@ pub(super) fn finish(
     for line in page.lines.iter_mut().filter(|line| page.clamped_lines.contains(&line.number)) {
         line.anchor = None;
     }
+    masked(session, &located.real, page)
+}
+
+/// What the reader gets.
+pub(super) fn masked(session: &Session, path: &Path, mut page: TextPage) -> TextPage {
     let texts = page.lines.iter_mut().map(|line| std::mem::take(&mut line.text)).collect();
-    for (line, text) in page.lines.iter_mut().zip(session.mask(&located.real, texts)) {
+    for (line, text) in page.lines.iter_mut().zip(session.mask(path, texts)) {
         line.text = text;
     }
     page
+}
+
+/// The lines of source code that a summary shows.
+#[cfg(feature = "summary")]
+pub(super) fn summary(
+    session: &Session,
+    located: &Located,
+    document: &Document,
+    folds: &[LineRange],
+    limits: PageLimits,
+) -> TextPage {
+    let text = document.text();
+    let all = crate::text::lines(&text);
+    let is_folded = |number: u64| {
+        folds.iter().any(|fold| fold.start <= number && fold.end.is_none_or(|end| number <= end))
+    };
+    let (mut lines, mut bytes, mut next) = (Vec::new(), 0, None);
+    for (number, line) in (1u64..).zip(&all).filter(|(number, _)| !is_folded(*number)) {
+        bytes += line.len() + 1;
+        if !lines.is_empty() && (lines.len() >= limits.lines || bytes > limits.bytes) {
+            next = Some(number);
+            break;
+        }
+        lines.push((number, (*line).to_owned()));
+    }
+    let collected = Collected {
+        lines,
+        total: Some(all.len() as u64),
+        next,
+        final_newline: Some(text.ends_with('\n')),
+        clamped: Vec::new(),
+        has_crlf: false,
+        has_lf: false,
+        has_legacy: false,
+    };
+    remember(session, located, &collected, SeenStamp::of(&located.stat));
+    let range = LineRange { start: 1, end: None };
+    let mut page = page(collected, TextSource::File, document.encoding, range);
+    page.line_ending = document.line_ending();
+    page.folded = folds.to_vec();
+    let count: u64 = folds.iter().map(|fold| fold.end.map_or(0, |end| end + 1 - fold.start)).sum();
+    let path = &located.shown;
+    page.notes.push(format!(
+        "[{count} lines across {} elided regions; read {path}:raw or a line range like {path}:1-9999 \
+         for verbatim content]",
+        folds.len()
+    ));
+    finish(session, located, page, false)
 }

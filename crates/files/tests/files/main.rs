@@ -2,6 +2,7 @@
 
 mod edit;
 mod find;
+mod formats;
 mod list;
 mod oracle;
 mod paths;
@@ -9,6 +10,7 @@ mod properties;
 mod read;
 mod search;
 mod undo;
+mod url;
 mod write;
 
 use std::fs;

@@ -246,11 +246,30 @@ proptest! {
         }
     }
 
-    /// What we merge, `git merge-file` merges without conflict to the same text.
+    /// What we merge, `git merge-file` merges without conflict to the same text. Every line is
+    /// different, so that there is one way to see what changed.
     #[test]
-    fn a_stale_edit_is_merged_as_git_does((base, theirs) in texts(), at in any::<prop::sample::Index>()) {
+    fn a_stale_edit_is_merged_as_git_does(
+        lines in 1..25usize,
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), 0..3u8), 1..5),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let base: String = (0..lines).map(|number| format!("line {number}\n")).collect();
+        let mut theirs: Vec<String> = base.lines().map(str::to_owned).collect();
+        for (number, (at, kind)) in changes.into_iter().enumerate() {
+            let at = at.index(theirs.len() + 1);
+            match kind {
+                0 => theirs.insert(at, format!("their {number}")),
+                1 if at < theirs.len() => {
+                    theirs.remove(at);
+                }
+                _ if at < theirs.len() => theirs[at] = format!("their {number}"),
+                _ => theirs.push(format!("their {number}")),
+            }
+        }
+        let theirs: String = theirs.iter().map(|line| format!("{line}\n")).collect();
         let count = base.lines().count();
-        prop_assume!(count > 0 && base.ends_with('\n') && theirs.ends_with('\n'));
+        prop_assume!(!theirs.is_empty());
         let line = at.index(count);
         let mut ours: Vec<&str> = base.lines().collect();
         ours[line] = "our own line";

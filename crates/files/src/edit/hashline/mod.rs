@@ -4,11 +4,11 @@ mod apply;
 mod parse;
 mod recover;
 
-use std::fmt::Write as _;
 use crate::Error;
 use crate::anchor::Anchor;
 use crate::seen::SeenFile;
 use crate::text;
+use std::fmt::Write as _;
 
 use apply::Misfit;
 pub(super) use parse::{Op, OpKind, Position, parse};
