@@ -33,7 +33,8 @@ cargo xtask VERB
   bench command        reading everyday commands
   bench gate           deciding about them, and what asking and recording cost
   bench recipes        finding the tasks of 200 packages
-  fuzz TARGET [SECONDS]   any bytes at command_read, rulefile, schema or view (60)
+  bench files          searching and finding beside `rg` and `fd`, listing and reading beside a shell
+  fuzz TARGET [SECONDS]   any bytes at a target; without one, their names (60)
   soak [N]             short commands, each checked byte for byte (100000)
 
 bench and soak take --state DIR for where their jobs are kept; else in the directory for
@@ -63,6 +64,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "view"] => bench::example("umbo-view", "throughput"),
         ["bench", "command"] => bench::example("umbo-command", "measure"),
         ["bench", "gate"] => bench::example("umbo-tools", "gate"),
+        ["bench", "files"] => bench::example("umbo-files", "beside"),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection"),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["soak", rest @ ..] => soak::run(rest),

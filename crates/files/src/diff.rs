@@ -14,7 +14,7 @@ pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
     let mut shown: String = lines.by_ref().take(MOST_LINES).collect();
     let left = lines.count();
     if left > 0 {
-        let _ = write!(shown, "… {left} more lines of difference\n");
+        let _ = writeln!(shown, "… {left} more lines of difference");
     }
     shown
 }
@@ -115,10 +115,10 @@ pub(crate) fn of_seen(path: &str, seen: &crate::seen::SeenFile, now: &str) -> St
         match lines.get(number - 1) {
             Some(is) if *is == was => {}
             Some(is) => {
-                let _ = write!(shown, "@@ line {number} @@\n-{was}\n+{is}\n");
+                let _ = writeln!(shown, "@@ line {number} @@\n-{was}\n+{is}");
             }
             None => {
-                let _ = write!(shown, "@@ line {number} @@\n-{was}\n");
+                let _ = writeln!(shown, "@@ line {number} @@\n-{was}");
             }
         }
     }

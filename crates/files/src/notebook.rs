@@ -54,7 +54,7 @@ fn parse(json: &str) -> Result<Notebook<'_>, Problem> {
     Ok(notebook)
 }
 
-fn cell<'a>(raw: &'a RawValue) -> Result<Cell<'a>, Problem> {
+fn cell(raw: &RawValue) -> Result<Cell<'_>, Problem> {
     serde_json::from_str(raw.get()).map_err(|e| format!("a cell of it cannot be read: {e}"))
 }
 

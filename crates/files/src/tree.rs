@@ -195,6 +195,6 @@ fn push_level(text: &mut String, nodes: &[TreeNode], left_out: usize, depth: usi
         push_level(text, &node.children, node.left_out.unwrap_or_default(), depth + 1);
     }
     if left_out > 0 {
-        let _ = write!(text, "{indent}… {left_out} more\n");
+        let _ = writeln!(text, "{indent}… {left_out} more");
     }
 }

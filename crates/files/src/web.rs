@@ -181,10 +181,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         | [0, 0, 0, 0, 0xffff, 0, ..]
         | [0x64, 0xff9b, 0, 0, 0, 0, ..] => inner(high, low),
         [0x2002, high, low, ..] => inner(high, low),
-        [0x64, 0xff9b, 1, ..]
-        | [0x2001, 0x0db8, ..]
-        | [0x2001, 0..=0x01ff, ..]
-        | [0x100, 0, 0, 0, ..] => false,
+        // For documentation, and for tunnels and tests.
+        [0x2001, 0x0db8 | 0..=0x01ff, ..] => false,
         // Of the rest only 2000::/3 is given out.
         [first, ..] => (0x2000..0x4000).contains(&first),
     }

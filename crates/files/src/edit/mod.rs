@@ -124,7 +124,7 @@ impl EditAnswer {
         if !self.warnings.is_empty() {
             text.push_str("\nWarnings:\n");
             self.warnings.iter().for_each(|warning| {
-                let _ = write!(text, "{warning}\n");
+                let _ = writeln!(text, "{warning}");
             });
         }
         text

@@ -1,4 +1,4 @@
-//! SQLite files: tables, schemas, rows and queries. The file is opened so that nothing can be written,
+//! `SQLite` files: tables, schemas, rows and queries. The file is opened so that nothing can be written,
 //! statements of the caller may only read it, and a deadline ends them.
 
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ const TABLE_WIDTH: usize = 120;
 const LONGEST_VALUE_BYTES: i32 = 1 << 20;
 const QUERY_TIME: Duration = Duration::from_secs(10);
 const BUSY_TIME: Duration = Duration::from_secs(3);
-/// Steps of SQLite's machine between looks at the deadline.
+/// Steps of the database's machine between looks at the deadline.
 const STEPS: i32 = 1000;
 
 /// Whether a name is that of a database.
@@ -295,10 +295,10 @@ impl Answerer<'_> {
             let count = self.connection.query_row(&sql, [], |row| row.get::<_, i64>(0));
             let count =
                 count.map_or_else(|error| error.to_string(), |count| format!("{count} rows"));
-            let _ = write!(text, "{name} ({count})\n");
+            let _ = writeln!(text, "{name} ({count})");
         }
         if names.len() > MOST_TABLES {
-            let _ = write!(text, "… {} more\n", names.len() - MOST_TABLES);
+            let _ = writeln!(text, "… {} more", names.len() - MOST_TABLES);
         }
         if names.is_empty() {
             text.push_str("(no tables)\n");
@@ -354,7 +354,7 @@ impl Answerer<'_> {
         };
         let mut text = String::new();
         for (at, column) in columns.iter().enumerate().take(row.as_ref().column_count()) {
-            let _ = write!(text, "{column}: {}\n", value(row, at)?);
+            let _ = writeln!(text, "{column}: {}", value(row, at)?);
         }
         Ok(text)
     }
@@ -367,7 +367,7 @@ impl Answerer<'_> {
             let problem = "one statement that only reads is needed, without parameters";
             return Err(Problem::Bad(Error::bad("q", sql, problem)));
         }
-        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut table = vec![names];
         let mut rows = statement.query([])?;
         let mut left_out = false;
@@ -382,7 +382,7 @@ impl Answerer<'_> {
         }
         let mut text = render(&table);
         if left_out {
-            let _ = write!(text, "… more than {MOST_ROWS} rows; use limit and offset\n");
+            let _ = writeln!(text, "… more than {MOST_ROWS} rows; use limit and offset");
         }
         Ok(text)
     }

@@ -206,10 +206,10 @@ impl Writer<'_> {
             {
                 self.prefix = "#".repeat(usize::clamp(level, 1, 6)) + " ";
             } else if style == "Title" {
-                self.prefix = "# ".to_owned();
+                "# ".clone_into(&mut self.prefix);
             }
         } else if name == "numPr" || name == "list-item" {
-            self.prefix = "- ".to_owned();
+            "- ".clone_into(&mut self.prefix);
         } else if (name == "tab" || name == "s") && self.open > 0 {
             self.line.push(' ');
         } else if (name == "br" || name == "line-break") && self.open > 0 {

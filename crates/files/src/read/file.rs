@@ -84,7 +84,8 @@ impl Reading<'_> {
             let image = super::image::show(&bytes).map_err(|problem| self.unreadable(problem))?;
             return Ok(Some(Content::Image(image)));
         }
-        if name.ends_with(".ipynb") && !head.is_empty() {
+        let is_notebook = self.located.real.extension().is_some_and(|own| own == "ipynb");
+        if is_notebook && !head.is_empty() {
             return self.notebook().map(Some);
         }
         #[cfg(feature = "documents")]

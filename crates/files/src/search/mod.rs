@@ -342,7 +342,7 @@ impl SearchAnswer {
             if at > 0 {
                 text.push('\n');
             }
-            let _ = write!(text, "# {}\n", file.path);
+            let _ = writeln!(text, "# {}", file.path);
             let mut last = None;
             for line in &file.lines {
                 if last.is_some_and(|last| line.number > last + 1) {
@@ -350,7 +350,7 @@ impl SearchAnswer {
                 }
                 last = Some(line.number);
                 let mark = if line.is_match { '*' } else { ' ' };
-                let _ = write!(text, "{mark}{}|{}\n", line.anchor, line.text);
+                let _ = writeln!(text, "{mark}{}|{}", line.anchor, line.text);
             }
         }
         text

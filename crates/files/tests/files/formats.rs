@@ -106,7 +106,7 @@ fn a_database_is_read_by_table_row_and_query() {
     let query = "SELECT sum(n), max(n) FROM many WHERE n % 7 = 3";
     let (_, expected) = run(project.root(), "sqlite3", &["shop.db", query], b"");
     let ours = plain(&project, &format!("shop.db?q={}", query.replace('%', "%25")));
-    let last = ours.lines().last().unwrap().replace(" ", "");
+    let last = ours.lines().last().unwrap().replace(' ', "");
     assert_eq!(last, String::from_utf8(expected).unwrap().trim());
     assert!(matches!(project.read("shop.db:none"), Err(Error::NotFound { .. })));
     assert!(matches!(project.read("shop.db:users:99"), Err(Error::NotFound { .. })));
@@ -268,7 +268,7 @@ fn images_are_shown_within_the_caps() {
     assert_eq!((blue.mime_type.as_str(), blue.original), ("image/png", (64, 32)));
     // Noise cannot be compressed, so it must become smaller.
     let mut state = 1u32;
-    let mut noise = format!("BM").into_bytes();
+    let mut noise = b"BM".to_vec();
     let (width, height) = (1800u32, 900u32);
     noise.extend((54 + width * height * 3).to_le_bytes());
     noise.extend([0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0]);

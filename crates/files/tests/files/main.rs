@@ -1,5 +1,18 @@
 //! The crate from outside: real files, real programs beside it.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "only functions marked as tests are known to be tests"
+)]
+#![allow(
+    clippy::format_collect,
+    clippy::format_push_string,
+    clippy::items_after_statements,
+    clippy::needless_range_loop,
+    reason = "texts and models are made the simplest way"
+)]
+
 mod edit;
 mod find;
 mod formats;

@@ -142,7 +142,7 @@ fn objects(kept: &Kept) -> Vec<std::path::PathBuf> {
 fn age_objects(kept: &Kept) {
     for path in objects(kept) {
         let file = fs::File::options().write(true).open(path).unwrap();
-        file.set_modified(SystemTime::now() - Duration::from_secs(7200)).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_hours(2)).unwrap();
     }
 }
 

@@ -54,7 +54,7 @@ fn context(lines: &[&str], stale: &[usize]) -> String {
         }
         last = number;
         let mark = if stale.contains(&number) { '*' } else { ' ' };
-        let _ = write!(shown, "{mark}{}|{line}\n", Anchor::new(number, line));
+        let _ = writeln!(shown, "{mark}{}|{line}", Anchor::new(number, line));
     }
     shown
 }
