@@ -32,7 +32,7 @@ fn main() {
         compare(&format!("search {pattern:?}"), ours, || run(&root, "rg", &flags));
     }
     let fd = if has("fd") { "fd" } else { "fdfind" };
-    for glob in ["*.rs", "*", "no_such_file"] {
+    for glob in ["*.rs", "*", "no_such_file*"] {
         let paths = vec![glob.to_owned()];
         let request = FindRequest { paths, timeout_ms: 60_000, ..FindRequest::default() };
         let ours = || {
@@ -40,7 +40,7 @@ fn main() {
         };
         let flags = ["--hidden", "--exclude", ".git", "--type", "f", "--glob", glob];
         compare(&format!("find {glob:?}, newest first; fd unsorted"), ours, || {
-            run(&root, fd, &flags)
+            run(&root, fd, &flags);
         });
         // What fd itself does to look at every file's time.
         let flags = [

@@ -2,14 +2,18 @@
 
 use std::io::Read;
 
-use super::page::{TextPage, TextSource};
+#[cfg(feature = "summary")]
+use super::page::TextPage;
+use super::page::TextSource;
 use super::place::{Inner, Place};
 use super::{Content, ReadRequest, hex, text, widened};
 use crate::notebook;
 use crate::paths::Located;
 use crate::seen::SeenStamp;
 use crate::select::{LineRange, Selector};
-use crate::text::{Document, HEAD_BYTES};
+#[cfg(any(feature = "archives", feature = "summary"))]
+use crate::text::Document;
+use crate::text::HEAD_BYTES;
 use crate::{Call, Error, Session};
 
 /// Notebooks have images in them.
@@ -68,6 +72,7 @@ struct Reading<'a> {
 impl Reading<'_> {
     /// What a file is that is not just text; `None` if it is.
     fn special(&self) -> Result<Option<Content>, Error> {
+        #[cfg(any(feature = "archives", feature = "databases", feature = "documents"))]
         let name = self.located.real.to_string_lossy().to_ascii_lowercase();
         #[cfg(feature = "archives")]
         if super::archive::is_archive(&name) {
@@ -99,7 +104,6 @@ impl Reading<'_> {
         if let Some(page) = self.summary()? {
             return Ok(Some(Content::Text(page)));
         }
-        let _ = head;
         Ok(None)
     }
 

@@ -9,7 +9,11 @@
     clippy::format_collect,
     clippy::format_push_string,
     clippy::items_after_statements,
+    clippy::default_trait_access,
+    clippy::needless_for_each,
+    clippy::needless_pass_by_value,
     clippy::needless_range_loop,
+    clippy::semicolon_if_nothing_returned,
     reason = "texts and models are made the simplest way"
 )]
 
@@ -38,7 +42,7 @@ use umbo_files::{
 
 /// A project in a directory of its own, and a caller of it.
 struct Project {
-    directory: TempDir,
+    _directory: TempDir,
     session: Session,
 }
 
@@ -46,14 +50,14 @@ impl Project {
     fn new() -> Self {
         let directory = TempDir::new().unwrap();
         let session = Session::new(Workspace::new(directory.path()).unwrap());
-        Self { directory, session }
+        Self { _directory: directory, session }
     }
 
     /// The same with another session.
     fn with(make: impl FnOnce(Workspace) -> Session) -> Self {
         let directory = TempDir::new().unwrap();
         let session = make(Workspace::new(directory.path()).unwrap());
-        Self { directory, session }
+        Self { _directory: directory, session }
     }
 
     fn root(&self) -> &Path {

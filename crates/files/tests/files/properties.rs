@@ -23,6 +23,9 @@ fn file() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// A way to apply an edit.
+type Apply = fn(&Project, &str) -> Result<umbo_files::EditAnswer, umbo_files::Error>;
+
 #[derive(Clone, Debug)]
 enum Op {
     After(usize, Vec<String>),
@@ -211,5 +214,34 @@ proptest! {
         whole.sort();
         pages.sort();
         prop_assert_eq!(pages, whole);
+    }
+
+    /// Lines that look like edits, in any order: understood or refused by a line of theirs.
+    #[test]
+    fn any_edit_is_understood_or_refused(lines in proptest::collection::vec(prop_oneof![
+        Just("*** Begin Patch".to_owned()), Just("*** End Patch".to_owned()), Just("*** Abort".to_owned()),
+        Just("*** End of File".to_owned()), Just("@@".to_owned()), Just("\\ No newline at end of file".to_owned()),
+        "@@ [a-z]{0,3}", "[+<=-] [0-9]{1,2}[a-z]{2}(\\.\\.[0-9]{1,2}[a-z]{2})?", "[+<] (BOF|EOF)", "~.{0,5}",
+        "\\*\\*\\* (Add|Delete|Update) File: [a-z]{0,2}", "\\*\\*\\* Move to: [a-z]?", "[ +-].{0,4}",
+        "(---|\\+\\+\\+) (a/|b/)?[a-z]{0,2}", "@@ -[0-9](,[0-9])? \\+[0-9](,[0-9])? @@.?",
+        "diff --git a/[a-z] b/[a-z]", "(rename (from|to)|new file mode|deleted file mode) .{0,6}", ".{0,6}",
+    ], 0..14), ending in prop_oneof![Just("\n"), Just("\r\n")]) {
+        let text = lines.join(ending);
+        let project = Project::new();
+        project.put("a", "one\ntwo\n");
+        let forms: [Apply; 2] = [Project::hashline, Project::patch];
+        for apply in forms {
+            let before = project.snapshot();
+            match apply(&project, &text) {
+                Ok(answer) => {
+                    prop_assert!(!answer.files.is_empty());
+                    prop_assert_ne!(project.snapshot(), before);
+                    continue;
+                }
+                Err(umbo_files::Error::BadEdit { line, .. }) => prop_assert!(line <= lines.len() + 1),
+                Err(_) => {}
+            }
+            prop_assert_eq!(project.snapshot(), before);
+        }
     }
 }
