@@ -125,6 +125,10 @@ impl Reading<'_> {
         Ok(Content::Text(text::finish(self.session, self.located, page, self.selector.raw)))
     }
 
+    #[cfg_attr(
+        not(any(feature = "archives", feature = "databases")),
+        expect(clippy::unused_self, reason = "without them nothing has an inside")
+    )]
     fn inside(&self, inner: &Inner) -> Result<Content, Error> {
         match *inner {
             #[cfg(feature = "archives")]
