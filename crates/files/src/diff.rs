@@ -50,15 +50,10 @@ struct Hunk<'a> {
 
 /// Both changes of a text together, or `None` if they touch.
 pub(crate) fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
-    // Which of the two the last line's end is taken from is clear only if one changed it.
-    let split =
-        |text: &str| -> Vec<String> { text.split_inclusive('\n').map(str::to_owned).collect() };
-    let (base, ours, theirs) = (split(base), split(ours), split(theirs));
-    let view = |lines: &'_ [String]| -> Vec<String> { lines.to_vec() };
-    let (base, ours, theirs) = (view(&base), view(&ours), view(&theirs));
-    let base: Vec<&str> = base.iter().map(String::as_str).collect();
-    let ours: Vec<&str> = ours.iter().map(String::as_str).collect();
-    let theirs: Vec<&str> = theirs.iter().map(String::as_str).collect();
+    // A line and its end are one: a line break that one side adds or removes is a change too.
+    let base: Vec<&str> = base.split_inclusive('\n').collect();
+    let ours: Vec<&str> = ours.split_inclusive('\n').collect();
+    let theirs: Vec<&str> = theirs.split_inclusive('\n').collect();
     let mut hunks = hunks(&base, &ours);
     let other = self::hunks(&base, &theirs);
     let touches = |a: &Hunk<'_>, b: &Hunk<'_>| a.start <= b.end && b.start <= a.end;
