@@ -50,12 +50,24 @@ enum Cut {
     BeforeValue,
 }
 
-const TARGETS: [Target; 4] = [
+const TARGETS: [Target; 6] = [
     Target {
         name: "command_read",
         seeds: ("crates/command/corpus/", ".txt"),
         cut: Cut::Lines,
         longest: 2048,
+    },
+    Target {
+        name: "files_edit",
+        seeds: ("crates/files/fixtures/edits/", ".txt"),
+        cut: Cut::Whole,
+        longest: 2048,
+    },
+    Target {
+        name: "files_select",
+        seeds: ("crates/files/fixtures/selectors", ".txt"),
+        cut: Cut::Lines,
+        longest: 256,
     },
     Target {
         name: "rulefile",

@@ -35,6 +35,7 @@ cargo xtask VERB
   bench command        reading everyday commands
   bench gate           deciding about them, and what asking and recording cost
   bench recipes        finding the tasks of 200 packages
+  bench files          searching and finding beside `rg` and `fd`, listing and reading beside a shell
   fuzz TARGET|all [SECONDS]   any bytes at what reads them (60)
   oracle NAME          the runtime behind a dialect (meerkat) beside umbo, on the same calls
   soak [MINUTES]       jobs of all kinds while every kind of process is killed and the disk fills
@@ -70,6 +71,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "view", "--corpus", rest @ ..] => bench::example("umbo-view", "corpus", rest),
         ["bench", "command"] => bench::example("umbo-command", "measure", &[]),
         ["bench", "gate"] => bench::example("umbo-tools", "gate", &[]),
+        ["bench", "files"] => bench::example("umbo-files", "beside", &[]),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection", &[]),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["oracle", rest @ ..] => oracle::run(rest),

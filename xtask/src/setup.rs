@@ -13,7 +13,17 @@ use crate::workspace::{display, execute, has_program, root, say};
 /// The variable by which tests find what was installed here.
 pub(crate) const VARIABLE: &str = "UMBO_TEST_TOOLS";
 
-const PACKAGES: [&str; 2] = ["zsh", "fish"];
+/// Programs, and the packages that bring them. Shells, and what the file tools are held against.
+const PACKAGES: [(&str, &str); 8] = [
+    ("zsh", "zsh"),
+    ("fish", "fish"),
+    ("rg", "ripgrep"),
+    ("fdfind", "fd-find"),
+    ("jq", "jq"),
+    ("sqlite3", "sqlite3"),
+    ("xxd", "xxd"),
+    ("zip", "zip"),
+];
 const NUSHELL: &str = "nushell@0.115.1";
 /// The official client of the Model Context Protocol for Python.
 const PYTHON_CLIENT: &str = "mcp==2.3.0";
@@ -43,7 +53,11 @@ pub(crate) fn run() -> Done {
 }
 
 fn packages() -> Done {
-    let missing: Vec<&str> = PACKAGES.into_iter().filter(|name| !has_program(name)).collect();
+    let missing: Vec<&str> = PACKAGES
+        .into_iter()
+        .filter(|(program, _)| !has_program(program))
+        .map(|(_, package)| package)
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }
