@@ -124,6 +124,7 @@ fn conversation(request: &Request, messages: &[Message], mark: Option<&Value>) -
             }
         };
         match wire.last_mut() {
+            _ if blocks.is_empty() => {}
             // All results of one turn, and what the user then says, are one message.
             Some((last, content)) if *last == role => content.extend(blocks),
             _ => wire.push((role, blocks)),

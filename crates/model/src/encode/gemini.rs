@@ -95,6 +95,7 @@ fn conversation(request: &Request, messages: &[Message]) -> Vec<Value> {
             }
         };
         match wire.last_mut() {
+            _ if new.is_empty() => {}
             Some((last, parts)) if *last == role => parts.extend(new),
             _ => wire.push((role, new)),
         }
