@@ -37,12 +37,36 @@ enum Cut {
     BeforeValue,
 }
 
-const TARGETS: [Target; 4] = [
+const TARGETS: [Target; 8] = [
     Target {
         name: "command_read",
         seeds: ("crates/command/corpus/", ".txt"),
         cut: Cut::Lines,
         longest: 2048,
+    },
+    Target {
+        name: "model_anthropic",
+        seeds: ("crates/model/fixtures/anthropic", ".txt"),
+        cut: Cut::Whole,
+        longest: 8192,
+    },
+    Target {
+        name: "model_chat",
+        seeds: ("crates/model/fixtures/chat", ".txt"),
+        cut: Cut::Whole,
+        longest: 8192,
+    },
+    Target {
+        name: "model_gemini",
+        seeds: ("crates/model/fixtures/gemini", ".txt"),
+        cut: Cut::Whole,
+        longest: 8192,
+    },
+    Target {
+        name: "model_responses",
+        seeds: ("crates/model/fixtures/responses", ".txt"),
+        cut: Cut::Whole,
+        longest: 8192,
     },
     Target {
         name: "rulefile",

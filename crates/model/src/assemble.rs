@@ -61,7 +61,8 @@ impl Assembler {
 
     /// The text for the user so far.
     pub fn text(&self) -> String {
-        let texts = self.blocks.iter().filter(|block| matches!(block.start, BlockStart::Text { .. }));
+        let texts =
+            self.blocks.iter().filter(|block| matches!(block.start, BlockStart::Text { .. }));
         texts.map(|block| block.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 

@@ -80,8 +80,11 @@ impl Catalogue {
         let mut catalogue = Self::default();
         for row in table.models {
             for api in apis(&row.provider) {
-                let quirks =
-                    if *api == WireFormat::Chat { ChatQuirks::openai() } else { ChatQuirks::default() };
+                let quirks = if *api == WireFormat::Chat {
+                    ChatQuirks::openai()
+                } else {
+                    ChatQuirks::default()
+                };
                 let model = Model {
                     provider: api.word().to_owned(),
                     id: row.id.clone(),

@@ -1,7 +1,7 @@
 //! HTTPS between encoders and decoders.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fmt, str};
 
@@ -81,7 +81,8 @@ impl Endpoint {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut put = |name: &str, value: &str| -> Result<(), Failure> {
             let wrong = || {
-                let what = format!("header {name:?} has a name or a value that HTTP does not allow");
+                let what =
+                    format!("header {name:?} has a name or a value that HTTP does not allow");
                 Failure::new(FailureClass::InvalidRequest, what)
             };
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
@@ -122,7 +123,7 @@ impl Default for ClientOptions {
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(30),
-            idle_timeout: Duration::from_secs(300),
+            idle_timeout: Duration::from_mins(5),
             proxy: None,
         }
     }
@@ -174,7 +175,11 @@ impl Client {
 
     /// Sends a request and gives the events of its answer, of which the last is an end or an error.
     /// Dropping the stream ends the request at once. Must be called inside a tokio runtime.
-    pub fn stream(&self, endpoint: &Endpoint, request: &Request) -> Result<EventStream, EncodeError> {
+    pub fn stream(
+        &self,
+        endpoint: &Endpoint,
+        request: &Request,
+    ) -> Result<EventStream, EncodeError> {
         let body = encode(request)?;
         let (writer, reader) = event_buffer();
         let call = Call {
@@ -240,7 +245,9 @@ impl Call {
         let request = self.http.post(&self.url).headers(self.headers?).body(self.body);
         let idle = self.idle_timeout;
         let mut response = match tokio::time::timeout(idle, request.send()).await {
-            Ok(response) => response.map_err(|error| broken("could not reach the model", &error))?,
+            Ok(response) => {
+                response.map_err(|error| broken("could not reach the model", &error))?
+            }
             Err(_) => return Err(silent(idle)),
         };
         let status = response.status().as_u16();
@@ -302,7 +309,8 @@ fn broken(what: &str, error: &reqwest::Error) -> Failure {
         message = format!("{message}: {error}");
         cause = error.source();
     }
-    let class = if error.is_builder() { FailureClass::InvalidRequest } else { FailureClass::Transient };
+    let class =
+        if error.is_builder() { FailureClass::InvalidRequest } else { FailureClass::Transient };
     Failure::new(class, message)
 }
 

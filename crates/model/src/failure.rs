@@ -87,7 +87,14 @@ impl Failure {
         let kinds = [word("code"), word("status"), word("type")];
         let class = classify(status, &kinds, &message);
         let retry_after = retry_delay(error).or_else(|| said_delay(&message));
-        Self { class, status, code: code.map(str::to_owned), retry_after, message, should_retry: None }
+        Self {
+            class,
+            status,
+            code: code.map(str::to_owned),
+            retry_after,
+            message,
+            should_retry: None,
+        }
     }
 }
 
@@ -114,7 +121,9 @@ pub fn failure_from_response<'a>(
             let words = match text.trim() {
                 "" => format!("HTTP status {status} without a body"),
                 _ if is_page => format!("HTTP status {status} with a web page: a gateway answered"),
-                some => format!("HTTP status {status}: {}", some.chars().take(300).collect::<String>()),
+                some => {
+                    format!("HTTP status {status}: {}", some.chars().take(300).collect::<String>())
+                }
             };
             let class = classify(Some(status), &[], &text);
             let retry_after = said_delay(&text);
@@ -145,8 +154,13 @@ const QUOTA_CODES: [&str; 6] = [
     "billing_hard_limit_reached",
     "insufficient_credits",
 ];
-const RATE_CODES: [&str; 5] =
-    ["rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "too_many_requests", "tokens"];
+const RATE_CODES: [&str; 5] = [
+    "rate_limit_error",
+    "rate_limit_exceeded",
+    "resource_exhausted",
+    "too_many_requests",
+    "tokens",
+];
 const OVERLOADED_CODES: [&str; 5] =
     ["overloaded_error", "server_is_overloaded", "slow_down", "unavailable", "overloaded"];
 const AUTH_CODES: [&str; 5] = [
@@ -195,8 +209,12 @@ const OVERFLOW_WORDS: [(&str, &str); 18] = [
 ];
 
 const RATE_WORDS: [&str; 4] = ["rate limit", "rate-limit", "too many requests", "throttl"];
-const QUOTA_WORDS: [&str; 4] =
-    ["credit balance is too low", "spend limit", "usage limits. you will regain", "insufficient credits"];
+const QUOTA_WORDS: [&str; 4] = [
+    "credit balance is too low",
+    "spend limit",
+    "usage limits. you will regain",
+    "insufficient credits",
+];
 
 fn classify(status: Option<u16>, kinds: &[Option<&str>], message: &str) -> FailureClass {
     let kinds: Vec<String> = kinds.iter().flatten().map(|kind| kind.to_ascii_lowercase()).collect();
@@ -377,7 +395,8 @@ mod tests {
 
     #[test]
     fn a_header_of_the_vendor_decides_whether_to_try_again() {
-        let header = |value: &'static str| move |name: &str| (name == "x-should-retry").then_some(value);
+        let header =
+            |value: &'static str| move |name: &str| (name == "x-should-retry").then_some(value);
         let now = SystemTime::UNIX_EPOCH;
         assert!(!failure_from_response(500, header("false"), b"", now).is_retryable());
         assert!(failure_from_response(400, header("true"), b"", now).is_retryable());

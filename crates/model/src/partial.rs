@@ -62,10 +62,9 @@ impl Scan {
         match self.escape {
             Some(start) if at == start + 1 && byte != b'u' => self.escape = None,
             Some(start) if at == start + 5 => self.escape = None,
-            Some(_) => {}
             None if byte == b'\\' => self.escape = Some(at),
             None if byte == b'"' => self.in_string = false,
-            None => {}
+            _ => {}
         }
     }
 

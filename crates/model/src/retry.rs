@@ -23,7 +23,7 @@ impl Default for RetryPolicy {
             retries: 5,
             first: Duration::from_secs(1),
             longest: Duration::from_secs(30),
-            longest_asked: Duration::from_secs(120),
+            longest_asked: Duration::from_mins(2),
         }
     }
 }
@@ -75,7 +75,7 @@ mod tests {
         let mut failure = Failure::new(FailureClass::RateLimit, "slow down");
         failure.retry_after = Some(Duration::from_secs(77));
         assert_eq!(policy.wait(0, &failure, 0.7), Some(Duration::from_secs(77)));
-        failure.retry_after = Some(Duration::from_secs(3600));
+        failure.retry_after = Some(Duration::from_hours(1));
         assert_eq!(policy.wait(0, &failure, 0.7), None);
     }
 

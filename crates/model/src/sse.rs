@@ -36,8 +36,7 @@ pub struct SseSplitter {
     after_cr: bool,
     has_begun: bool,
     name: Option<String>,
-    data: String,
-    has_data: bool,
+    data: Option<String>,
     is_dead: bool,
 }
 
@@ -115,14 +114,18 @@ impl SseSplitter {
         match field {
             b"event" => self.name = Some(String::from_utf8_lossy(value).into_owned()),
             b"data" => {
-                if self.data.len() + value.len() > LONGEST_EVENT_BYTES {
+                let length = self.data.as_ref().map_or(0, String::len);
+                if length + value.len() > LONGEST_EVENT_BYTES {
                     return Err(self.die("an event", LONGEST_EVENT_BYTES));
                 }
-                if self.has_data {
-                    self.data.push('\n');
+                let text = String::from_utf8_lossy(value);
+                match &mut self.data {
+                    Some(data) => {
+                        data.push('\n');
+                        data.push_str(&text);
+                    }
+                    None => self.data = Some(text.into_owned()),
                 }
-                self.has_data = true;
-                self.data.push_str(&String::from_utf8_lossy(value));
             }
             _ => {}
         }
@@ -131,9 +134,7 @@ impl SseSplitter {
 
     fn dispatch(&mut self) -> Option<SseEvent> {
         let name = self.name.take();
-        let has_data = std::mem::take(&mut self.has_data);
-        let data = std::mem::take(&mut self.data);
-        has_data.then_some(SseEvent { name, data })
+        self.data.take().map(|data| SseEvent { name, data })
     }
 }
 

@@ -23,6 +23,8 @@ const ARROWS: &[(&str, Below)] = &[
         ]),
     ),
     ("umbo-mcp", Below::Only(&["umbo-tools"])),
+    ("umbo-model", Below::Only(&["umbo-model"])),
+    ("umbo-agent", Below::Only(&["umbo-model"])),
     ("umbo", Below::Any),
     ("xtask", Below::Any),
 ];

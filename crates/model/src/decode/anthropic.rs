@@ -112,21 +112,23 @@ impl State {
 
     fn block_delta(&mut self, value: &Value, out: &mut Emitter) {
         let at = number(value, &["index"]).unwrap_or(u64::MAX);
-        let (Some(open), Some(delta)) = (self.open.get_mut(&at), value.get("delta")) else { return };
+        let (Some(open), Some(delta)) = (self.open.get_mut(&at), value.get("delta")) else {
+            return;
+        };
         let word = |key| text(delta, &[key]).unwrap_or_default();
         match (word("type"), &mut open.kind) {
             ("text_delta", Kind::Plain) => out.delta(open.index, word("text")),
             ("thinking_delta", Kind::Thinking { .. }) => out.delta(open.index, word("thinking")),
             ("input_json_delta", Kind::Plain) => out.delta(open.index, word("partial_json")),
-            ("signature_delta", Kind::Thinking { signature }) => {
-                if out.grow(word("signature").len()) {
-                    word("signature").clone_into(signature);
-                }
+            ("signature_delta", Kind::Thinking { signature })
+                if out.grow(word("signature").len()) =>
+            {
+                word("signature").clone_into(signature);
             }
-            ("input_json_delta", Kind::Opaque { input, .. }) => {
-                if out.grow(word("partial_json").len()) {
-                    input.push_str(word("partial_json"));
-                }
+            ("input_json_delta", Kind::Opaque { input, .. })
+                if out.grow(word("partial_json").len()) =>
+            {
+                input.push_str(word("partial_json"));
             }
             _ => {}
         }

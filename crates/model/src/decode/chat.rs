@@ -14,7 +14,7 @@ pub(super) struct State {
     /// The block of text or thinking that is open.
     open: Option<(usize, Kind)>,
     calls: Vec<Call>,
-    /// OpenRouter's `reasoning_details`, to be sent back as they came.
+    /// The `reasoning_details` of `OpenRouter`, to be sent back as they came.
     details: Vec<Value>,
     finish: Option<String>,
     has_refusal: bool,

@@ -68,9 +68,8 @@ impl State {
             out.whole(BlockStart::ToolCall { id, name, raw: false }, &arguments, opaque);
         } else if let Some(piece) = text(part, &["text"]) {
             let is_thinking = part.get("thought").and_then(Value::as_bool) == Some(true);
-            let start = || match is_thinking {
-                true => BlockStart::Thinking,
-                false => BlockStart::Text { refusal: false },
+            let start = || {
+                if is_thinking { BlockStart::Thinking } else { BlockStart::Text { refusal: false } }
             };
             if opaque.is_some() {
                 // It must go back on this part, so the part is a block of its own.

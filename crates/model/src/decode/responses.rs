@@ -28,6 +28,12 @@ struct Item {
     is_closed: bool,
 }
 
+impl Item {
+    fn new(kind: Kind) -> Self {
+        Self { kind, index: None, has_deltas: false, part: None, is_closed: false }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Message,
@@ -63,10 +69,10 @@ impl State {
             "custom_tool_call_input.done" => self.all(value, Kind::RawCall, "input", out),
             "completed" | "incomplete" => self.end(value, kind == "incomplete", out),
             "failed" | "cancelled" => {
-                self.count(value, out);
-                let error = value.get("response").filter(|response| {
-                    response.get("error").is_some_and(Value::is_object)
-                });
+                count(value, out);
+                let error = value
+                    .get("response")
+                    .filter(|response| response.get("error").is_some_and(Value::is_object));
                 out.fail(error.map_or_else(
                     || Failure::new(FailureClass::Transient, format!("the vendor says: {kind}")),
                     |response| Failure::from_json(None, response),
@@ -87,7 +93,7 @@ impl State {
             "custom_tool_call" => Kind::RawCall,
             _ => Kind::Other,
         };
-        let mut item = Item { kind, index: None, has_deltas: false, part: None, is_closed: false };
+        let mut item = Item::new(kind);
         // A message is opened by its first piece, which says whether it is a refusal.
         if kind != Kind::Message {
             item.index = Some(open(kind, wire, out));
@@ -99,16 +105,14 @@ impl State {
     /// The item that an event is about. Proxies may leave the event out that adds it.
     fn item(&mut self, value: &Value, kind: Kind, out: &mut Emitter) -> Option<&mut Item> {
         let at = number(value, &["output_index"]).unwrap_or(u64::MAX);
-        let is_call = matches!(kind, Kind::Call | Kind::RawCall);
-        if !self.items.contains_key(&at) {
-            // A call without its name is none.
-            if is_call {
-                return None;
-            }
-            let item = Item { kind, index: None, has_deltas: false, part: None, is_closed: false };
-            self.items.insert(at, item);
+        // A call without its name is none.
+        if matches!(kind, Kind::Call | Kind::RawCall) && !self.items.contains_key(&at) {
+            return None;
         }
-        let item = self.items.get_mut(&at).filter(|item| item.kind == kind && !item.is_closed)?;
+        let item = self.items.entry(at).or_insert_with(|| Item::new(kind));
+        if item.kind != kind || item.is_closed {
+            return None;
+        }
         if item.index.is_none() {
             item.index = Some(open(kind, value, out));
         }
@@ -176,31 +180,12 @@ impl State {
         out.close(index, Some(wire.clone()));
     }
 
-    fn count(&self, value: &Value, out: &mut Emitter) {
-        let Some(usage) = value.get("response").and_then(|response| response.get("usage")) else {
-            return;
-        };
-        if !usage.is_object() {
-            return;
-        }
-        let count = |path: &[&str]| number(usage, path).unwrap_or(0);
-        let cache_read = count(&["input_tokens_details", "cached_tokens"]);
-        let cache_write = count(&["input_tokens_details", "cache_write_tokens"]);
-        let input = count(&["input_tokens"]);
-        out.usage(Usage {
-            input: input.saturating_sub(cache_read).saturating_sub(cache_write),
-            cache_read,
-            cache_write,
-            output: count(&["output_tokens"]),
-            reasoning: count(&["output_tokens_details", "reasoning_tokens"]),
-        });
-    }
-
     fn end(&mut self, value: &Value, is_incomplete: bool, out: &mut Emitter) {
         out.start(text(value, &["response", "id"]), text(value, &["response", "model"]));
-        self.count(value, out);
+        count(value, out);
         let why = text(value, &["response", "incomplete_details", "reason"]);
-        let is_incomplete = is_incomplete || text(value, &["response", "status"]) == Some("incomplete");
+        let is_incomplete =
+            is_incomplete || text(value, &["response", "status"]) == Some("incomplete");
         let reason = match why {
             Some("content_filter") => StopReason::Refusal,
             _ if is_incomplete => StopReason::Length,
@@ -225,6 +210,26 @@ fn open(kind: Kind, wire: &Value, out: &mut Emitter) -> usize {
         Kind::Other => BlockStart::Opaque,
     };
     out.open(start)
+}
+
+fn count(value: &Value, out: &mut Emitter) {
+    let Some(usage) = value.get("response").and_then(|response| response.get("usage")) else {
+        return;
+    };
+    if !usage.is_object() {
+        return;
+    }
+    let count = |path: &[&str]| number(usage, path).unwrap_or(0);
+    let cache_read = count(&["input_tokens_details", "cached_tokens"]);
+    let cache_write = count(&["input_tokens_details", "cache_write_tokens"]);
+    let input = count(&["input_tokens"]);
+    out.usage(Usage {
+        input: input.saturating_sub(cache_read).saturating_sub(cache_write),
+        cache_read,
+        cache_write,
+        output: count(&["output_tokens"]),
+        reasoning: count(&["output_tokens_details", "reasoning_tokens"]),
+    });
 }
 
 /// The text that the deltas of a complete item add up to, and whether it is a refusal.

@@ -20,7 +20,10 @@ pub(super) fn body(request: &Request, messages: &[Message]) -> Value {
         put_mark(&mut block, mark.as_ref());
         body.insert("system".to_owned(), json!([block]));
     }
-    body.insert("messages".to_owned(), Value::Array(conversation(request, messages, mark.as_ref())));
+    body.insert(
+        "messages".to_owned(),
+        Value::Array(conversation(request, messages, mark.as_ref())),
+    );
     let is_thinking = add_thinking(request, &mut body);
     add_tools(request, mark.as_ref(), is_thinking, &mut body);
     if let Some(temperature) = request.temperature
@@ -46,7 +49,12 @@ fn put_mark(block: &mut Value, mark: Option<&Value>) {
     }
 }
 
-fn add_tools(request: &Request, mark: Option<&Value>, is_thinking: bool, body: &mut Map<String, Value>) {
+fn add_tools(
+    request: &Request,
+    mark: Option<&Value>,
+    is_thinking: bool,
+    body: &mut Map<String, Value>,
+) {
     if request.tools.is_empty() {
         return;
     }

@@ -79,7 +79,8 @@ fn conversation(request: &Request, messages: &[Message]) -> Vec<Value> {
                 images.extend(pictures.map(part));
                 if text.is_empty() {
                     let has_image = parts.iter().any(|part| part.as_text().is_none());
-                    text = if has_image { "(see the image below)" } else { "(no output)" }.to_owned();
+                    let words = if has_image { "(see the image below)" } else { "(no output)" };
+                    text.push_str(words);
                 }
                 let id = wire_id(&result.tool_call_id, 40);
                 let mut message = json!({"role": "tool", "tool_call_id": id, "content": text});

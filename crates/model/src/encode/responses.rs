@@ -55,9 +55,8 @@ fn add_tools(request: &Request, body: &mut Map<String, Value>) {
         ToolChoice::Never => json!("none"),
         ToolChoice::Required => json!("required"),
         ToolChoice::Tool(name) => {
-            let is_raw = |tool: &ToolSpec| {
-                tool.name == *name && matches!(tool.input, ToolInput::Raw { .. })
-            };
+            let is_raw =
+                |tool: &ToolSpec| tool.name == *name && matches!(tool.input, ToolInput::Raw { .. });
             let kind = if request.tools.iter().any(is_raw) { "custom" } else { "function" };
             json!({"type": kind, "name": name})
         }

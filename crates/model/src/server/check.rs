@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Received;
 use crate::message::WireFormat;
@@ -42,30 +42,42 @@ fn word<'a>(value: &'a Value, key: &str) -> Result<&'a str, String> {
 }
 
 fn anthropic(received: &Received, body: &Value) -> Checked {
-    require(received.header("anthropic-version").is_some(), || "anthropic-version: missing".into())?;
+    require(received.header("anthropic-version").is_some(), || {
+        "anthropic-version: missing".into()
+    })?;
     require(body["max_tokens"].as_u64().is_some_and(|n| n > 0), || "max_tokens: required".into())?;
     let budget = body["thinking"]["budget_tokens"].as_u64();
     let is_below = budget.is_none_or(|n| n >= 1024 && Some(n) < body["max_tokens"].as_u64());
     require(is_below, || "max_tokens must be greater than thinking.budget_tokens".into())?;
-    require(marks(body) <= 4, || "a maximum of 4 blocks with cache_control may be provided".into())?;
+    require(marks(body) <= 4, || {
+        "a maximum of 4 blocks with cache_control may be provided".into()
+    })?;
     let messages = list(body, "messages")?;
     require(!messages.is_empty(), || "messages: at least one message is required".into())?;
-    let mut open: Vec<&str> = Vec::new();
+    let mut open: Vec<String> = Vec::new();
     let mut seen = HashSet::new();
     for (at, message) in messages.iter().enumerate() {
         let role = word(message, "role")?;
         require(at > 0 || role == "user", || "messages: first message must be user".into())?;
-        let content = list(message, "content")?;
+        let text;
+        let content = if let Some(words) = message["content"].as_str() {
+            text = vec![json!({"type": "text", "text": words})];
+            &text
+        } else {
+            list(message, "content")?
+        };
         require(!content.is_empty(), || format!("messages.{at}: content must not be empty"))?;
-        let results: Vec<&str> = content
+        let results: Vec<String> = content
             .iter()
             .take_while(|block| block["type"] == "tool_result")
-            .filter_map(|block| block["tool_use_id"].as_str())
+            .filter_map(|block| Some(block["tool_use_id"].as_str()?.to_owned()))
             .collect();
         let all = content.iter().filter(|block| block["type"] == "tool_result").count();
         require(all == results.len(), || format!("messages.{at}: tool_result blocks come first"))?;
         require(same(&open, &results), || {
-            format!("messages.{at}: `tool_use` ids {open:?} need their `tool_result`, got {results:?}")
+            format!(
+                "messages.{at}: `tool_use` ids {open:?} need their `tool_result`, got {results:?}"
+            )
         })?;
         open.clear();
         for block in content {
@@ -82,10 +94,12 @@ fn anthropic(received: &Received, body: &Value) -> Checked {
                 "tool_use" => {
                     let id = word(block, "id")?;
                     require(is_id(id, 64), || format!("tool_use.id {id:?}: wrong pattern"))?;
-                    require(seen.insert(id), || format!("`tool_use` ids must be unique: {id}"))?;
+                    require(seen.insert(id.to_owned()), || {
+                        format!("`tool_use` ids must be unique: {id}")
+                    })?;
                     require(block["input"].is_object(), || "tool_use.input: no object".into())?;
                     require(role == "assistant", || "tool_use of a user".into())?;
-                    open.push(id);
+                    open.push(id.to_owned());
                 }
                 _ => {}
             }
@@ -99,13 +113,13 @@ fn is_id(id: &str, longest: usize) -> bool {
     !id.is_empty() && id.len() <= longest && id.chars().all(is_good)
 }
 
-fn same(calls: &[&str], results: &[&str]) -> bool {
-    let count = |list: &[&str]| {
-        let mut sorted: Vec<String> = list.iter().map(|&id| id.to_owned()).collect();
+fn same(calls: &[String], results: &[String]) -> bool {
+    let sorted = |list: &[String]| {
+        let mut sorted = list.to_vec();
         sorted.sort();
         sorted
     };
-    count(calls) == count(results)
+    sorted(calls) == sorted(results)
 }
 
 fn marks(value: &Value) -> usize {
@@ -119,6 +133,9 @@ fn marks(value: &Value) -> usize {
 }
 
 fn responses(body: &Value) -> Checked {
+    if body["input"].as_str().is_some_and(|text| !text.is_empty()) {
+        return Ok(());
+    }
     let input = list(body, "input")?;
     require(!input.is_empty(), || "input: empty".into())?;
     let mut calls: HashMap<&str, &str> = HashMap::new();
@@ -144,11 +161,15 @@ fn responses(body: &Value) -> Checked {
             "reasoning" => {
                 let next = input.get(at + 1);
                 let follows = next.is_some_and(|next| {
-                    next["role"] != "user" && !next["type"].as_str().unwrap_or("").ends_with("output")
+                    next["role"] != "user"
+                        && !next["type"].as_str().unwrap_or("").ends_with("output")
                 });
                 require(follows, || {
-                    format!("Item {} of type 'reasoning' was provided without its required following \
-                             item.", item["id"])
+                    format!(
+                        "Item {} of type 'reasoning' was provided without its required following \
+                             item.",
+                        item["id"]
+                    )
                 })?;
                 require(item.get("content").is_none(), || "reasoning with content".into())?;
             }
@@ -173,7 +194,9 @@ fn chat(body: &Value) -> Checked {
             let id = word(message, "tool_call_id")?;
             let place = open.iter().position(|known| *known == id);
             let Some(place) = place else {
-                return Err(format!("messages.{at}: role 'tool' must follow its 'tool_calls': {id}"));
+                return Err(format!(
+                    "messages.{at}: role 'tool' must follow its 'tool_calls': {id}"
+                ));
             };
             open.remove(place);
             continue;
@@ -223,7 +246,9 @@ fn gemini(received: &Received, body: &Value) -> Checked {
         require(calls.is_empty() || role == "model", || "functionCall of a user".into())?;
         open = calls.len();
         for part in parts {
-            let is_part = part.as_object().is_some_and(|map| map.len() > usize::from(map.contains_key("thoughtSignature")));
+            let is_part = part
+                .as_object()
+                .is_some_and(|map| map.len() > usize::from(map.contains_key("thoughtSignature")));
             require(is_part, || format!("contents.{at}: required oneof field 'data'"))?;
         }
     }

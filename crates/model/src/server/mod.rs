@@ -6,8 +6,8 @@
 //! that stop in the middle. Threads and plain sockets: no runtime is needed to use it.
 
 mod check;
-mod reply;
 mod render;
+mod reply;
 mod script;
 
 use std::collections::VecDeque;

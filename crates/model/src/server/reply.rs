@@ -176,7 +176,7 @@ impl Reply {
             headers.push(("retry-after".to_owned(), seconds.to_string()));
         }
         for (name, value) in &headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            head.extend([name, ": ", value, "\r\n"]);
         }
         head.push_str("\r\n");
         writer.write_all(head.as_bytes())?;

@@ -18,6 +18,23 @@ fn rich() -> Answer {
 }
 
 #[test]
+fn the_scripted_server_says_what_its_fixtures_hold_byte_for_byte() {
+    let mut differ = Vec::new();
+    for format in WireFormat::ALL {
+        let name = format!("{format:?}.txt").to_lowercase();
+        let path = format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+        let bytes = rich().bytes(format);
+        if std::fs::read(&path).unwrap_or_default() != bytes {
+            differ.push(name);
+            if std::env::var_os("UMBO_BLESS").is_some() {
+                std::fs::write(&path, &bytes).unwrap();
+            }
+        }
+    }
+    assert_eq!(differ, [""; 0], "if that is meant, run once with UMBO_BLESS=1 and read the diff");
+}
+
+#[test]
 fn all_four_formats_say_the_same() {
     for format in WireFormat::ALL {
         let events = events(format, [rich().bytes(format).as_slice()]);
@@ -60,8 +77,10 @@ fn a_stream_cut_at_any_byte_is_no_good_answer_and_runs_nothing() {
             let last = events.last().unwrap();
             if let Event::End { .. } = last {
                 // Only what has no meaning is missing.
-                let cut: Vec<&Event> = events.iter().filter(|e| !matches!(e, Event::Usage(_))).collect();
-                let all: Vec<&Event> = whole.iter().filter(|e| !matches!(e, Event::Usage(_))).collect();
+                let cut: Vec<&Event> =
+                    events.iter().filter(|e| !matches!(e, Event::Usage(_))).collect();
+                let all: Vec<&Event> =
+                    whole.iter().filter(|e| !matches!(e, Event::Usage(_))).collect();
                 assert_eq!(cut, all, "{format:?} cut at {at}");
                 continue;
             }
@@ -133,7 +152,8 @@ fn every_end_has_its_reason() {
 #[test]
 fn arguments_are_known_while_they_come() {
     for format in [WireFormat::Anthropic, WireFormat::Responses, WireFormat::Chat] {
-        let answer = Answer::call("c", "write", &json!({"path": "notes.md", "text": "hello there"}));
+        let answer =
+            Answer::call("c", "write", &json!({"path": "notes.md", "text": "hello there"}));
         let mut assembler = umbo_model::Assembler::new();
         let mut seen = Vec::new();
         for event in events(format, [answer.bytes(format).as_slice()]) {
@@ -185,7 +205,8 @@ fn cut<'a>(bytes: &'a [u8], at: &[prop::sample::Index]) -> Vec<&'a [u8]> {
 
 /// A stream of which some lines are lost, doubled, moved or damaged.
 fn damaged(bytes: &[u8], damage: &[(u8, prop::sample::Index, prop::sample::Index)]) -> Vec<u8> {
-    let mut lines: Vec<Vec<u8>> = bytes.split_inclusive(|&b| b == b'\n').map(<[u8]>::to_vec).collect();
+    let mut lines: Vec<Vec<u8>> =
+        bytes.split_inclusive(|&b| b == b'\n').map(<[u8]>::to_vec).collect();
     for (kind, first, second) in damage {
         let (a, b) = (first.index(lines.len()), second.index(lines.len()));
         match kind % 4 {

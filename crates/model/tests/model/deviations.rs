@@ -6,7 +6,7 @@ use umbo_model::{Block, Event, FailureClass, StopReason, WireFormat};
 use crate::{events, message};
 
 fn sse(events: &[Value]) -> String {
-    events.iter().map(|event| format!("data: {event}\n\n")).collect()
+    events.iter().flat_map(|event| ["data: ".into(), event.to_string(), "\n\n".into()]).collect()
 }
 
 fn chat(deltas: &[Value], finish: &str) -> String {
@@ -136,8 +136,10 @@ fn responses_incomplete_and_failed_are_not_completed() {
     let limited = failed("rate_limit_exceeded");
     assert_eq!(limited.class, FailureClass::RateLimit);
     assert_eq!(limited.retry_after, Some(std::time::Duration::from_secs(2)));
-    let error = json!({"type": "error", "code": "server_is_overloaded", "message": "busy", "param": null});
-    let Some(Event::Error(failure)) = events(WireFormat::Responses, [sse(&[error]).as_bytes()]).pop()
+    let error =
+        json!({"type": "error", "code": "server_is_overloaded", "message": "busy", "param": null});
+    let Some(Event::Error(failure)) =
+        events(WireFormat::Responses, [sse(&[error]).as_bytes()]).pop()
     else {
         panic!()
     };
@@ -146,9 +148,7 @@ fn responses_incomplete_and_failed_are_not_completed() {
 
 #[test]
 fn chat_interleaved_calls_are_told_apart_by_their_index() {
-    let piece = |index: u64, text: &str| {
-        json!({"tool_calls": [{"index": index, "function": {"arguments": text}}]})
-    };
+    let piece = |index: u64, text: &str| json!({"tool_calls": [{"index": index, "function": {"arguments": text}}]});
     let stream = chat(
         &[
             json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "x", "arguments": ""}},
@@ -174,7 +174,8 @@ fn chat_servers_that_send_whole_calls_one_index_or_no_ids_are_understood() {
         json!({"tool_calls": [{"index": 0, "id": id, "type": "function",
             "function": {"name": name, "arguments": "{\"a\":1}"}}]})
     };
-    let ollama = message(WireFormat::Chat, &chat(&[whole("c1", "x"), whole("c2", "y")], "tool_calls"));
+    let ollama =
+        message(WireFormat::Chat, &chat(&[whole("c1", "x"), whole("c2", "y")], "tool_calls"));
     let names: Vec<_> = calls(&ollama).into_iter().map(|(id, name, _)| (id, name)).collect();
     assert_eq!(names, [("c1".into(), "x".into()), ("c2".into(), "y".into())]);
     // No ids at all, and the arguments as an object.
@@ -190,7 +191,8 @@ fn chat_servers_that_send_whole_calls_one_index_or_no_ids_are_understood() {
     assert_eq!(bare[1].2, json!({"a": 2}));
     // The name twice, an empty id.
     let twice = json!({"tool_calls": [{"index": 0, "id": "", "function": {"name": "x", "arguments": "{}"}}]});
-    let again = json!({"tool_calls": [{"index": 0, "id": "", "function": {"name": "x", "arguments": ""}}]});
+    let again =
+        json!({"tool_calls": [{"index": 0, "id": "", "function": {"name": "x", "arguments": ""}}]});
     assert_eq!(calls(&message(WireFormat::Chat, &chat(&[twice, again], "tool_calls"))).len(), 1);
 }
 
@@ -217,7 +219,8 @@ fn chat_errors_as_chunks_and_comments_are_read() {
         panic!()
     };
     assert_eq!((failure.class, failure.status), (FailureClass::Transient, Some(502)));
-    let vllm = sse(&[json!({"object": "error", "message": "This model's maximum context length is 9 \
+    let vllm =
+        sse(&[json!({"object": "error", "message": "This model's maximum context length is 9 \
         tokens", "type": "BadRequestError", "code": 400})]);
     let Some(Event::Error(failure)) = events(WireFormat::Chat, [vllm.as_bytes()]).pop() else {
         panic!()
@@ -279,8 +282,10 @@ fn an_answer_without_end_in_size_ends() {
         let piece = match format {
             WireFormat::Anthropic => json!({"type": "content_block_delta", "index": 0,
                 "delta": {"type": "text_delta", "text": text}}),
-            WireFormat::Responses => json!({"type": "response.output_text.delta", "output_index": 0,
-                "content_index": 0, "delta": text}),
+            WireFormat::Responses => {
+                json!({"type": "response.output_text.delta", "output_index": 0,
+                "content_index": 0, "delta": text})
+            }
             WireFormat::Chat => json!({"choices": [{"delta": {"content": text}}]}),
             WireFormat::Gemini => json!({"candidates": [{"content": {"parts": [{"text": text}]}}]}),
         };

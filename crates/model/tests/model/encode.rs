@@ -216,9 +216,12 @@ fn what_is_opaque_goes_only_to_the_model_it_came_from() {
     for format in WireFormat::ALL {
         let message = AssistantMessage {
             content: vec![
-                Block::Thinking { thinking: "SECRET-THOUGHT".into(), opaque: Some(json!({
+                Block::Thinking {
+                    thinking: "SECRET-THOUGHT".into(),
+                    opaque: Some(json!({
                     "signature": "OPAQUE", "thoughtSignature": "OPAQUE", "field": "reasoning",
-                    "type": "reasoning", "encrypted_content": "OPAQUE", "summary": []})) },
+                    "type": "reasoning", "encrypted_content": "OPAQUE", "summary": []})),
+                },
                 Block::text("said"),
             ],
             api: Some(format),

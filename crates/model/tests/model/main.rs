@@ -1,11 +1,14 @@
 //! The crate from outside: streams, requests, and a real client against the scripted server.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
+
 mod client;
 mod decode;
 mod deviations;
 mod encode;
+mod sdks;
 
-use umbo_model::{AssistantMessage, Assembler, Decoder, Event, Model, WireFormat};
+use umbo_model::{Assembler, AssistantMessage, Decoder, Event, Model, WireFormat};
 
 /// A model that can do all that its format can.
 fn model(format: WireFormat) -> Model {
@@ -24,7 +27,9 @@ fn events<'a>(format: WireFormat, pieces: impl IntoIterator<Item = &'a [u8]>) ->
 
 fn assemble(format: WireFormat, events: &[Event]) -> AssistantMessage {
     let mut assembler = Assembler::new();
-    events.iter().for_each(|event| assembler.push(event));
+    for event in events {
+        assembler.push(event);
+    }
     assembler.finish(&model(format))
 }
 

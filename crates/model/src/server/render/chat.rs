@@ -16,9 +16,7 @@ pub(super) fn stream(answer: &Answer) -> Vec<u8> {
         });
         event(&mut out, None, &chunk);
     };
-    let choice = |delta: Value, finish: Value| {
-        json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}])
-    };
+    let choice = |delta: Value, finish: Value| json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]);
     let first = json!({"role": "assistant", "content": "", "refusal": null});
     send(choice(first, Value::Null), Value::Null);
     let mut calls = 0;
@@ -40,8 +38,10 @@ pub(super) fn stream(answer: &Answer) -> Vec<u8> {
                 let more = pieces(arguments)
                     .into_iter()
                     .map(|piece| json!({"index": calls, "function": {"arguments": piece}}));
-                let all: Vec<Value> =
-                    std::iter::once(first).chain(more).map(|p| json!({"tool_calls": [p]})).collect();
+                let all: Vec<Value> = std::iter::once(first)
+                    .chain(more)
+                    .map(|p| json!({"tool_calls": [p]}))
+                    .collect();
                 calls += 1;
                 all
             }

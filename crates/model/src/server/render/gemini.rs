@@ -94,7 +94,9 @@ pub(super) fn failure(trouble: &Trouble) -> (u16, Value) {
         ),
         Trouble::RateLimit(_) => (429, "RESOURCE_EXHAUSTED", "Resource has been exhausted."),
         Trouble::Quota => (402, "FAILED_PRECONDITION", "Billing is not enabled for this project."),
-        Trouble::Overloaded => (503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
+        Trouble::Overloaded => {
+            (503, "UNAVAILABLE", "The model is overloaded. Please try again later.")
+        }
         Trouble::Server => (500, "INTERNAL", "An internal error has occurred."),
         Trouble::Auth => (403, "PERMISSION_DENIED", "The API key does not have access."),
         Trouble::Invalid(what) => (400, "INVALID_ARGUMENT", what.as_str()),

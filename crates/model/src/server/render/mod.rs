@@ -44,16 +44,21 @@ fn openai_failure(trouble: &Trouble) -> (u16, Value) {
             "Your input exceeds the context window of this model. Please adjust your input and try \
              again.",
         ),
-        Trouble::RateLimit(_) => (429, "requests", Some("rate_limit_exceeded"), "Rate limit reached"),
+        Trouble::RateLimit(_) => {
+            (429, "requests", Some("rate_limit_exceeded"), "Rate limit reached")
+        }
         Trouble::Quota => (
             429,
             "insufficient_quota",
             Some("insufficient_quota"),
             "You exceeded your current quota, please check your plan and billing details.",
         ),
-        Trouble::Overloaded => {
-            (503, "server_error", None, "The engine is currently overloaded, please try again later")
-        }
+        Trouble::Overloaded => (
+            503,
+            "server_error",
+            None,
+            "The engine is currently overloaded, please try again later",
+        ),
         Trouble::Server => {
             (500, "server_error", None, "The server had an error while processing your request.")
         }

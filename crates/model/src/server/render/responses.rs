@@ -127,9 +127,7 @@ fn message(writer: &mut Writer, at: usize, text: &str, part: &str, key: &str) ->
 
 fn reasoning(writer: &mut Writer, at: usize, text: &str, signature: &str) -> Value {
     let id = format!("rs_scripted_{at}");
-    let item = |summary: Vec<Value>, encrypted: Value| {
-        json!({"id": id, "type": "reasoning", "encrypted_content": encrypted, "summary": summary})
-    };
+    let item = |summary: Vec<Value>, encrypted: Value| json!({"id": id, "type": "reasoning", "encrypted_content": encrypted, "summary": summary});
     let started = item(Vec::new(), Value::Null);
     writer.send("response.output_item.added", json!({"output_index": at, "item": started}));
     let place = json!({"item_id": id, "output_index": at, "summary_index": 0});
