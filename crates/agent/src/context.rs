@@ -52,7 +52,14 @@ pub fn build_context(session: &Session, leaf: Option<&str>) -> Result<Context, S
         None => session.recent(session.leaf_index()),
         Some(leaf) => session.path_to(Some(leaf))?,
     };
-    Ok(from_entries(session, &entries))
+    let mut context = from_entries(session, &entries);
+    // Without a choice, the model that answered last is the one that is asked.
+    if !context.models.contains_key("default")
+        && let Some(name) = session.last_model(leaf)?
+    {
+        context.models.insert("default".to_owned(), name);
+    }
+    Ok(context)
 }
 
 fn from_entries(session: &Session, entries: &[Entry]) -> Context {
@@ -103,12 +110,6 @@ fn read_state(context: &mut Context, kind: &EntryKind) {
         }
         EntryKind::McpToolSelection { selected_tool_names } => {
             context.selected_tools.clone_from(selected_tool_names);
-        }
-        EntryKind::Message { message: AgentMessage::Assistant(answer) }
-            if !context.models.contains_key("default") && !answer.model.is_empty() =>
-        {
-            let name = format!("{}/{}", answer.provider, answer.model);
-            context.models.insert("default".to_owned(), name);
         }
         _ => {}
     }

@@ -32,8 +32,6 @@ pub struct Settings {
     pub threshold_percent: Option<f64>,
     /// The tokens that may be used; before the percentage.
     pub threshold_tokens: Option<u64>,
-    /// Whether the agent goes on by itself behind a compaction.
-    pub auto_continue: bool,
     /// The newest tokens of tool output that are never left out.
     pub protect_output_tokens: u64,
     /// The least that leaving outputs out must save.
@@ -50,7 +48,6 @@ impl Default for Settings {
             keep_recent_tokens: 20_000,
             threshold_percent: None,
             threshold_tokens: None,
-            auto_continue: true,
             protect_output_tokens: 40_000,
             least_saving_tokens: 20_000,
             protected_tools: vec!["read".to_owned(), "skill".to_owned()],

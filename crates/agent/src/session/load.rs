@@ -128,6 +128,8 @@ impl Session {
                 let parent = match at {
                     None => None,
                     Some(Some(at)) => Some(at),
+                    // Remarks hang beside the path: it does not matter where.
+                    Some(None) if name == Name::Remark => None,
                     Some(None) => {
                         // Its line is lost: what was written before that is where it hung.
                         let what = format!("entry {id} follows a lost one: put behind the last");

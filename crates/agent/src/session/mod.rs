@@ -19,6 +19,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::message::AgentMessage;
 use crate::entry::{self, Entry, EntryKind, Header, SESSION_VERSION, moves_leaf};
 
 pub use export::{to_html, to_markdown};
@@ -461,6 +462,23 @@ impl Session {
         let is_needed =
             |&(place, at): &(usize, usize)| place >= first || self.slots[at].name == Name::State;
         way.into_iter().enumerate().filter(is_needed).map(|(_, at)| self.parse(at)).collect()
+    }
+
+    /// The model of the last answer on the way to an entry, or to the leaf.
+    pub(crate) fn last_model(&self, id: Option<&str>) -> Result<Option<String>, SessionError> {
+        let mut at = id.map(|id| self.index(id)).transpose()?.or(self.leaf);
+        while let Some(number) = at {
+            let slot = &self.slots[number];
+            if slot.name == Name::Message
+                && let EntryKind::Message { message: AgentMessage::Assistant(answer) } =
+                    self.parse(number).kind
+                && !answer.model.is_empty()
+            {
+                return Ok(Some(format!("{}/{}", answer.provider, answer.model)));
+            }
+            at = slot.parent;
+        }
+        Ok(None)
     }
 
     pub(crate) fn leaf_index(&self) -> Option<usize> {

@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use crate::event::StopReason;
 use crate::message::{AssistantMessage, Block, Message, Part, ToolResult, WireFormat};
 use crate::request::{Request, ToolInput, ToolSpec};
 
@@ -75,7 +76,7 @@ const CONTINUED: &str = "(The beginning of this conversation was left out.)";
 ///
 /// - behind each answer with calls stands one result for each call, in the order of the calls; a
 ///   missing one is made up and says so, one without its call is left out;
-/// - of an answer that broke, only the text is kept;
+/// - an answer that failed is left out, and of one that was stopped only the text is kept;
 /// - it begins with the user, and nothing in it is empty.
 pub fn pair_calls(messages: &[Message], request: &Request) -> Vec<Message> {
     let mut results: HashMap<&str, &ToolResult> = HashMap::new();
@@ -149,6 +150,10 @@ fn sendable<'a>(
     called: &mut HashSet<&'a str>,
 ) -> AssistantMessage {
     let model = &request.model;
+    // A request that failed was sent again: what came of the first is not part of the conversation.
+    if answer.stop_reason == StopReason::Error {
+        return AssistantMessage { content: Vec::new(), ..answer.clone() };
+    }
     let is_own = answer.is_from(model.api, &model.provider, &model.id) && !answer.is_broken();
     let blocks = answer.content.iter().filter_map(|block| match block {
         Block::Text { text, refusal, opaque } => {
