@@ -32,6 +32,7 @@ cargo xtask VERB
   bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
   bench command        reading everyday commands
   bench gate           deciding about them, and what asking and recording cost
+  bench agent          opening long sessions, deriving their context, and a turn of the loop
   bench recipes        finding the tasks of 200 packages
   fuzz TARGET [SECONDS]   any bytes at command_read, rulefile, schema or view (60)
   soak [N]             short commands, each checked byte for byte (100000)
@@ -63,6 +64,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "view"] => bench::example("umbo-view", "throughput"),
         ["bench", "command"] => bench::example("umbo-command", "measure"),
         ["bench", "gate"] => bench::example("umbo-tools", "gate"),
+        ["bench", "agent"] => bench::example("umbo-agent", "price"),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection"),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["soak", rest @ ..] => soak::run(rest),

@@ -51,7 +51,6 @@ pub struct Entry {
 /// What an entry is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-#[expect(clippy::large_enum_variant, reason = "most entries are messages")]
 pub enum EntryKind {
     /// A message.
     Message {

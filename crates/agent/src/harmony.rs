@@ -40,7 +40,8 @@ pub fn find_leak(text: &str, tools: &[&str]) -> Option<usize> {
             continue;
         }
         let before: String = {
-            let mut near: Vec<char> = text[..whole.start()].chars().rev().take(NEAR_CHARS).collect();
+            let mut near: Vec<char> =
+                text[..whole.start()].chars().rev().take(NEAR_CHARS).collect();
             near.reverse();
             near.into_iter().collect()
         };
@@ -70,7 +71,9 @@ fn junk(before: &str) -> Option<usize> {
         return Some(at);
     }
     let is_word_start = |word: &&&str| {
-        trimmed.strip_suffix(**word).is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+        trimmed
+            .strip_suffix(**word)
+            .is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
     };
     let words = CHANNELS.iter().chain(&GLITCHES);
     let longest = words.filter(is_word_start).max_by_key(|word| word.len())?;
@@ -98,7 +101,11 @@ fn is_foreign(c: char) -> bool {
 
 /// What is wrong with a call, if routing text leaked into it. A text that the conversation already
 /// has (`is_known`) may be written: it comes from a file or from the user.
-pub fn check_call(call: &ToolCall, tools: &[&str], is_known: impl Fn(&str) -> bool) -> Option<String> {
+pub fn check_call(
+    call: &ToolCall,
+    tools: &[&str],
+    is_known: impl Fn(&str) -> bool,
+) -> Option<String> {
     let mut texts = Vec::new();
     for value in call.arguments.values() {
         strings(value, &mut texts);
@@ -135,7 +142,10 @@ mod tests {
     #[test]
     fn the_known_shapes_of_leaks_are_found_where_they_begin() {
         let leaks = [
-            ("install(x);", "】【\"】【analysis to=functions.edit code above เงินไทยฟรีuser to=functions.edit code"),
+            (
+                "install(x);",
+                "】【\"】【analysis to=functions.edit code above เงินไทยฟรีuser to=functions.edit code",
+            ),
             ("let a = 1;\n", "analysis to=functions.edit code \u{5927}\u{53d1}"),
             ("foo ", "Jsii_commentary to=functions.eval code x"),
             ("bar()", "\u{10d0}\u{10d1} to=functions.read"),
@@ -166,7 +176,8 @@ mod tests {
 
     #[test]
     fn a_call_with_a_leak_is_refused_unless_the_conversation_has_the_text() {
-        let arguments = json!({"path": "a.rs", "edits": [{"new": "x;user to=functions.edit code spam"}]});
+        let arguments =
+            json!({"path": "a.rs", "edits": [{"new": "x;user to=functions.edit code spam"}]});
         let call = ToolCall {
             id: "c".into(),
             name: "edit".into(),

@@ -41,9 +41,9 @@ pub fn find_cut(messages: &[ContextMessage], keep_tokens: u64) -> Option<Cut> {
     let split_turn = if messages[first_kept].message.starts_turn() {
         None
     } else {
-        messages[..first_kept].iter().rposition(|message| {
-            message.message.starts_turn() && !is_summary(message)
-        })
+        messages[..first_kept]
+            .iter()
+            .rposition(|message| message.message.starts_turn() && !is_summary(message))
     };
     Some(Cut { first_kept, split_turn })
 }

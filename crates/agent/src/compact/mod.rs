@@ -11,8 +11,8 @@ mod tokens;
 
 pub use cut::{Cut, find_cut};
 pub use summary::{
-    FileLists, HANDOFF_PROMPT, Prepared, SUMMARY_SYSTEM, branch_prompt, file_lists, handoff_message,
-    join_summaries, prepare, serialize_conversation,
+    FileLists, HANDOFF_PROMPT, Prepared, SUMMARY_SYSTEM, branch_prompt, file_lists,
+    handoff_message, join_summaries, prepare, serialize_conversation,
 };
 pub use tokens::{context_tokens, estimate_message, estimate_text};
 

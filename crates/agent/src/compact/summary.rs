@@ -168,7 +168,8 @@ pub fn file_lists(messages: &[ContextMessage], mut files: FileLists) -> FileList
     for message in messages {
         let AgentMessage::Assistant(answer) = &message.message else { continue };
         for call in answer.tool_calls() {
-            let path = ["path", "file_path"].iter().find_map(|key| call.arguments.get(*key)?.as_str());
+            let path =
+                ["path", "file_path"].iter().find_map(|key| call.arguments.get(*key)?.as_str());
             let Some(path) = path else { continue };
             match call.name.to_lowercase().as_str() {
                 "read" => files.read_files.insert(path.to_owned()),

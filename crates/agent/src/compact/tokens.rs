@@ -57,17 +57,20 @@ pub fn context_tokens(messages: &[ContextMessage]) -> u64 {
         messages.iter().map(|message| estimate_message(&message.message)).sum()
     };
     let all = estimate(messages);
-    let counted = messages.iter().enumerate().rev().find_map(|(at, message)| {
-        match &message.message {
-            AgentMessage::Assistant(answer) if !answer.is_broken() && answer.usage.context() > 0 => {
+    let counted =
+        messages.iter().enumerate().rev().find_map(|(at, message)| match &message.message {
+            AgentMessage::Assistant(answer)
+                if !answer.is_broken() && answer.usage.context() > 0 =>
+            {
                 Some((at, answer.usage.context()))
             }
             _ => None,
-        }
-    });
+        });
     // A summary at the beginning is younger than what was counted before it was made.
-    let is_compacted =
-        matches!(messages.first().map(|m| &m.message), Some(AgentMessage::CompactionSummary { .. }));
+    let is_compacted = matches!(
+        messages.first().map(|m| &m.message),
+        Some(AgentMessage::CompactionSummary { .. })
+    );
     match counted {
         Some((at, tokens)) if !is_compacted || all >= tokens => {
             let sum = tokens + estimate(&messages[at + 1..]);

@@ -5,7 +5,6 @@ use std::hash::{BuildHasher, RandomState};
 use umbo_model::{Assembler, AssistantMessage, Event, Failure, FailureClass, Request, ToolChoice};
 
 use super::{Agent, AgentEvent, Observer, RunError};
-use crate::context::build_context;
 use crate::entry::EntryKind;
 use crate::message::AgentMessage;
 
@@ -27,7 +26,7 @@ enum Tried {
 impl Agent {
     /// Asks with the conversation as it is.
     pub(super) async fn ask_model(&mut self, observer: Observer<'_>) -> Result<Asked, RunError> {
-        let messages = build_context(&self.session, None)?.to_model();
+        let messages = self.context()?.to_model();
         let mut request = Request::new(self.candidate()?.model.clone(), messages);
         request.system.clone_from(&self.setup.system);
         request.tools = self.tools.specs();

@@ -6,9 +6,9 @@ use tokio::task::JoinSet;
 use umbo_model::ToolCall;
 
 use super::{Agent, AgentEvent, Observer, RunError};
-use crate::context::build_context;
 use crate::entry::EntryKind;
 use crate::harmony;
+use crate::message::AgentMessage;
 use crate::tools::{Invocation, ToolOutput};
 
 /// How long a tool that was told to stop may take to say what it did.
@@ -16,7 +16,8 @@ const STOP_GRACE: Duration = Duration::from_secs(10);
 
 const NOT_RUN_STEERED: &str = "Not run: the user said something first.";
 const NOT_RUN_INTERRUPTED: &str = "Not run: the user interrupted.";
-const STOPPED: &str = "The user interrupted while this was running; what it did until then is unknown.";
+const STOPPED: &str =
+    "The user interrupted while this was running; what it did until then is unknown.";
 
 /// How the calls of an answer went.
 #[derive(Debug, PartialEq, Eq)]
@@ -114,7 +115,7 @@ impl Agent {
     }
 
     /// Why a call must not run.
-    fn problem(&self, call: &ToolCall) -> Result<Option<String>, RunError> {
+    fn problem(&mut self, call: &ToolCall) -> Result<Option<String>, RunError> {
         if let Some(text) = &call.malformed {
             let start: String = text.chars().take(200).collect();
             return Ok(Some(format!("Not run: the arguments are no JSON object: {start}")));
@@ -132,18 +133,14 @@ impl Agent {
             return Ok(None);
         }
         // Text that the user or a file brought in may be written again.
-        let messages = build_context(&self.session, None)?.messages;
+        let context = self.context()?;
         let is_known = |piece: &str| {
-            messages.iter().any(|message| {
-                use crate::message::AgentMessage;
-                match &message.message {
-                    AgentMessage::Assistant(_) => false,
-                    AgentMessage::ToolResult(result) => result.text().contains(piece),
-                    AgentMessage::User(user) => {
-                        user.content.iter().any(|p| p.as_text().is_some_and(|t| t.contains(piece)))
-                    }
-                    _ => false,
+            context.messages.iter().any(|message| match &message.message {
+                AgentMessage::ToolResult(result) => result.text().contains(piece),
+                AgentMessage::User(user) => {
+                    user.content.iter().any(|p| p.as_text().is_some_and(|t| t.contains(piece)))
                 }
+                _ => false,
             })
         };
         Ok(harmony::check_call(call, &names, is_known))

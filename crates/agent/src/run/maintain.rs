@@ -10,7 +10,7 @@ use crate::compact::{
     self, FileLists, HANDOFF_PROMPT, SUMMARY_SYSTEM, context_tokens, find_cut, handoff_message,
     join_summaries, prepare, prune,
 };
-use crate::context::build_context;
+use crate::context::ContextMessage;
 use crate::entry::EntryKind;
 use crate::message::Content;
 use crate::session::Session;
@@ -23,7 +23,10 @@ const MOST_HALVES: u32 = 4;
 impl Agent {
     /// Before the model is asked: leaves out, moves to a larger model, or summarises, if there is
     /// need. An outcome ends the run.
-    pub(super) async fn fit(&mut self, observer: Observer<'_>) -> Result<Option<Outcome>, RunError> {
+    pub(super) async fn fit(
+        &mut self,
+        observer: Observer<'_>,
+    ) -> Result<Option<Outcome>, RunError> {
         if !self.setup.compaction.enabled {
             return Ok(None);
         }
@@ -32,8 +35,8 @@ impl Agent {
             self.futile = 0;
             return Ok(None);
         }
-        let messages = build_context(&self.session, None)?.messages;
-        for (target_id, tokens) in prune(&messages, &self.setup.compaction) {
+        let context = self.context()?;
+        for (target_id, tokens) in prune(&context.messages, &self.setup.compaction) {
             self.session.append(EntryKind::ToolPruned { target_id, tokens })?;
         }
         if self.size()? <= threshold || self.promote(observer)? || self.futile >= MOST_FUTILE {
@@ -67,8 +70,8 @@ impl Agent {
         }
     }
 
-    fn size(&self) -> Result<u64, RunError> {
-        Ok(context_tokens(&build_context(&self.session, None)?.messages))
+    fn size(&mut self) -> Result<u64, RunError> {
+        Ok(context_tokens(&self.context()?.messages))
     }
 
     /// Moves to the model with the larger window, if there is one and it is larger.
@@ -91,14 +94,15 @@ impl Agent {
         instructions: Option<&str>,
         observer: Observer<'_>,
     ) -> Result<Option<String>, RunError> {
-        let messages = build_context(&self.session, None)?.messages;
-        let before = context_tokens(&messages);
+        let context = self.context()?;
+        let messages = &context.messages;
+        let before = context_tokens(messages);
         let keep = self.setup.compaction.keep(self.candidate()?.model.window);
-        let Some(cut) = find_cut(&messages, keep) else {
+        let Some(cut) = find_cut(messages, keep) else {
             return Ok(Some("there is nothing that could be summarised".to_owned()));
         };
         observer(AgentEvent::CompactionStart);
-        let prepared = prepare(&messages, cut, self.known_files()?, instructions);
+        let prepared = prepare(messages, cut, self.known_files()?, instructions);
         let mut summaries = [None, None];
         let prompts = [prepared.history_prompt, prepared.turn_prompt];
         for (summary, prompt) in summaries.iter_mut().zip(prompts) {
@@ -147,7 +151,8 @@ impl Agent {
                 Asked::Failed(failure) => return Ok(Err(failure.message)),
                 Asked::Overflow(_) => {
                     let half = prompt.ceil_char_boundary(prompt.len() / 2);
-                    prompt = format!("<conversation>\n(The beginning is missing.)\n{}", &prompt[half..]);
+                    prompt =
+                        format!("<conversation>\n(The beginning is missing.)\n{}", &prompt[half..]);
                 }
             }
         }
@@ -163,8 +168,9 @@ impl Agent {
     ) -> Result<Option<String>, RunError> {
         let there: Vec<String> =
             self.session.path_to(Some(target))?.into_iter().map(|entry| entry.id).collect();
-        let left = build_context(&self.session, None)?.messages;
-        let left: Vec<_> = left.into_iter().filter(|m| !there.contains(&m.entry)).collect();
+        let context = self.context()?;
+        let is_left = |message: &&ContextMessage| !there.contains(&message.entry);
+        let left: Vec<ContextMessage> = context.messages.iter().filter(is_left).cloned().collect();
         if left.is_empty() {
             self.session.branch(target)?;
             return Ok(Some(String::new()));
@@ -187,7 +193,7 @@ impl Agent {
         focus: Option<&str>,
         observer: Observer<'_>,
     ) -> Result<Result<Session, String>, RunError> {
-        let messages = build_context(&self.session, None)?;
+        let messages = self.context()?;
         if messages.messages.len() < 2 {
             return Ok(Err("Nothing to hand off (no messages yet)".to_owned()));
         }

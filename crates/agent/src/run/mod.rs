@@ -21,7 +21,7 @@ use umbo_model::{
 };
 
 use crate::compact;
-use crate::context::build_context;
+use crate::context::{Context, build_context};
 use crate::entry::EntryKind;
 use crate::message::{AgentMessage, Content};
 use crate::queue::Queues;
@@ -199,6 +199,16 @@ pub struct Agent {
     /// Compactions in a row that won nothing.
     futile: u32,
     cancel: CancellationToken,
+    /// The context as it was last derived.
+    derived: Option<Derived>,
+}
+
+/// A context, and what it was derived from: a session that grew or moved has another one.
+struct Derived {
+    session: String,
+    leaf: Option<String>,
+    entries: usize,
+    context: Arc<Context>,
 }
 
 impl Agent {
@@ -215,7 +225,28 @@ impl Agent {
             turns: 0,
             futile: 0,
             cancel: CancellationToken::new(),
+            derived: None,
         }
+    }
+
+    /// What the model reads now.
+    fn context(&mut self) -> Result<Arc<Context>, RunError> {
+        let (session, entries) = (&self.session.header().id, self.session.len());
+        let leaf = self.session.leaf();
+        if let Some(derived) = &self.derived
+            && (&derived.session, derived.entries) == (session, entries)
+            && derived.leaf.as_deref() == leaf
+        {
+            return Ok(derived.context.clone());
+        }
+        let context = Arc::new(build_context(&self.session, None)?);
+        self.derived = Some(Derived {
+            session: session.clone(),
+            leaf: leaf.map(str::to_owned),
+            entries,
+            context: context.clone(),
+        });
+        Ok(context)
     }
 
     /// Where messages are put while it works, and how it is interrupted.
@@ -267,14 +298,12 @@ impl Agent {
         self.turns = 0;
         let Some(time) = self.setup.limits.time else { return self.take_turns(observer).await };
         let deadline = Instant::now() + time;
-        match tokio::time::timeout_at(deadline, self.take_turns(observer)).await {
-            Ok(outcome) => outcome,
-            Err(_) => {
-                // Whatever was under way was dropped; what became of it is asked for.
-                self.close_open_calls(observer).await?;
-                Ok(Outcome::Limit(Limit::Time))
-            }
+        if let Ok(outcome) = tokio::time::timeout_at(deadline, self.take_turns(observer)).await {
+            return outcome;
         }
+        // Whatever was under way was dropped; what became of it is asked for.
+        self.close_open_calls(observer).await?;
+        Ok(Outcome::Limit(Limit::Time))
     }
 
     async fn take_turns(&mut self, observer: Observer<'_>) -> Result<Outcome, RunError> {
@@ -333,7 +362,11 @@ impl Agent {
     }
 
     /// The model has nothing more to say: is there anything else? `None` is to go on.
-    async fn rest(&mut self, is_cut: bool, observer: Observer<'_>) -> Result<Option<Outcome>, RunError> {
+    async fn rest(
+        &mut self,
+        is_cut: bool,
+        observer: Observer<'_>,
+    ) -> Result<Option<Outcome>, RunError> {
         loop {
             if self.has_news() {
                 return Ok(None);
@@ -389,8 +422,8 @@ impl Agent {
         Ok(())
     }
 
-    fn was_told(&self, id: &str) -> Result<bool, RunError> {
-        let context = build_context(&self.session, None)?;
+    fn was_told(&mut self, id: &str) -> Result<bool, RunError> {
+        let context = self.context()?;
         Ok(context.messages.iter().rev().any(|message| match &message.message {
             AgentMessage::Custom { custom_type, details: Some(details), .. } => {
                 custom_type == COMPLETION && details["id"] == id

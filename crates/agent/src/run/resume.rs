@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use umbo_model::ToolCall;
+use umbo_model::{AssistantMessage, ToolCall};
 
 use super::{Agent, Observer, RunError};
-use crate::context::build_context;
 use crate::message::AgentMessage;
 use crate::tools::{Recovery, ToolOutput};
 
@@ -15,7 +14,10 @@ const UNKNOWN: &str = "The agent was stopped while this call was under way. It m
 
 impl Agent {
     /// Gives every call without a result one that says what became of it. None is run again.
-    pub(super) async fn close_open_calls(&mut self, observer: Observer<'_>) -> Result<(), RunError> {
+    pub(super) async fn close_open_calls(
+        &mut self,
+        observer: Observer<'_>,
+    ) -> Result<(), RunError> {
         for call in self.open_calls()? {
             let started = self.session.tool_started(&call.id).cloned();
             let output = match started {
@@ -34,8 +36,8 @@ impl Agent {
         Ok(())
     }
 
-    fn open_calls(&self) -> Result<Vec<ToolCall>, RunError> {
-        let context = build_context(&self.session, None)?;
+    fn open_calls(&mut self) -> Result<Vec<ToolCall>, RunError> {
+        let context = self.context()?;
         let mut answered = HashSet::new();
         for message in &context.messages {
             if let AgentMessage::ToolResult(result) = &message.message {
@@ -46,7 +48,7 @@ impl Agent {
             AgentMessage::Assistant(answer) if !answer.is_broken() => Some(answer),
             _ => None,
         });
-        let calls = answers.flat_map(|answer| answer.tool_calls());
+        let calls = answers.flat_map(AssistantMessage::tool_calls);
         Ok(calls.filter(|call| !answered.contains(call.id.as_str())).cloned().collect())
     }
 }

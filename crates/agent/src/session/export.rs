@@ -20,17 +20,17 @@ enum Piece {
 pub fn to_markdown(session: &Session) -> String {
     let mut out = format!("# {}\n", title(session));
     for piece in pieces(session) {
-        out.push('\n');
-        match piece {
-            Piece::Heading(words) => out.push_str(&format!("## {words}\n")),
-            Piece::Prose(words) => out.push_str(&format!("{}\n", words.trim_end())),
+        let text = match piece {
+            Piece::Heading(words) => format!("\n## {words}\n"),
+            Piece::Prose(words) => format!("\n{}\n", words.trim_end()),
             Piece::Verbatim(name, words) => {
                 // A fence that is longer than any in the text.
                 let longest = words.split(|c| c != '`').map(str::len).max().unwrap_or(0);
                 let fence = "`".repeat(longest.max(2) + 1);
-                out.push_str(&format!("{name}\n\n{fence}\n{}\n{fence}\n", words.trim_end()));
+                format!("\n{name}\n\n{fence}\n{}\n{fence}\n", words.trim_end())
             }
-        }
+        };
+        out += &text;
     }
     out
 }
@@ -44,17 +44,18 @@ pub fn to_html(session: &Session) -> String {
          <body>\n<h1>{title}</h1>\n"
     );
     for piece in pieces(session) {
-        match piece {
-            Piece::Heading(words) => out.push_str(&format!("<h2>{}</h2>\n", escape(&words))),
+        let text = match piece {
+            Piece::Heading(words) => format!("<h2>{}</h2>\n", escape(&words)),
             Piece::Prose(words) => {
-                out.push_str(&format!("<div class=\"prose\">{}</div>\n", escape(words.trim_end())));
+                format!("<div class=\"prose\">{}</div>\n", escape(words.trim_end()))
             }
-            Piece::Verbatim(name, words) => out.push_str(&format!(
+            Piece::Verbatim(name, words) => format!(
                 "<details open><summary>{}</summary><pre>{}</pre></details>\n",
                 escape(&name),
                 escape(words.trim_end())
-            )),
-        }
+            ),
+        };
+        out += &text;
     }
     out.push_str("</body>\n</html>\n");
     out
@@ -143,7 +144,10 @@ fn add(message: &AgentMessage, pieces: &mut Vec<Piece>) {
             pieces.push(Piece::Verbatim(format!("{what} of {}:", result.tool_name), result.text()));
         }
         AgentMessage::BashExecution { command, output, .. } => {
-            pieces.push(Piece::Verbatim("The user ran:".to_owned(), format!("$ {command}\n{output}")));
+            pieces.push(Piece::Verbatim(
+                "The user ran:".to_owned(),
+                format!("$ {command}\n{output}"),
+            ));
         }
         AgentMessage::Custom { display: false, .. } => {}
         AgentMessage::Custom { custom_type, content, .. } => {

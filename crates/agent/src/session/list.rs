@@ -97,7 +97,8 @@ fn glance(path: &Path) -> io::Result<SessionInfo> {
             continue;
         }
         let is_title = line.starts_with(b"{\"type\":\"title\"");
-        let may_be_prompt = info.first_prompt.is_none() && line.starts_with(b"{\"type\":\"message\"");
+        let may_be_prompt =
+            info.first_prompt.is_none() && line.starts_with(b"{\"type\":\"message\"");
         if !is_title && !may_be_prompt {
             continue;
         }

@@ -99,7 +99,8 @@ pub(super) fn load(path: &Path, mut file: &File) -> Result<Session, SessionError
         }
     }
     if !has_header {
-        session.damaged(1, "there is no header: name and time are taken from the file's name".into());
+        session
+            .damaged(1, "there is no header: name and time are taken from the file's name".into());
     }
     session.damage.sort_by_key(|damage| damage.line);
     session.text = text;
@@ -157,7 +158,8 @@ pub(super) fn parse(line: &[u8]) -> (String, EntryKind) {
         #[serde(default)]
         timestamp: String,
     }
-    let timestamp = serde_json::from_slice::<Time>(line).map_or_else(|_| String::new(), |t| t.timestamp);
+    let timestamp =
+        serde_json::from_slice::<Time>(line).map_or_else(|_| String::new(), |t| t.timestamp);
     let kind = serde_json::from_slice(line).unwrap_or_else(|_| {
         serde_json::from_slice(line).map_or(EntryKind::Damaged, EntryKind::Unknown)
     });

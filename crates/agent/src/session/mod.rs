@@ -19,8 +19,8 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::message::AgentMessage;
 use crate::entry::{self, Entry, EntryKind, Header, SESSION_VERSION, moves_leaf};
+use crate::message::AgentMessage;
 
 pub use export::{to_html, to_markdown};
 pub use list::{SessionInfo, list, session_directory};
@@ -288,12 +288,8 @@ impl Session {
         let start = self.text.len();
         self.text.extend_from_slice(line.as_bytes());
         let range = start..self.text.len() - 1;
-        let slot = Slot {
-            id: entry.id,
-            parent: self.leaf,
-            name: Name::of(entry.kind.name()),
-            range,
-        };
+        let slot =
+            Slot { id: entry.id, parent: self.leaf, name: Name::of(entry.kind.name()), range };
         self.add(slot, &entry.kind);
         Ok(id)
     }

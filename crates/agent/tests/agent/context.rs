@@ -6,8 +6,8 @@ use umbo_agent::compact::{Cut, FileLists, Settings, find_cut, prepare, prune};
 use umbo_agent::{AgentMessage, EntryKind, Session, build_context};
 use umbo_model::server::{Received, check_request};
 use umbo_model::{
-    AssistantMessage, Block, Message, Model, Part, Request, StopReason, ToolCall, ToolResult, Usage,
-    WireFormat, encode,
+    AssistantMessage, Block, Message, Model, Part, Request, StopReason, ToolCall, ToolResult,
+    Usage, WireFormat, encode,
 };
 
 /// One step in the life of a session.
@@ -16,7 +16,12 @@ enum Step {
     User(usize),
     Answer(usize),
     /// Calls, of which some get results, with words of the user between them.
-    Tools { calls: usize, answered: Vec<bool>, steer: Option<usize>, size: usize },
+    Tools {
+        calls: usize,
+        answered: Vec<bool>,
+        steer: Option<usize>,
+        size: usize,
+    },
     Broken,
     Note,
     Branch(prop::sample::Index),
@@ -158,7 +163,11 @@ fn keeps_pairs(messages: &[umbo_agent::ContextMessage]) {
                 calls.extend(answer.tool_calls().map(|call| call.id.clone()));
             }
             AgentMessage::ToolResult(result) => {
-                assert!(calls.contains(&result.tool_call_id), "{} is an orphan", result.tool_call_id);
+                assert!(
+                    calls.contains(&result.tool_call_id),
+                    "{} is an orphan",
+                    result.tool_call_id
+                );
             }
             _ => {}
         }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod context;
+mod killed;
 mod run;
 mod session;
 mod world;

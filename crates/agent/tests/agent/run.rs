@@ -1,13 +1,12 @@
 //! The loop against the scripted server, in all four formats.
 
 use std::fs;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use umbo_agent::{
-    Agent, AgentEvent, AgentMessage, Candidate, Delivery, EntryKind, InterruptMode, Limit, Outcome,
+    Agent, AgentEvent, AgentMessage, Delivery, EntryKind, InterruptMode, Limit, Limits, Outcome,
     QueueMode, Recovery, Session, ToolOutput,
 };
 use umbo_model::server::{Answer, Gate, ModelServer, Reply, Trouble};
@@ -222,13 +221,12 @@ async fn what_cannot_get_better_fails_at_once_with_the_reason() {
 
 #[tokio::test]
 async fn limits_end_a_run_with_their_name() {
-    let endless = || ModelServer::start(|_| Reply::answer(call("a", "look"))).unwrap();
-    let cases: [(Limit, fn(&mut umbo_agent::Limits)); 3] = [
-        (Limit::Turns, |limits| limits.turns = Some(2)),
-        (Limit::Tokens, |limits| limits.tokens = Some(80)),
-        (Limit::Cost, |limits| limits.cost = Some(0.000_07)),
+    let cases = [
+        (Limit::Turns, Limits { turns: Some(2), ..Limits::default() }),
+        (Limit::Tokens, Limits { tokens: Some(80), ..Limits::default() }),
+        (Limit::Cost, Limits { cost: Some(0.000_07), ..Limits::default() }),
     ];
-    for (limit, choose) in cases {
+    for (limit, limits) in cases {
         // Each call needs a name of its own.
         let mut number = 0;
         let server = ModelServer::start(move |_| {
@@ -237,13 +235,13 @@ async fn limits_end_a_run_with_their_name() {
         })
         .unwrap();
         let mut setup = setup(&server, WireFormat::Chat);
-        choose(&mut setup.limits);
-        setup.candidates[0].price = Some(ModelPrice { input: 1.0, output: 1.0, ..ModelPrice::default() });
+        setup.limits = limits;
+        setup.candidates[0].price =
+            Some(ModelPrice { input: 1.0, output: 1.0, ..ModelPrice::default() });
         let (mut agent, _) = agent(setup);
         assert_eq!(prompt(&mut agent, "go").await.0, Outcome::Limit(limit));
         assert_eq!(server.requests().len(), 2, "{limit:?}");
     }
-    drop(endless);
     let server = server(vec![Reply::answer(call("a", "hang")), Reply::text("ok")]);
     let mut setup = setup(&server, WireFormat::Chat);
     setup.limits.time = Some(Duration::from_millis(200));
@@ -304,7 +302,8 @@ async fn a_completion_that_was_told_but_not_acknowledged_is_not_told_again() {
 
 #[tokio::test]
 async fn a_sleeping_agent_wakes_for_the_user() {
-    let server = server(vec![Reply::answer(call("a", "start")), Reply::text("hm"), Reply::text("hi")]);
+    let server =
+        server(vec![Reply::answer(call("a", "start")), Reply::text("hm"), Reply::text("hi")]);
     let mut setup = setup(&server, WireFormat::Chat);
     setup.limits.turns = Some(3);
     let (mut agent, _) = agent(setup);
@@ -348,8 +347,10 @@ async fn overflow_is_mended_by_a_summary_and_the_question_is_asked_again() {
         prompt(&mut agent, &"a long question ".repeat(40)).await;
         let (outcome, events) = prompt(&mut agent, "and now?").await;
         assert_eq!(outcome, Outcome::Done, "{format:?}");
-        let compacted = events.iter().any(|e| matches!(e, AgentEvent::CompactionEnd { before, after }
-            if after < before));
+        let compacted = events.iter().any(|e| {
+            matches!(e, AgentEvent::CompactionEnd { before, after }
+            if after < before)
+        });
         assert!(compacted, "{events:?}");
         let requests = server.requests();
         assert!(requests[2].text.contains("<conversation>"));
@@ -414,10 +415,7 @@ async fn a_larger_model_is_asked_before_anything_is_summarised() {
 
 #[tokio::test]
 async fn refusals_cut_answers_and_pauses_are_told_apart() {
-    let cases = [
-        (StopReason::Refusal, true),
-        (StopReason::Length, false),
-    ];
+    let cases = [(StopReason::Refusal, true), (StopReason::Length, false)];
     for (reason, is_refusal) in cases {
         let server = server(vec![Reply::answer(Answer::text("no").ends(reason))]);
         let (mut agent, _) = agent(setup(&server, WireFormat::Anthropic));
@@ -453,7 +451,8 @@ async fn a_handoff_starts_a_new_session_and_leaves_the_old_one_alone() {
     assert_eq!(early.unwrap_err(), "Nothing to hand off (no messages yet)");
     prompt(&mut agent, "go").await;
     let entries = agent.session().len();
-    let session = agent.handoff(directory.path(), Some("tests"), &mut |_| {}).await.unwrap().unwrap();
+    let session =
+        agent.handoff(directory.path(), Some("tests"), &mut |_| {}).await.unwrap().unwrap();
     assert_eq!(agent.session().len(), entries);
     let request = &server.requests()[1];
     assert!(request.text.contains("Above all: tests"));
@@ -484,12 +483,10 @@ async fn a_branch_is_left_with_a_summary_and_the_model_knows_what_was_tried() {
 
 /// The whole life of a session, in a file.
 async fn life(directory: &std::path::Path) -> (std::path::PathBuf, Vec<u8>, Vec<String>) {
-    let answer = call("a", "look").and_call("b", "look", &json!({})).and_call("c", "write", &json!({}));
-    let server = server(vec![
-        Reply::answer(answer),
-        Reply::answer(call("d", "write")),
-        Reply::text("done"),
-    ]);
+    let answer =
+        call("a", "look").and_call("b", "look", &json!({})).and_call("c", "write", &json!({}));
+    let server =
+        server(vec![Reply::answer(answer), Reply::answer(call("d", "write")), Reply::text("done")]);
     let world = World::new();
     let session = Session::create(directory, "/c", None).unwrap();
     let path = session.path().unwrap().to_owned();
@@ -508,7 +505,8 @@ async fn killed_at_any_byte_no_call_is_run_again_and_the_model_learns_what_becam
     let server = ModelServer::start(|_| Reply::text("I see")).unwrap();
     let setup = setup(&server, WireFormat::Anthropic);
     // Every place where a line ends, and some inside of each line.
-    let ends: Vec<usize> = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
+    let ends: Vec<usize> =
+        bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
     let places = ends.iter().flat_map(|&end| [end - 1, end, end + 1, end + 30, end + 200]);
     let header = ends[0];
     for place in places.filter(|&place| place >= header && place <= bytes.len()) {
@@ -533,15 +531,21 @@ async fn killed_at_any_byte_no_call_is_run_again_and_the_model_learns_what_becam
         let results = results(agent.session());
         for (id, words) in &results {
             let has_result = text.lines().any(|line| {
-                line.contains(&format!("\"toolCallId\":\"{id}\"")) && line.contains("toolResult")
+                line.contains(&format!("\"toolCallId\":\"{id}\""))
+                    && line.contains("toolResult")
                     && serde_json::from_str::<Value>(line).is_ok()
             });
             let has_begun = text.lines().any(|line| {
-                line.contains("\"tool_start\"") && line.contains(&format!("\"toolCallId\":\"{id}\""))
+                line.contains("\"tool_start\"")
+                    && line.contains(&format!("\"toolCallId\":\"{id}\""))
                     && serde_json::from_str::<Value>(line).is_ok()
             });
             if !has_result {
-                assert_eq!(words.starts_with("Not run"), !has_begun, "killed at {place}: {id} {words}");
+                assert_eq!(
+                    words.starts_with("Not run"),
+                    !has_begun,
+                    "killed at {place}: {id} {words}"
+                );
             }
         }
     }
@@ -584,6 +588,4 @@ async fn nothing_is_done_that_the_session_could_not_keep() {
     assert!(agent.prompt(vec![Part::text("go")], &mut |_| {}).await.is_err());
     assert_eq!(server.requests().len(), 0);
     assert_eq!(world.ran.lock().unwrap().len(), 0);
-    let _: Arc<World> = world;
-    let _: Option<Candidate> = None;
 }

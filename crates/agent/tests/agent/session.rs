@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 
 use umbo_agent::{
-    AgentMessage, EntryKind, Session, SessionError, build_context, list, session_directory, to_html,
-    to_markdown,
+    AgentMessage, EntryKind, Session, SessionError, build_context, list, session_directory,
+    to_html, to_markdown,
 };
 use umbo_model::{AssistantMessage, Block, StopReason, Usage};
 
@@ -131,7 +131,8 @@ fn without_a_header_the_history_is_there_and_the_name_comes_from_the_file() {
     drop(session);
     let text = fs::read_to_string(&path).unwrap();
     let (_, rest) = text.split_once('\n').unwrap();
-    for header in ["", "garbage\n", "{\"type\":\"session\"}\n", "{\"type\":\"session\",\"id\":3}\n"] {
+    for header in ["", "garbage\n", "{\"type\":\"session\"}\n", "{\"type\":\"session\",\"id\":3}\n"]
+    {
         fs::write(&path, format!("{header}{rest}")).unwrap();
         let mut session = Session::open(&path).unwrap();
         assert_eq!(said(&session), ["one", "> two", "three"], "{header}");
@@ -217,9 +218,11 @@ fn unknown_entries_and_those_of_other_programs_are_kept() {
     let path = directory.path().join("t_x.jsonl");
     let mut file = fs::File::create(&path).unwrap();
     writeln!(file, r#"{{"type":"title","v":1,"title":"","pad":"   "}}"#).unwrap();
-    writeln!(file, r#"{{"type":"session","version":3,"id":"x","timestamp":"t","cwd":"/c"}}"#).unwrap();
+    writeln!(file, r#"{{"type":"session","version":3,"id":"x","timestamp":"t","cwd":"/c"}}"#)
+        .unwrap();
     writeln!(file, r#"{{"type":"message","id":"a","parentId":null,"timestamp":"t","message":{{"role":"user","content":"hi"}}}}"#).unwrap();
-    writeln!(file, r#"{{"type":"from_the_future","id":"b","parentId":"a","timestamp":"t","x":1}}"#).unwrap();
+    writeln!(file, r#"{{"type":"from_the_future","id":"b","parentId":"a","timestamp":"t","x":1}}"#)
+        .unwrap();
     writeln!(file, r#"{{"type":"message","id":"c","parentId":"b","timestamp":"t","message":{{"role":"hookMessage","customType":"h","content":"note","display":true}}}}"#).unwrap();
     drop(file);
     let session = Session::open(&path).unwrap();
