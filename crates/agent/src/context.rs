@@ -62,6 +62,25 @@ pub fn build_context(session: &Session, leaf: Option<&str>) -> Result<Context, S
     Ok(context)
 }
 
+/// Adds what was appended behind a context since it was derived. `false` if that is not enough: a
+/// jump, a compaction or an output that is left out changes what is already there.
+pub(crate) fn extend_context(session: &Session, context: &mut Context, from: usize) -> bool {
+    let Some(new) = session.appended(from) else { return false };
+    for entry in new {
+        read_state(context, &entry.kind);
+        if let EntryKind::Message { message: AgentMessage::Assistant(answer) } = &entry.kind
+            && !context.models.contains_key("default")
+        {
+            let name = format!("{}/{}", answer.provider, answer.model);
+            context.models.insert("default".to_owned(), name);
+        }
+        if let Some(message) = entry.kind.message() {
+            context.messages.push(ContextMessage { entry: entry.id, message });
+        }
+    }
+    true
+}
+
 fn from_entries(session: &Session, entries: &[Entry]) -> Context {
     let mut context = Context { mode: "none".to_owned(), ..Context::default() };
     for entry in entries {
@@ -122,5 +141,35 @@ fn leave_out(session: &Session, id: &str, message: &mut AgentMessage) {
     {
         let note = format!("[Output truncated - {tokens} tokens; all of it: artifact://{id}]");
         result.content = vec![Part::text(note)];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_context_that_grows_is_the_context_derived_anew() {
+        let mut session = Session::in_memory("/c");
+        let first = session.append(EntryKind::user("one")).unwrap();
+        let mut context = build_context(&session, None).unwrap();
+        let mut from = session.len();
+        let mut grow = |session: &Session, context: &mut Context| {
+            let is_enough = extend_context(session, context, from);
+            from = session.len();
+            is_enough
+        };
+        session.append(EntryKind::ModelChange { model: "a/b".into(), role: None }).unwrap();
+        session.append(EntryKind::user("two")).unwrap();
+        session.set_label(&first, Some("here")).unwrap();
+        session.append(EntryKind::user("three")).unwrap();
+        assert!(grow(&session, &mut context));
+        assert_eq!(context, build_context(&session, None).unwrap());
+        session.branch(&first).unwrap();
+        assert!(!grow(&session, &mut context), "a jump is not growth");
+        context = build_context(&session, None).unwrap();
+        session.append(EntryKind::user("four")).unwrap();
+        assert!(grow(&session, &mut context));
+        assert_eq!(context, build_context(&session, None).unwrap());
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! The JSON form is the one that session files have.
 
+use std::fmt;
+
+use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -257,14 +260,27 @@ impl ToolResult {
 
 /// Content is a list of parts, or one string.
 pub(crate) fn parts<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<Part>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Content {
-        Text(String),
-        Parts(Vec<Part>),
+    struct Content;
+
+    impl<'de> Visitor<'de> for Content {
+        type Value = Vec<Part>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a text or a list of parts")
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(vec![Part::text(text)])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut parts = Vec::new();
+            while let Some(part) = list.next_element()? {
+                parts.push(part);
+            }
+            Ok(parts)
+        }
     }
-    Ok(match Content::deserialize(source)? {
-        Content::Text(text) => vec![Part::text(text)],
-        Content::Parts(parts) => parts,
-    })
+
+    source.deserialize_any(Content)
 }

@@ -21,7 +21,7 @@ use umbo_model::{
 };
 
 use crate::compact;
-use crate::context::{Context, build_context};
+use crate::context::{Context, build_context, extend_context};
 use crate::entry::EntryKind;
 use crate::message::{AgentMessage, Content};
 use crate::queue::Queues;
@@ -206,7 +206,6 @@ pub struct Agent {
 /// A context, and what it was derived from: a session that grew or moved has another one.
 struct Derived {
     session: String,
-    leaf: Option<String>,
     entries: usize,
     context: Arc<Context>,
 }
@@ -231,21 +230,24 @@ impl Agent {
 
     /// What the model reads now.
     fn context(&mut self) -> Result<Arc<Context>, RunError> {
-        let (session, entries) = (&self.session.header().id, self.session.len());
-        let leaf = self.session.leaf();
-        if let Some(derived) = &self.derived
-            && (&derived.session, derived.entries) == (session, entries)
-            && derived.leaf.as_deref() == leaf
+        let entries = self.session.len();
+        let id = &self.session.header().id;
+        // Between two turns a session only grows; then only what is new is read.
+        if let Some(derived) = &mut self.derived
+            && derived.session == *id
+            && derived.entries <= entries
+            && (derived.entries == entries
+                || extend_context(
+                    &self.session,
+                    Arc::make_mut(&mut derived.context),
+                    derived.entries,
+                ))
         {
+            derived.entries = entries;
             return Ok(derived.context.clone());
         }
         let context = Arc::new(build_context(&self.session, None)?);
-        self.derived = Some(Derived {
-            session: session.clone(),
-            leaf: leaf.map(str::to_owned),
-            entries,
-            context: context.clone(),
-        });
+        self.derived = Some(Derived { session: id.clone(), entries, context: context.clone() });
         Ok(context)
     }
 

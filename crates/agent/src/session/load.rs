@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::{Damage, Name, Session, SessionError, Slot};
 use crate::entry::{EntryKind, Header};
+use crate::message::AgentMessage;
 
 /// What is read of every line.
 #[derive(Deserialize)]
@@ -158,12 +159,52 @@ pub(super) fn parse(line: &[u8]) -> (String, EntryKind) {
         #[serde(default)]
         timestamp: String,
     }
+    if let Some(found) = parse_message(line) {
+        return found;
+    }
     let timestamp =
         serde_json::from_slice::<Time>(line).map_or_else(|_| String::new(), |t| t.timestamp);
     let kind = serde_json::from_slice(line).unwrap_or_else(|_| {
         serde_json::from_slice(line).map_or(EntryKind::Damaged, EntryKind::Unknown)
     });
     (timestamp, kind)
+}
+
+/// The lines that there are most of, on a shorter way: the role is looked up first, so that nothing
+/// has to be kept while it is not known yet.
+fn parse_message(line: &[u8]) -> Option<(String, EntryKind)> {
+    #[derive(Deserialize)]
+    struct Peek<'a> {
+        #[serde(borrow)]
+        message: Role<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Role<'a> {
+        #[serde(borrow)]
+        role: Cow<'a, str>,
+    }
+    #[derive(Deserialize)]
+    struct Typed<T> {
+        #[serde(default)]
+        timestamp: String,
+        message: T,
+    }
+    fn read<T: for<'a> Deserialize<'a>>(
+        line: &[u8],
+        wrap: impl FnOnce(T) -> AgentMessage,
+    ) -> Option<(String, EntryKind)> {
+        let Typed { timestamp, message } = serde_json::from_slice(line).ok()?;
+        Some((timestamp, EntryKind::Message { message: wrap(message) }))
+    }
+    if !line.starts_with(br#"{"type":"message""#) {
+        return None;
+    }
+    match &*serde_json::from_slice::<Peek<'_>>(line).ok()?.message.role {
+        "user" => read(line, AgentMessage::User),
+        "assistant" => read(line, AgentMessage::Assistant),
+        "toolResult" => read(line, AgentMessage::ToolResult),
+        _ => None,
+    }
 }
 
 /// What the name of a file says: `TIME_ID.jsonl`.

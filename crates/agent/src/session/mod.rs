@@ -460,6 +460,30 @@ impl Session {
         way.into_iter().enumerate().filter(is_needed).map(|(_, at)| self.parse(at)).collect()
     }
 
+    /// The entries from a number on, if each stands on the path behind the one before it, and none
+    /// of them changes what is before it. Remarks about calls and names are passed over.
+    pub(crate) fn appended(&self, from: usize) -> Option<Vec<Entry>> {
+        let mut new = Vec::new();
+        let mut last = self.leaf;
+        for at in (from..self.slots.len()).rev() {
+            let slot = &self.slots[at];
+            match slot.name {
+                Name::Compaction | Name::Damaged => return None,
+                Name::Remark => match self.parse(at).kind {
+                    EntryKind::Leaf { .. } | EntryKind::ToolPruned { .. } => return None,
+                    _ => {}
+                },
+                _ if last == Some(at) => {
+                    last = slot.parent;
+                    new.push(self.parse(at));
+                }
+                _ => return None,
+            }
+        }
+        new.reverse();
+        Some(new)
+    }
+
     /// The model of the last answer on the way to an entry, or to the leaf.
     pub(crate) fn last_model(&self, id: Option<&str>) -> Result<Option<String>, SessionError> {
         let mut at = id.map(|id| self.index(id)).transpose()?.or(self.leaf);
