@@ -50,7 +50,7 @@ enum Cut {
     BeforeValue,
 }
 
-const TARGETS: [Target; 6] = [
+const TARGETS: [Target; 10] = [
     Target {
         name: "command_read",
         seeds: ("crates/command/corpus/", ".txt"),
@@ -68,6 +68,30 @@ const TARGETS: [Target; 6] = [
         seeds: ("crates/files/fixtures/selectors", ".txt"),
         cut: Cut::Lines,
         longest: 256,
+    },
+    Target {
+        name: "model_anthropic",
+        seeds: ("crates/model/fixtures/anthropic", ".txt"),
+        cut: Cut::Whole,
+        longest: 8192,
+    },
+    Target {
+        name: "model_chat",
+        seeds: ("crates/model/fixtures/chat", ".txt"),
+        cut: Cut::Whole,
+        longest: 8192,
+    },
+    Target {
+        name: "model_gemini",
+        seeds: ("crates/model/fixtures/gemini", ".txt"),
+        cut: Cut::Whole,
+        longest: 8192,
+    },
+    Target {
+        name: "model_responses",
+        seeds: ("crates/model/fixtures/responses", ".txt"),
+        cut: Cut::Whole,
+        longest: 8192,
     },
     Target {
         name: "rulefile",

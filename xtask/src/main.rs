@@ -34,6 +34,7 @@ cargo xtask VERB
   bench view --corpus DIR [--misses]   which replies show the line that explains a failing log
   bench command        reading everyday commands
   bench gate           deciding about them, and what asking and recording cost
+  bench agent          opening long sessions, deriving their context, and a turn of the loop
   bench recipes        finding the tasks of 200 packages
   bench files          searching and finding beside `rg` and `fd`, listing and reading beside a shell
   fuzz TARGET|all [SECONDS]   any bytes at what reads them (60)
@@ -71,6 +72,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "view", "--corpus", rest @ ..] => bench::example("umbo-view", "corpus", rest),
         ["bench", "command"] => bench::example("umbo-command", "measure", &[]),
         ["bench", "gate"] => bench::example("umbo-tools", "gate", &[]),
+        ["bench", "agent"] => bench::example("umbo-agent", "price", &[]),
         ["bench", "files"] => bench::example("umbo-files", "beside", &[]),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection", &[]),
         ["fuzz", rest @ ..] => fuzz::run(rest),

@@ -35,6 +35,8 @@ const NODE_CLIENTS: [&str; 4] = [
     "@modelcontextprotocol/inspector@2.12.0",
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",
 ];
+/// The vendors' own libraries for models, in versions that are held against ours.
+const MODEL_LIBRARIES: [&str; 3] = ["anthropic==2.8.0", "openai==3.49.0", "google-genai==3.1.0"];
 const NODE: &str = "24.21.0";
 
 /// Where tools are put that are not the system's.
@@ -44,11 +46,16 @@ pub(crate) fn directory() -> PathBuf {
 
 /// Installs what is missing, or says what to do.
 pub(crate) fn run() -> Done {
-    let problems: Vec<String> = [packages(), nushell(), runners(), python_client(), node_clients()]
-        .into_iter()
-        .filter_map(Result::err)
-        .map(|f| f.message().to_owned())
-        .collect();
+    let done = [
+        packages(),
+        nushell(),
+        runners(),
+        python("python", "mcp", &[PYTHON_CLIENT]),
+        python("model-sdks", "websockets", &MODEL_LIBRARIES),
+        node_clients(),
+    ];
+    let problems: Vec<String> =
+        done.into_iter().filter_map(Result::err).map(|f| f.message().to_owned()).collect();
     if problems.is_empty() { Ok(()) } else { Err(Failure::new(problems.join("\n"))) }
 }
 
@@ -118,15 +125,17 @@ fn nushell() -> Done {
     }
 }
 
-fn python_client() -> Done {
-    let home = directory().join("python");
-    if home.join("bin/mcp").is_file() {
+/// An environment of its own for some packages; one of the programs that they bring says that they
+/// are there.
+fn python(name: &str, program: &str, packages: &[&str]) -> Done {
+    let home = directory().join(name);
+    if home.join("bin").join(program).is_file() {
         return Ok(());
     }
     let mut environment = Command::new("python3");
     environment.args(["-m", "venv"]).arg(&home);
     let mut install = Command::new(home.join("bin/pip"));
-    install.args(["install", "--quiet", "--disable-pip-version-check", PYTHON_CLIENT]);
+    install.args(["install", "--quiet", "--disable-pip-version-check"]).args(packages);
     let by_hand = format!(
         "install Python 3 with venv, then run: {} && {}",
         display(&environment),
@@ -137,7 +146,7 @@ fn python_client() -> Done {
     }
     execute(&mut environment).map_err(Failure::prefixed(&by_hand))?;
     execute(&mut install).map_err(Failure::prefixed(&by_hand))?;
-    say(format!("installed {PYTHON_CLIENT} in {}", home.display()));
+    say(format!("installed {} in {}", packages.join(" "), home.display()));
     Ok(())
 }
 

@@ -1,0 +1,175 @@
+//! What a model reads: always derived anew, from the beginning of the session to the leaf.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use umbo_model::{Message, Part};
+
+use crate::entry::{Entry, EntryKind};
+use crate::message::AgentMessage;
+use crate::session::{Session, SessionError};
+
+/// What a model reads, and how it is asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Context {
+    /// The conversation.
+    pub messages: Vec<ContextMessage>,
+    /// The models, by what they are used for; `default` is the conversation.
+    pub models: BTreeMap<String, String>,
+    /// How much the model shall think; nothing is not at all.
+    pub thinking_level: Option<String>,
+    /// The class of service.
+    pub service_tier: Option<String>,
+    /// The mode; `none` if there is none.
+    pub mode: String,
+    /// What the mode needs.
+    pub mode_data: Option<Value>,
+    /// Rules that have interrupted the model already.
+    pub injected_rules: BTreeSet<String>,
+    /// Tools of MCP servers that were chosen.
+    pub selected_tools: Vec<String>,
+}
+
+/// A message, and the entry it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContextMessage {
+    /// The entry.
+    pub entry: String,
+    /// The message.
+    pub message: AgentMessage,
+}
+
+impl Context {
+    /// The conversation as a request has it.
+    pub fn to_model(&self) -> Vec<Message> {
+        self.messages.iter().map(|message| message.message.to_model()).collect()
+    }
+}
+
+/// The context at an entry, or at the leaf.
+pub fn build_context(session: &Session, leaf: Option<&str>) -> Result<Context, SessionError> {
+    let entries = match leaf {
+        None => session.recent(session.leaf_index()),
+        Some(leaf) => session.path_to(Some(leaf))?,
+    };
+    let mut context = from_entries(session, &entries);
+    // Without a choice, the model that answered last is the one that is asked.
+    if !context.models.contains_key("default")
+        && let Some(name) = session.last_model(leaf)?
+    {
+        context.models.insert("default".to_owned(), name);
+    }
+    Ok(context)
+}
+
+/// Adds what was appended behind a context since it was derived. `false` if that is not enough: a
+/// jump, a compaction or an output that is left out changes what is already there.
+pub(crate) fn extend_context(session: &Session, context: &mut Context, from: usize) -> bool {
+    let Some(new) = session.appended(from) else { return false };
+    for entry in new {
+        read_state(context, &entry.kind);
+        if let EntryKind::Message { message: AgentMessage::Assistant(answer) } = &entry.kind
+            && !context.models.contains_key("default")
+        {
+            let name = format!("{}/{}", answer.provider, answer.model);
+            context.models.insert("default".to_owned(), name);
+        }
+        if let Some(message) = entry.kind.message() {
+            context.messages.push(ContextMessage { entry: entry.id, message });
+        }
+    }
+    true
+}
+
+fn from_entries(session: &Session, entries: &[Entry]) -> Context {
+    let mut context = Context { mode: "none".to_owned(), ..Context::default() };
+    for entry in entries {
+        read_state(&mut context, &entry.kind);
+    }
+    let last = entries.iter().rposition(|entry| matches!(entry.kind, EntryKind::Compaction { .. }));
+    let mut first = 0;
+    if let Some(last) = last
+        && let EntryKind::Compaction { summary, first_kept_entry_id, tokens_before, .. } =
+            &entries[last].kind
+    {
+        let summary = summary.clone();
+        let message = AgentMessage::CompactionSummary { summary, tokens_before: *tokens_before };
+        context.messages.push(ContextMessage { entry: entries[last].id.clone(), message });
+        // An entry that is gone keeps nothing: the summary is all there is.
+        let kept = entries.iter().position(|entry| entry.id == *first_kept_entry_id);
+        first = kept.unwrap_or(last).min(last);
+    }
+    for entry in &entries[first..] {
+        if let Some(mut message) = entry.kind.message() {
+            leave_out(session, &entry.id, &mut message);
+            context.messages.push(ContextMessage { entry: entry.id.clone(), message });
+        }
+    }
+    context
+}
+
+fn read_state(context: &mut Context, kind: &EntryKind) {
+    match kind {
+        EntryKind::ModelChange { model, role } => {
+            let role = role.clone().unwrap_or_else(|| "default".to_owned());
+            context.models.insert(role, model.clone());
+        }
+        EntryKind::ThinkingLevelChange { thinking_level } => {
+            context.thinking_level = thinking_level.clone().filter(|level| level != "off");
+        }
+        EntryKind::ServiceTierChange { service_tier } => {
+            context.service_tier.clone_from(service_tier);
+        }
+        EntryKind::ModeChange { mode, data } => {
+            context.mode.clone_from(mode);
+            context.mode_data.clone_from(data);
+        }
+        EntryKind::TtsrInjection { injected_rules } => {
+            context.injected_rules.extend(injected_rules.iter().cloned());
+        }
+        EntryKind::McpToolSelection { selected_tool_names } => {
+            context.selected_tools.clone_from(selected_tool_names);
+        }
+        _ => {}
+    }
+}
+
+/// Puts a note in the place of an output that was left out.
+fn leave_out(session: &Session, id: &str, message: &mut AgentMessage) {
+    if let AgentMessage::ToolResult(result) = message
+        && let Some(tokens) = session.pruned(id)
+    {
+        let note = format!("[Output truncated - {tokens} tokens; all of it: artifact://{id}]");
+        result.content = vec![Part::text(note)];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_context_that_grows_is_the_context_derived_anew() {
+        let mut session = Session::in_memory("/c");
+        let first = session.append(EntryKind::user("one")).unwrap();
+        let mut context = build_context(&session, None).unwrap();
+        let mut from = session.len();
+        let mut grow = |session: &Session, context: &mut Context| {
+            let is_enough = extend_context(session, context, from);
+            from = session.len();
+            is_enough
+        };
+        session.append(EntryKind::ModelChange { model: "a/b".into(), role: None }).unwrap();
+        session.append(EntryKind::user("two")).unwrap();
+        session.set_label(&first, Some("here")).unwrap();
+        session.append(EntryKind::user("three")).unwrap();
+        assert!(grow(&session, &mut context));
+        assert_eq!(context, build_context(&session, None).unwrap());
+        session.branch(&first).unwrap();
+        assert!(!grow(&session, &mut context), "a jump is not growth");
+        context = build_context(&session, None).unwrap();
+        session.append(EntryKind::user("four")).unwrap();
+        assert!(grow(&session, &mut context));
+        assert_eq!(context, build_context(&session, None).unwrap());
+    }
+}

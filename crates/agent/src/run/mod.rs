@@ -1,0 +1,503 @@
+//! The loop: a prompt goes in, the model and the tools take turns, and a reason comes out.
+//!
+//! A turn: what happened meanwhile is delivered (completions of background work, steering), the
+//! conversation is made to fit, the model is asked ([`ask`]), and what it calls is run ([`call`]).
+//! Everything is in the session before it is shown or done. At the start of a run calls that an
+//! earlier process left open are closed ([`resume`]): they are never run again by themselves.
+
+mod ask;
+mod call;
+mod maintain;
+mod resume;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use umbo_model::{
+    AssistantMessage, CacheLife, Client, Effort, EncodeError, Endpoint, Failure, Model, ModelPrice,
+    Part, RetryPolicy, StopReason, ToolCall, Usage, UserMessage,
+};
+
+use crate::compact;
+use crate::context::{Context, build_context, extend_context};
+use crate::entry::EntryKind;
+use crate::message::{AgentMessage, Content};
+use crate::queue::Queues;
+use crate::session::{Session, SessionError};
+use crate::tools::{Completion, ToolOutput, Tools};
+
+/// The kind of the messages that tell of work that ended.
+pub(crate) const COMPLETION: &str = "job-completed";
+/// How often a model that makes calls nobody can read is asked again.
+const MOST_FAULTS: u32 = 3;
+
+/// A model, where it is, and what it costs.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The model.
+    pub model: Model,
+    /// Where it is served.
+    pub endpoint: Endpoint,
+    /// What it costs, if that is known.
+    pub price: Option<ModelPrice>,
+}
+
+/// When a run ends before its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// The most answers of the model.
+    pub turns: Option<u32>,
+    /// The most tokens, read and written.
+    pub tokens: Option<u64>,
+    /// The most dollars.
+    pub cost: Option<f64>,
+    /// The longest time.
+    pub time: Option<Duration>,
+}
+
+/// How an agent works.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Sends the requests.
+    pub client: Client,
+    /// The model, and those that are asked if it cannot answer.
+    pub candidates: Vec<Candidate>,
+    /// A model with a larger window, for when the conversation does not fit.
+    pub promotion: Option<Candidate>,
+    /// What the model is told before all else.
+    pub system: String,
+    /// How much it shall think.
+    pub effort: Option<Effort>,
+    /// How long vendors shall keep the conversation.
+    pub cache: CacheLife,
+    /// When to ask again.
+    pub retry: RetryPolicy,
+    /// When to end.
+    pub limits: Limits,
+    /// When to summarise.
+    pub compaction: compact::Settings,
+    /// Whether the agent waits for work in the background when it has nothing else to do.
+    pub wait_for_jobs: bool,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The model has said what it wanted to say.
+    Done,
+    /// The answer was cut by the limit of output.
+    Length,
+    /// The model, or its vendor, will not do it.
+    Refused(Option<String>),
+    /// Somebody interrupted it.
+    Interrupted,
+    /// A limit was reached.
+    Limit(Limit),
+    /// No model could answer.
+    Failed(Failure),
+    /// The conversation does not fit, and cannot be made shorter.
+    TooLong(String),
+}
+
+/// Which limit was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Answers of the model.
+    Turns,
+    /// Tokens.
+    Tokens,
+    /// Dollars.
+    Cost,
+    /// Time.
+    Time,
+}
+
+/// What can go wrong besides the model.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The session cannot be written: nothing is done that it does not have.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// The request cannot be made.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    /// There is no model.
+    #[error("there is no model to ask")]
+    NoModel,
+}
+
+/// Something that a front end may show. All of it is in the session already, except deltas.
+#[derive(Clone, Debug)]
+pub enum AgentEvent {
+    /// The model is asked.
+    TurnStart {
+        /// Which answer of the run this will be, from 1.
+        turn: u32,
+    },
+    /// A piece of its answer.
+    Model(umbo_model::Event),
+    /// The pieces so far will not become an answer.
+    AnswerLost(Failure),
+    /// A message is in the session.
+    Message {
+        /// Its entry.
+        entry: String,
+        /// The message.
+        message: Box<AgentMessage>,
+    },
+    /// A tool is about to run.
+    ToolStart {
+        /// The call.
+        call: ToolCall,
+        /// The name under which it is done once.
+        key: String,
+    },
+    /// The model is asked again after a while.
+    Retry {
+        /// How long that is.
+        wait: Duration,
+        /// Why.
+        failure: Failure,
+    },
+    /// Another model is asked from now on.
+    Fallback {
+        /// Its name.
+        model: String,
+    },
+    /// The conversation is being summarised.
+    CompactionStart,
+    /// It was.
+    CompactionEnd {
+        /// The size before, in tokens.
+        before: u64,
+        /// The size now.
+        after: u64,
+    },
+    /// Nothing to do until work in the background ends.
+    Sleeping {
+        /// How much there is.
+        running: usize,
+    },
+}
+
+/// Where events go. It must not block.
+pub type Observer<'a> = &'a mut (dyn FnMut(AgentEvent) + Send);
+
+/// An agent.
+pub struct Agent {
+    session: Session,
+    tools: Arc<dyn Tools>,
+    setup: Setup,
+    queues: Arc<Queues>,
+    /// The candidate that is asked.
+    current: usize,
+    spent: Usage,
+    cost: f64,
+    turns: u32,
+    /// Compactions in a row that won nothing.
+    futile: u32,
+    cancel: CancellationToken,
+    /// The context as it was last derived.
+    derived: Option<Derived>,
+}
+
+/// A context, and what it was derived from: a session that grew or moved has another one.
+struct Derived {
+    session: String,
+    entries: usize,
+    context: Arc<Context>,
+}
+
+impl Agent {
+    /// An agent that goes on with a session.
+    pub fn new(session: Session, tools: Arc<dyn Tools>, setup: Setup) -> Self {
+        Self {
+            session,
+            tools,
+            setup,
+            queues: Arc::default(),
+            current: 0,
+            spent: Usage::default(),
+            cost: 0.0,
+            turns: 0,
+            futile: 0,
+            cancel: CancellationToken::new(),
+            derived: None,
+        }
+    }
+
+    /// What the model reads now.
+    fn context(&mut self) -> Result<Arc<Context>, RunError> {
+        let entries = self.session.len();
+        let id = &self.session.header().id;
+        // Between two turns a session only grows; then only what is new is read.
+        if let Some(derived) = &mut self.derived
+            && derived.session == *id
+            && derived.entries <= entries
+            && (derived.entries == entries
+                || extend_context(
+                    &self.session,
+                    Arc::make_mut(&mut derived.context),
+                    derived.entries,
+                ))
+        {
+            derived.entries = entries;
+            return Ok(derived.context.clone());
+        }
+        let context = Arc::new(build_context(&self.session, None)?);
+        self.derived = Some(Derived { session: id.clone(), entries, context: context.clone() });
+        Ok(context)
+    }
+
+    /// Where messages are put while it works, and how it is interrupted.
+    pub fn queues(&self) -> Arc<Queues> {
+        self.queues.clone()
+    }
+
+    /// The session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The session, to be changed between runs.
+    pub fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// The tokens of all runs.
+    pub fn spent(&self) -> Usage {
+        self.spent
+    }
+
+    /// The dollars of all runs, as far as prices are known.
+    pub fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    /// Works on a prompt until there is a reason to end.
+    pub async fn prompt(
+        &mut self,
+        content: Vec<Part>,
+        observer: Observer<'_>,
+    ) -> Result<Outcome, RunError> {
+        self.close_open_calls(observer).await?;
+        let waiting = self.queues.take_next_turn().into_iter().flatten();
+        let content: Vec<Part> = waiting.chain(content).collect();
+        self.say_user(content, observer)?;
+        self.go_on(observer).await
+    }
+
+    /// Goes on without a prompt: after a restart, or when work in the background has ended.
+    pub async fn resume(&mut self, observer: Observer<'_>) -> Result<Outcome, RunError> {
+        self.close_open_calls(observer).await?;
+        self.go_on(observer).await
+    }
+
+    async fn go_on(&mut self, observer: Observer<'_>) -> Result<Outcome, RunError> {
+        self.cancel = self.queues.begin();
+        self.turns = 0;
+        let Some(time) = self.setup.limits.time else { return self.take_turns(observer).await };
+        let deadline = Instant::now() + time;
+        if let Ok(outcome) = tokio::time::timeout_at(deadline, self.take_turns(observer)).await {
+            return outcome;
+        }
+        // Whatever was under way was dropped; what became of it is asked for.
+        self.close_open_calls(observer).await?;
+        Ok(Outcome::Limit(Limit::Time))
+    }
+
+    async fn take_turns(&mut self, observer: Observer<'_>) -> Result<Outcome, RunError> {
+        let mut faults = 0;
+        loop {
+            self.deliver(observer)?;
+            if let Some(limit) = self.limit() {
+                return Ok(Outcome::Limit(limit));
+            }
+            if let Some(outcome) = self.fit(observer).await? {
+                return Ok(outcome);
+            }
+            self.turns += 1;
+            observer(AgentEvent::TurnStart { turn: self.turns });
+            let answer = match self.ask_model(observer).await? {
+                ask::Asked::Answer(answer) => answer,
+                ask::Asked::Interrupted(answer) => {
+                    self.keep_answer(answer, observer)?;
+                    return Ok(Outcome::Interrupted);
+                }
+                ask::Asked::Overflow(failure) => {
+                    match self.make_room(&failure.message, observer).await? {
+                        Some(outcome) => return Ok(outcome),
+                        None => continue,
+                    }
+                }
+                ask::Asked::Failed(failure) => return Ok(Outcome::Failed(failure)),
+            };
+            let (reason, detail) = (answer.stop_reason, answer.error_message.clone());
+            let calls: Vec<ToolCall> = answer.tool_calls().cloned().collect();
+            let entry = self.keep_answer(answer, observer)?;
+            if !calls.is_empty() {
+                faults = 0;
+                if self.run_calls(&entry, calls, observer).await? == call::Ran::Interrupted {
+                    return Ok(Outcome::Interrupted);
+                }
+                continue;
+            }
+            match reason {
+                StopReason::Pause => {}
+                StopReason::Overflow => {
+                    if let Some(outcome) = self.make_room("the window is full", observer).await? {
+                        return Ok(outcome);
+                    }
+                }
+                StopReason::ModelFault if faults < MOST_FAULTS => faults += 1,
+                StopReason::Refusal => return Ok(Outcome::Refused(detail)),
+                _ => {
+                    let is_cut = reason == StopReason::Length;
+                    if let Some(outcome) = self.rest(is_cut, observer).await? {
+                        return Ok(outcome);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The model has nothing more to say: is there anything else? `None` is to go on.
+    async fn rest(
+        &mut self,
+        is_cut: bool,
+        observer: Observer<'_>,
+    ) -> Result<Option<Outcome>, RunError> {
+        loop {
+            if self.has_news() {
+                return Ok(None);
+            }
+            let messages = self.queues.take_follow_up();
+            if !messages.is_empty() {
+                for content in messages {
+                    self.say_user(content, observer)?;
+                }
+                return Ok(None);
+            }
+            if is_cut {
+                return Ok(Some(Outcome::Length));
+            }
+            let running = self.tools.running();
+            if !self.setup.wait_for_jobs || running == 0 {
+                // It may have ended between the two looks.
+                return Ok(if self.has_news() { None } else { Some(Outcome::Done) });
+            }
+            observer(AgentEvent::Sleeping { running });
+            tokio::select! {
+                () = self.tools.clone().completed() => {}
+                () = self.queues.wait() => {}
+                () = self.cancel.cancelled() => return Ok(Some(Outcome::Interrupted)),
+            }
+        }
+    }
+
+    fn has_news(&self) -> bool {
+        !self.tools.completions().is_empty() || self.queues.has_steering()
+    }
+
+    /// What happened meanwhile, in order, once.
+    fn deliver(&mut self, observer: Observer<'_>) -> Result<(), RunError> {
+        for Completion { id, text, details } in self.tools.completions() {
+            // Told before, and the process died before it could be acknowledged.
+            if !self.was_told(&id)? {
+                let details = serde_json::json!({"id": id, "details": details});
+                let kind = EntryKind::CustomMessage {
+                    custom_type: COMPLETION.to_owned(),
+                    content: Content::Text(text),
+                    display: true,
+                    details: Some(details),
+                    attribution: "agent".to_owned(),
+                };
+                self.keep(kind, observer)?;
+            }
+            self.tools.acknowledge(&id);
+        }
+        for content in self.queues.take_steering() {
+            self.say_user(content, observer)?;
+        }
+        Ok(())
+    }
+
+    fn was_told(&mut self, id: &str) -> Result<bool, RunError> {
+        let context = self.context()?;
+        Ok(context.messages.iter().rev().any(|message| match &message.message {
+            AgentMessage::Custom { custom_type, details: Some(details), .. } => {
+                custom_type == COMPLETION && details["id"] == id
+            }
+            _ => false,
+        }))
+    }
+
+    fn limit(&self) -> Option<Limit> {
+        let limits = &self.setup.limits;
+        if limits.turns.is_some_and(|most| self.turns >= most) {
+            Some(Limit::Turns)
+        } else if limits.tokens.is_some_and(|most| self.spent.context() >= most) {
+            Some(Limit::Tokens)
+        } else if limits.cost.is_some_and(|most| self.cost >= most) {
+            Some(Limit::Cost)
+        } else {
+            None
+        }
+    }
+
+    fn candidate(&self) -> Result<&Candidate, RunError> {
+        self.setup.candidates.get(self.current).ok_or(RunError::NoModel)
+    }
+
+    fn count(&mut self, answer: &AssistantMessage) {
+        self.spent = self.spent.plus(&answer.usage);
+        let price = self.candidate().ok().and_then(|candidate| candidate.price);
+        self.cost += price.map_or(0.0, |price| price.cost(&answer.usage));
+    }
+
+    fn say_user(&mut self, content: Vec<Part>, observer: Observer<'_>) -> Result<(), RunError> {
+        let message = AgentMessage::User(UserMessage { content });
+        self.keep(EntryKind::Message { message }, observer)?;
+        Ok(())
+    }
+
+    fn keep_answer(
+        &mut self,
+        answer: AssistantMessage,
+        observer: Observer<'_>,
+    ) -> Result<String, RunError> {
+        self.count(&answer);
+        self.keep(EntryKind::Message { message: AgentMessage::Assistant(answer) }, observer)
+    }
+
+    fn keep_result(
+        &mut self,
+        call: &ToolCall,
+        output: ToolOutput,
+        observer: Observer<'_>,
+    ) -> Result<(), RunError> {
+        let ToolOutput { content, is_error, details } = output;
+        let message = AgentMessage::ToolResult(umbo_model::ToolResult {
+            tool_call_id: call.id.clone(),
+            tool_name: call.name.clone(),
+            content,
+            is_error,
+            details,
+        });
+        self.keep(EntryKind::Message { message }, observer)?;
+        Ok(())
+    }
+
+    /// Into the session first, then to whoever looks.
+    fn keep(&mut self, kind: EntryKind, observer: Observer<'_>) -> Result<String, RunError> {
+        let message = kind.message();
+        let entry = self.session.append(kind)?;
+        if let Some(message) = message {
+            let message = Box::new(message);
+            observer(AgentEvent::Message { entry: entry.clone(), message });
+        }
+        Ok(entry)
+    }
+}

@@ -1,0 +1,10 @@
+//! Any bytes as a stream of Chat Completions: see `model/mod.rs`.
+
+#![no_main]
+
+mod model;
+
+use libfuzzer_sys::fuzz_target;
+use umbo_model::WireFormat;
+
+fuzz_target!(|data: &[u8]| model::check(WireFormat::Chat, data));
