@@ -106,7 +106,8 @@ impl Walk {
                 return;
             }
         }
-        let Some(name) = program_name(command) else {
+        // The tables name sub-commands with a blank; a program with one in its name is another.
+        let Some(name) = program_name(command).filter(|name| !name.contains([' ', '*'])) else {
             self.unknown_program(argv, command);
             return;
         };
@@ -119,6 +120,8 @@ impl Walk {
             self.wrapped(name, wrapper, rest, via);
         } else if let Some(row) = table::find(name) {
             self.by_row(row, name, &argv[1..]);
+        } else if asks_unknown_for_help(&argv[1..]) && !command.contains('/') {
+            self.find(ASKS_HELP, name, name);
         } else {
             self.unknown_program(argv, name);
         }
@@ -148,14 +151,14 @@ impl Walk {
     /// Judges by a row, following sub-commands.
     pub(crate) fn by_row(&mut self, row: &'static Row, name: &str, args: &[Word]) {
         if asks_for_help(row, args) {
-            self.find(READ, name, format!("{name} {}", args[0].text));
+            self.find(ASKS_HELP, name, name);
             return;
         }
         if row.subs
             && let Some(at) = argv::first_operand(row, args)
         {
             self.globals(row, name, &args[..at]);
-            let Some(sub) = args[at].exact() else {
+            let Some(sub) = args[at].exact().filter(|sub| !sub.contains([' ', '*'])) else {
                 self.find(
                     UNKNOWN,
                     name,
@@ -248,11 +251,12 @@ impl Walk {
                 }
             }
         }
-        if let Some(only) = row.only
+        let reads = row.does.risk == Risk::ReadOnly;
+        if (reads || row.only.is_some())
             && softer.is_none()
-            && let Some(option) = options.outside(row, only)
+            && let Some(option) = options.outside(row, row.only.unwrap_or_default())
         {
-            self.find(UNKNOWN, name, format!("{name} {option}"));
+            self.find(UNKNOWN_TO_ROW, name, format!("{name} {option}"));
         }
         if row.subs {
             self.before_sub(row, name, args);
@@ -399,14 +403,47 @@ impl Walk {
 /// An option may be hidden in what is only known at run time.
 const UNKNOWN_OPTION: Does =
     Does { phrase: "could turn out to be an option that does more", ..UNKNOWN };
+/// A program is asked what it is.
+const ASKS_HELP: Does = Does { phrase: "only says what it is", ..READ };
+/// An option that the tables do not know.
+const UNKNOWN_TO_ROW: Does = Does { phrase: "has an option that is not known", ..UNKNOWN };
 /// The address, and so what is sent, is only known at run time.
 const UNKNOWN_HOST: Does = Does { phrase: "asks for an address only known at run time", ..UNKNOWN };
 
 /// `--version` and `--help` alone never do anything else; builtins would take them as operands.
 fn asks_for_help(row: &Row, args: &[Word]) -> bool {
-    let one =
-        args.len() == 1 && args[0].exact().is_some_and(|arg| matches!(arg, "--version" | "--help"));
-    one && row.reader != Reader::Builtin && !row.names.contains("|.|")
+    let builtin = row.reader == Reader::Builtin || row.names.contains("|.|");
+    let last = args.last().and_then(Word::exact);
+    match last {
+        _ if builtin => false,
+        Some("--version" | "--help") => args.len() == 1 || (row.subs && args[..args.len() - 1].iter().all(is_sub_name)),
+        Some("-h" | "-V") => args.len() == 1 && row.subs,
+        Some("help" | "version") => args.len() == 1 && row.subs,
+        _ => args.first().and_then(Word::exact) == Some("help") && row.subs && args.iter().all(is_sub_name),
+    }
+}
+
+/// Sub-commands after which comes another program with options of its own.
+const RUNS_OTHERS: &str = "run exec x dlx shell start eval test ssh task script explore do with each foreach watch";
+
+/// Whether a word can only be the name of a sub-command that takes help for itself.
+fn is_sub_name(word: &Word) -> bool {
+    word.exact().is_some_and(|text| {
+        let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b);
+        text.bytes().all(plain)
+            && text.starts_with(|c: char| c.is_ascii_lowercase())
+            && !RUNS_OTHERS.split(' ').any(|one| one == text)
+    })
+}
+
+/// Whether a program that no table knows is only asked what it is: `frob --help`, `frob list --help`.
+fn asks_unknown_for_help(args: &[Word]) -> bool {
+    let Some((last, before)) = args.split_last() else { return false };
+    match last.exact() {
+        Some("--help" | "--version") => before.len() <= 2 && before.iter().all(is_sub_name),
+        Some("-h" | "-V" | "-help" | "-version") => before.is_empty(),
+        _ => false,
+    }
 }
 
 /// `git -c color.ui=false` and the like.

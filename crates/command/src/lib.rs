@@ -29,6 +29,7 @@ mod row;
 mod scan;
 mod scope;
 mod shell;
+mod spec;
 mod table;
 pub mod tasks;
 mod unfinished;

@@ -34,12 +34,15 @@ pub(crate) enum Reader {
     Chmod,
     Code,
     Curl,
+    Date,
     Dd,
+    Echo,
     Find,
     GhApi,
     GitConfig,
     GitDiscard,
     GitPush,
+    Jq,
     Kill,
     Netcat,
     Redis,
@@ -60,6 +63,9 @@ pub(crate) struct Row {
     pub(crate) names: &'static str,
     pub(crate) does: Does,
     pub(crate) takes: Takes,
+    /// The options it knows, as [`crate::spec`] reads them. A program that only reads does so only with
+    /// options that one of these lists knows.
+    pub(crate) options: &'static str,
     /// Options that take the next argument as their value.
     pub(crate) valued: &'static str,
     /// Options without a value that may stand before a sub-command. Any other one could take the
@@ -75,6 +81,8 @@ pub(crate) struct Row {
     pub(crate) shapes: &'static [(&'static str, Does)],
     /// Its first operand is a sub-command.
     pub(crate) subs: bool,
+    /// Its options may also come after its sub-commands.
+    pub(crate) anywhere: bool,
     /// What sub-commands without a row do.
     pub(crate) other: Option<Does>,
     /// Options are whole words after one dash (`-delete`), not bundles of letters.
@@ -88,6 +96,7 @@ pub(crate) const fn row(names: &'static str, does: Does) -> Row {
         names,
         does,
         takes: Takes::Text,
+        options: "",
         valued: "",
         flags: "",
         rules: &[],
@@ -95,6 +104,7 @@ pub(crate) const fn row(names: &'static str, does: Does) -> Row {
         operands: None,
         shapes: &[],
         subs: false,
+        anywhere: false,
         other: None,
         single_dash: false,
         reader: Reader::Row,
@@ -104,6 +114,17 @@ pub(crate) const fn row(names: &'static str, does: Does) -> Row {
 impl Row {
     pub(crate) const fn takes(mut self, takes: Takes) -> Self {
         self.takes = takes;
+        self
+    }
+
+    pub(crate) const fn options(mut self, spec: &'static str) -> Self {
+        self.options = spec;
+        self
+    }
+
+    /// Its options may also come after its sub-commands.
+    pub(crate) const fn anywhere(mut self) -> Self {
+        self.anywhere = true;
         self
     }
 
