@@ -16,6 +16,8 @@ struct Given<'a> {
     inline: Option<String>,
     /// The word after it, which may be its value.
     next: Option<&'a Word>,
+    /// It came after `--`, where it is an operand to most programs. Where it would do harm it counts.
+    after_dashes: bool,
 }
 
 /// An argument list taken apart.
@@ -29,6 +31,8 @@ pub(crate) struct Options<'a> {
     /// An argument that could turn out to be an option stood where an option is possible.
     hidden: bool,
     splits: bool,
+    /// `--` was seen.
+    only_operands: bool,
 }
 
 fn listed(list: &str, option: &str) -> bool {
@@ -44,9 +48,9 @@ impl<'a> Options<'a> {
             values: Vec::new(),
             hidden: false,
             splits: false,
+            only_operands: false,
         };
         let mut value_for = None;
-        let mut only_operands = false;
         for (at, word) in args.iter().enumerate() {
             let text = word.text.as_str();
             this.negated |= is_negation(text);
@@ -55,22 +59,25 @@ impl<'a> Options<'a> {
                 continue;
             }
             let is_option = word.literal || (text.starts_with("--") && text.contains('='));
-            if only_operands {
-                this.operand(word, true);
+            if this.only_operands {
+                if word.literal && text.starts_with('-') && text.len() > 1 {
+                    this.option(row, text, args.get(at + 1));
+                }
+                this.operand(word);
             } else if text == "--" && word.literal {
-                only_operands = true;
                 this.note("--", None, None);
+                this.only_operands = true;
             } else if is_option && text.starts_with('-') && text.len() > 1 {
                 value_for = this.option(row, text, args.get(at + 1)).then_some(());
             } else {
-                this.operand(word, false);
+                this.operand(word);
             }
         }
         this
     }
 
-    fn operand(&mut self, word: &'a Word, only_operands: bool) {
-        self.hidden |= word.may_be_option && !only_operands;
+    fn operand(&mut self, word: &'a Word) {
+        self.hidden |= word.may_be_option && !self.only_operands;
         self.splits |= word.may_split;
         self.operands.push(word);
         if word.literal && word.text.starts_with('+') {
@@ -93,7 +100,8 @@ impl<'a> Options<'a> {
 
     fn note(&mut self, name: &str, inline: Option<&str>, next: Option<&'a Word>) {
         let inline = inline.map(str::to_owned);
-        self.given.push(Given { name: name.to_owned(), inline, next });
+        let after_dashes = self.only_operands;
+        self.given.push(Given { name: name.to_owned(), inline, next, after_dashes });
     }
 
     /// Records one option word; says whether the next word is its value.
@@ -186,11 +194,20 @@ impl<'a> Options<'a> {
             .map(|(_, does)| *does)
     }
 
+    /// The first option that neither the row nor `known` knows.
+    pub(crate) fn outside_both(&self, row: &Row, known: &dyn Fn(&str) -> bool) -> Option<&str> {
+        let mut unknown = self.given.iter().filter(|one| !is_digit(&one.name) && one.name != "--");
+        unknown
+            .find(|one| !one.after_dashes && !is_known(row, one) && !known(&one.name))
+            .map(|one| one.name.as_str())
+    }
+
     /// The first option that the row does not know, or that has a value where it takes none.
     pub(crate) fn outside(&self, row: &Row, only: &str) -> Option<&str> {
         self.given
             .iter()
             .filter(|one| !is_digit(&one.name) && one.name != "--" && !one.name.starts_with('+'))
+            .filter(|one| !one.after_dashes)
             .find(|one| !listed(only, &one.name) && !is_known(row, one))
             .map(|one| one.name.as_str())
     }
@@ -199,7 +216,7 @@ impl<'a> Options<'a> {
 /// Whether a row knows an option as it is given.
 fn is_known(row: &Row, given: &Given<'_>) -> bool {
     let is_long = given.name.len() > 2;
-    let named = || row.rules.iter().any(|(list, _)| listed(list, &given.name));
+    let named = || is_ruled(row, &given.name);
     match takes(row, &given.name) {
         Some(spec::Takes::Nothing) => !is_long || given.inline.is_none() || named(),
         Some(spec::Takes::Value | spec::Takes::Attached) => true,
@@ -211,21 +228,35 @@ fn is_known(row: &Row, given: &Given<'_>) -> bool {
     }
 }
 
+/// Whether a rule of the row, or of the program whose sub-command it is, says what the option does.
+fn is_ruled(row: &Row, option: &str) -> bool {
+    let says = |(list, does): &(&str, Does)| {
+        let mut names = list.split_whitespace();
+        names.any(|name| name == option || (does.risk > Risk::ReadOnly && abbreviates(option, name)))
+    };
+    row.rules.iter().any(says) || parent(row).is_some_and(|parent| is_ruled(parent, option))
+}
+
+/// The row of the program whose sub-command this is.
+fn parent(row: &Row) -> Option<&'static Row> {
+    let (parent, _) = row.names.split('|').next()?.rsplit_once(' ')?;
+    table::find(parent)
+}
+
 /// What an option of the row takes, if the row knows it.
 pub(crate) fn takes(row: &Row, option: &str) -> Option<spec::Takes> {
-    if let Some(takes) = spec::find(row.options, option) {
-        return Some(takes);
-    }
     if listed(row.valued, option) {
         return Some(spec::Takes::Value);
+    }
+    if let Some(takes) = spec::find(row.options, option) {
+        return Some(takes);
     }
     let flag = listed(row.flags, option) || row.only.is_some_and(|only| listed(only, option));
     if flag {
         return Some(spec::Takes::Nothing);
     }
     // Some programs take their own options after a sub-command too.
-    let (parent, _) = row.names.split('|').next()?.rsplit_once(' ')?;
-    takes(table::find(parent).filter(|parent| parent.anywhere)?, option)
+    takes(parent(row).filter(|parent| parent.anywhere)?, option)
 }
 
 /// Whether an option word is in the row as a whole (`-delete`, `-it`), not as a bundle of letters.

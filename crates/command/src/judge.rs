@@ -173,6 +173,8 @@ impl Walk {
             } else if let Some((wrapper, rest)) = wrapper::find(&full).map(|w| (w, &args[at + 1..]))
             {
                 self.wrapped(&full, wrapper, rest, &[]);
+            } else if let Some(verbs) = row.verbs {
+                self.by_verb(row, verbs, name, args);
             } else if row.other.is_some_and(|does| does.risk == Risk::ReadOnly) {
                 // The operand is no sub-command; the program's own options still count.
                 self.plain(row, name, args);
@@ -213,6 +215,15 @@ impl Walk {
             && !name.starts_with("git")
         {
             self.find(UNKNOWN, name, format!("{name} {option}"));
+        }
+    }
+
+    /// What the rules of a program say of options after its sub-commands.
+    pub(crate) fn late_rules(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        for (option, does) in Options::of(row, args).rules(row) {
+            if does.risk > Risk::ReadOnly {
+                self.find(does, name, format!("{name} {option}"));
+            }
         }
     }
 
@@ -291,7 +302,8 @@ impl Walk {
     /// What the shapes of options and operands say.
     fn by_shapes(&mut self, row: &'static Row, name: &str, args: &[Word], options: &Options<'_>) {
         let dashed = args.iter().filter(|word| word.starts_with("-"));
-        let words: Vec<&Word> = options.operands.iter().copied().chain(dashed).collect();
+        let words = options.operands.iter().chain(&options.values).copied().chain(dashed);
+        let words: Vec<&Word> = words.collect();
         for (shapes, does) in row.shapes {
             let is_so = |word: &&&Word| {
                 shapes.split_whitespace().any(|shape| argv::has_shape(shape, word.likely()))

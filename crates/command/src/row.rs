@@ -83,6 +83,8 @@ pub(crate) struct Row {
     pub(crate) subs: bool,
     /// Its options may also come after its sub-commands.
     pub(crate) anywhere: bool,
+    /// What reading, changing and destroying is, for sub-commands that are named by a verb.
+    pub(crate) verbs: Option<[Does; 3]>,
     /// What sub-commands without a row do.
     pub(crate) other: Option<Does>,
     /// Options are whole words after one dash (`-delete`), not bundles of letters.
@@ -106,6 +108,7 @@ pub(crate) const fn row(names: &'static str, does: Does) -> Row {
         subs: false,
         anywhere: false,
         other: None,
+        verbs: None,
         single_dash: false,
         reader: Reader::Row,
     }
@@ -170,6 +173,14 @@ impl Row {
 
     pub(crate) const fn other(mut self, does: Does) -> Self {
         self.other = Some(does);
+        self
+    }
+
+    /// Sub-commands without a row are judged by their verb.
+    pub(crate) const fn verbs(mut self, reads: Does, changes: Does, destroys: Does) -> Self {
+        self.subs = true;
+        self.anywhere = true;
+        self.verbs = Some([reads, changes, destroys]);
         self
     }
 

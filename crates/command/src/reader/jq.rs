@@ -4,10 +4,10 @@ use crate::effect::{READ, SECRET, UNKNOWN, WRITE};
 use crate::row::Row;
 use crate::spec::{self, Takes};
 use crate::walk::Walk;
-use crate::word::Word;
+use crate::word::{Expansion, Word};
 
 /// What jq, gojq and jaq share. Some take two values.
-const OPTIONS: &str = "aCceghjlMnRrSsU --ascii-output --color-output --compact-output --exit-status --join-output --monochrome-output --null-input --raw-input --raw-output --raw-output0 --seq --slurp --sort-keys --stream --stream-errors --tab --unbuffered --yaml-output --yaml-input --args --jsonargs --indent= --arg= --argjson= --slurpfile= --rawfile= --argfile= --from-file= --library-path= f:L:";
+const OPTIONS: &str = "aCceghjlMnRrSsU --ascii-output --color-output --compact-output --exit-status --join-output --monochrome-output --null-input --raw-input --raw-output --raw-output0 --seq --slurp --sort-keys --stream --stream-errors --tab --unbuffered --yaml-output --yaml-input --args --jsonargs --indent= --arg= --argjson= --slurpfile= --rawfile= --argfile=";
 
 impl Walk {
     pub(super) fn jq(&mut self, _row: &'static Row, name: &str, args: &[Word]) {
@@ -19,7 +19,9 @@ impl Walk {
             let text = word.text.as_str();
             let is_option = !only_operands && text.starts_with('-') && text.len() > 1;
             if !is_option {
-                if !word.literal && word.may_be_option && !only_operands {
+                // jq has no option that does harm; a file that is named like one is the only way to one.
+                let computed = word.expansions.iter().any(|it| *it != Expansion::Glob);
+                if computed && word.may_be_option && !only_operands {
                     self.find(UNKNOWN, name, format!("{name} with an argument only known at run time"));
                 }
                 match filter {
@@ -39,10 +41,6 @@ impl Walk {
                 if taken.len() < values || taken.iter().any(Word::may_add_options) {
                     self.find(UNKNOWN, name, format!("{name} {text}"));
                     return;
-                }
-                // `-f FILE` is the filter; all operands are files then.
-                if matches!(text, "--from-file" | "-f") || (text.ends_with('f') && !text.starts_with("--")) {
-                    filter = taken.first();
                 }
                 if text.ends_with("file")
                     && let Some(file) = taken.last()
@@ -86,7 +84,6 @@ fn jq_option(word: &Word) -> Option<usize> {
             _ => usize::from(takes == Takes::Value),
         });
     }
-    let known = |c: char| spec::find(OPTIONS, &format!("-{c}")).is_some();
-    let valued = text.ends_with(['f', 'L']);
-    text[1..].chars().all(known).then_some(usize::from(valued))
+    let known = |c: char| spec::find(OPTIONS, &format!("-{c}")) == Some(Takes::Nothing);
+    text[1..].chars().all(known).then_some(0)
 }

@@ -13,6 +13,7 @@ mod server;
 mod shell;
 mod sql;
 mod transfer;
+mod verbs;
 
 use crate::effect::READ;
 use crate::row::{Reader, Row};

@@ -7,7 +7,7 @@ use crate::effect::{
 use crate::row::{Row, Takes, row};
 
 /// Options of docker and its kin that list and show.
-const DOCKER: &str = "aqsf:n:l --all --quiet --filter= --format= --no-trunc --size --last= --latest --digests --tree --no-stream --human= --type= --since= --until= --limit= --json --verbose --orphans? --services --volumes --images --profiles --hash= --environment --variables --no-interpolate --no-normalize --no-path-resolution --no-consistency --status= --project= --platform= --raw --max-entries= --index= --namespace --interval= --pod --ns --sort= --noheading --no-color --no-log-prefix --resolve-image-digests --insecure --pretty --no-resolve --list-tags --project-name=";
+const DOCKER: &str = "aqsvf:n:l --all --quiet --filter= --format= --no-trunc --size --last= --latest --digests --tree --no-stream --human= --type= --since= --until= --limit= --json --verbose --orphans? --services --volumes --images --profiles --hash= --environment --variables --no-interpolate --no-normalize --no-path-resolution --no-consistency --status= --project= --platform= --raw --max-entries= --index= --namespace --interval= --pod --ns --sort= --noheading --no-color --no-log-prefix --resolve-image-digests --insecure --pretty --no-resolve --list-tags --project-name=";
 /// Options of docker and its kin that show logs.
 const LOGS: &str = "fn:tc --follow --tail= --timestamps --since= --until= --details --latest --names --color --no-color --no-log-prefix --index= --raw --no-trunc --no-task-ids --no-resolve --limit= --build";
 /// Options of kubectl that ask.
@@ -47,14 +47,14 @@ pub(super) const ROWS: &[Row] = &[
     row("docker-compose up|docker-compose start|docker-compose restart|docker-compose pull|docker-compose build|docker-compose create", BUILD),
     row("docker-compose down|docker-compose rm|docker-compose stop|docker-compose kill", DELETE).when(&[("-v --volumes --rmi -f --force", REMOTE)]),
     row("docker-compose exec|docker-compose run", RUN),
-    row("dockerd|containerd|runc|crun|lxc|lxd|incus|multipass|vagrant|virsh|VBoxManage|qemu-img|firecracker|colima|lima|limactl|minikube|kind|k3d|k3s|microk8s|kubeadm", UNKNOWN).subs().other(UNKNOWN),
+    row("dockerd|containerd|runc|crun|lxc|lxd|incus|multipass|vagrant|virsh|VBoxManage|qemu-img|firecracker|colima|lima|limactl|minikube|kind|k3s|microk8s|kubeadm", UNKNOWN).verbs(READ, RUN, REMOTE).other(UNKNOWN),
     row("minikube status|minikube ip|colima status|limactl list|virsh list|lxc list", READ).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name="),
     row("kind get", READ).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name=").subs(),
     row("kind get clusters|kind get nodes", READ).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name="),
     row("kind get kubeconfig", SECRET),
     row("vagrant status|vagrant validate", BUILD),
     row("nsenter|unshare|chroot|capsh|setpriv|systemd-nspawn|bwrap|firejail", PRIVILEGE),
-    row("crictl|ctr|skopeo|crane|regctl|cosign|trivy|grype|syft", FETCH).subs().other(UNKNOWN),
+    row("crictl|ctr|skopeo|crane|regctl|cosign|trivy|grype|syft", FETCH).verbs(FETCH, UNKNOWN, REMOTE).other(UNKNOWN),
     row("crictl ps|crictl images|crictl inspect|crictl pods|crictl info|skopeo inspect|skopeo list-tags|crane ls|crane manifest|crane digest|crane config|regctl tag ls|regctl tag list|regctl manifest head|regctl version", FETCH).options(DOCKER),
     row("regctl tag|regctl manifest", FETCH).subs().other(UNKNOWN),
     // Kubernetes.
@@ -70,8 +70,8 @@ pub(super) const ROWS: &[Row] = &[
     row("kubectl rollout restart|kubectl rollout undo|kubectl rollout pause|kubectl rollout resume|kubectl apply|kubectl scale|kubectl autoscale|kubectl label|kubectl annotate|kubectl expose|kubectl patch|kubectl edit|kubectl set image|kubectl set env|kubectl create namespace|kubectl create deployment|kubectl create configmap|kubectl create job|kubectl cp|kubectl cordon|kubectl uncordon|kubectl taint", PUBLISH),
     row("kubectl delete|kubectl drain|kubectl replace|oc delete|k delete|kubectl certificate approve", REMOTE),
     row("kubectl run|kubectl attach|kubectl debug|kubectl proxy|kubectl port-forward|oc rsh|oc exec|k exec|kubectl kustomize", RUN),
-    row("kubectx|kubens|k9s|stern|kustomize|helmfile|argocd|flux|istioctl|linkerd|velero|eksctl|kops|cilium", UNKNOWN).subs().other(UNKNOWN),
-    row("flux get|flux logs|istioctl analyze|istioctl version|eksctl get", FETCH).options(KUBE),
+    row("kubectx|kubens|k9s|kustomize", UNKNOWN).subs().other(UNKNOWN),
+    row("istioctl analyze", FETCH).options(KUBE),
     row("helm", READ).subs().valued("-n --namespace --kube-context --kubeconfig").flags("--debug").when(&[("--kubeconfig", UNKNOWN)]),
     row("helm list|helm ls|helm status|helm history|helm version|helm env|helm search|helm show|helm lint|helm verify", FETCH).options(HELM).when(&[("--post-renderer", RUN)]),
     row("helm get|helm repo|helm dependency|helm plugin", READ).options(HELM).subs(),
@@ -95,56 +95,50 @@ pub(super) const ROWS: &[Row] = &[
     row("terraform state pull|tofu state pull", SECRET),
     row("terraform state rm|terraform state mv|terraform state push|terraform state replace-provider|terraform workspace delete|tofu state rm|tofu state mv", REMOTE),
     row("terraform workspace new|terraform workspace select|tofu workspace select", WRITE),
-    row("terraform console|terraform test|pulumi|cdk|cdktf|sam|packer|vault|consul|nomad|boundary|waypoint|crossplane", UNKNOWN).subs().other(UNKNOWN),
+    row("terraform console|terraform test", UNKNOWN),
+    row("packer init|packer plugins", REMOTE),
+    row("pulumi|cdk|cdktf|sam|packer|vault|crossplane", UNKNOWN).verbs(FETCH, RUN, REMOTE).other(UNKNOWN),
     row("pulumi preview|cdk list|cdk ls|cdk diff|cdk synth", BUILD).when(&[("-a --app --build -c --context --cwd --plugin", RUN)]),
-    row("pulumi whoami|packer validate|packer version|vault status|vault version|nomad status|consul members", FETCH).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name="),
+    row("pulumi whoami|packer validate|packer version|vault status|vault version", FETCH).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name="),
     row("pulumi up|pulumi destroy|cdk deploy|cdk destroy|sam deploy|packer build|nomad run|nomad stop", REMOTE),
     row("vault read|vault write|vault kv|vault login|vault token|vault delete|pass|op|bw|gopass|lpass|keyring|secret-tool|security|sops|age", SECRET),
-    row("ansible|ansible-playbook|ansible-galaxy|ansible-vault|salt|salt-call|puppet|chef-client|knife|pyinfra", REMOTE),
+    row("ansible-galaxy", FETCH).verbs(FETCH, SYNC, DELETE).other(UNKNOWN),
+    row("ansible-galaxy install", REMOTE),
+    row("ansible-vault", SECRET),
+    row("ansible|ansible-playbook|salt|salt-call|puppet|chef-client|knife|pyinfra", REMOTE),
     row("ansible-inventory", RUN),
     row("ansible-doc|ansible-config", READ).options("ljst:F --list --json --snippet --type= --list_files --metadata-dump --only-changed --format=").when(&[("--output", OVERWRITE), ("--vault-password-file --vault-id -M --module-path --playbook-dir -c --config", RUN)]),
     // Clouds: what only describes is read, the rest is remote and shared.
-    row("aws", READ).subs().anywhere().other(REMOTE).valued("--profile --region --output --query --endpoint-url --ca-bundle --color --cli-read-timeout --cli-connect-timeout --cli-binary-format")
-        .flags("--debug --no-verify-ssl --no-paginate --no-sign-request --no-cli-pager")
-        .when(&[("--endpoint-url --ca-bundle", UNKNOWN)]),
-    // What describes and what lists is read in every service; what gets may be a secret.
-    row("aws *", REMOTE).subs().other(REMOTE),
-    row("aws * describe-*|aws * list-*|aws * wait", FETCH).options(CLOUD)
-        .valued("--profile --region --output --query --filters --instance-ids --log-group-name --since"),
-    row("aws s3", READ).options(CLOUD).subs(),
+    row("aws", READ).verbs(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD).valued("--profile --region --query --color --cli-read-timeout --cli-connect-timeout --cli-binary-format")
+        .when(&[("--endpoint-url --ca-bundle --cli-input-json --cli-input-yaml", UNKNOWN)]),
+    row("aws s3", READ).subs().options(CLOUD),
     row("aws s3 ls", FETCH).options(CLOUD),
-    row("aws s3 cp|aws s3 mv|aws s3 sync|aws s3 mb|aws s3 website", RELEASE),
+    row("aws s3 cp|aws s3 mv|aws s3 sync|aws s3 mb|aws s3 website", RELEASE).when(&[("--delete", REMOTE)]),
     row("aws s3 rm|aws s3 rb", REMOTE),
-    row("aws sts|aws ec2|aws iam|aws lambda|aws logs|aws ecs|aws eks|aws rds|aws dynamodb|aws cloudformation|aws cloudwatch|aws ecr|aws s3api|aws route53|aws sqs|aws sns|aws ssm|aws apigateway|aws elbv2|aws autoscaling|aws kms|aws events|aws stepfunctions|aws secretsmanager|aws configure", READ).options(CLOUD).subs().other(REMOTE),
-    row("aws sts get-caller-identity|aws ec2 describe-instances|aws ec2 describe-security-groups|aws ec2 describe-vpcs|aws ec2 describe-subnets|aws ec2 describe-images|aws ec2 describe-volumes|aws ec2 describe-regions|aws ec2 describe-instance-types|aws ec2 describe-key-pairs|aws iam list-users|aws iam list-roles|aws iam list-policies|aws iam get-role|aws iam get-user|aws iam get-policy|aws iam list-attached-role-policies|aws lambda list-functions|aws lambda get-function-configuration|aws logs describe-log-groups|aws logs describe-log-streams|aws logs tail|aws logs filter-log-events|aws logs get-log-events|aws ecs list-clusters|aws ecs list-services|aws ecs list-tasks|aws ecs describe-services|aws ecs describe-tasks|aws ecs describe-clusters|aws eks list-clusters|aws eks describe-cluster|aws rds describe-db-instances|aws rds describe-db-clusters|aws dynamodb list-tables|aws dynamodb describe-table|aws cloudformation list-stacks|aws cloudformation describe-stacks|aws cloudformation describe-stack-events|aws cloudwatch describe-alarms|aws cloudwatch list-metrics|aws ecr describe-repositories|aws ecr list-images|aws s3api list-buckets|aws s3api list-objects|aws s3api list-objects-v2|aws s3api head-object|aws s3api get-bucket-location|aws s3api get-bucket-policy|aws route53 list-hosted-zones|aws route53 list-resource-record-sets|aws sqs list-queues|aws sqs get-queue-attributes|aws sns list-topics|aws ssm describe-parameters|aws elbv2 describe-load-balancers|aws elbv2 describe-target-groups|aws autoscaling describe-auto-scaling-groups|aws kms list-keys|aws events list-rules|aws configure list|aws configure list-profiles|aws stepfunctions list-state-machines", FETCH).options(CLOUD)
-        .valued("--profile --region --output --query --filters --instance-ids --log-group-name --since")
-        .when(&[("--endpoint-url --ca-bundle", UNKNOWN)]),
-    row("aws secretsmanager get-secret-value|aws ssm get-parameter|aws ssm get-parameters|aws configure get|aws configure set|aws ecr get-login-password|aws sts assume-role|aws sts get-session-token|aws iam create-access-key|aws kms decrypt|aws configure export-credentials", SECRET),
-    row("gcloud", READ).subs().anywhere().other(REMOTE).valued("--project --account --format --filter --configuration --impersonate-service-account")
-        .flags("-q --log-http --user-output-enabled")
+    row("aws s3 presign", SECRET),
+    row("aws s3api", READ).verbs(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD),
+    row("aws s3api get-object|aws s3api select-object-content|aws s3api get-object-torrent", OVERWRITE),
+    row("aws configure", WRITE).subs().other(SECRET),
+    row("aws configure list|aws configure list-profiles", READ).options(CLOUD),
+    row("aws configure get|aws configure set|aws configure export-credentials", SECRET),
+    row("gcloud", READ).verbs(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD).valued("--project --account --format --filter --configuration --impersonate-service-account")
         .when(&[("--flags-file --access-token-file --impersonate-service-account", UNKNOWN)]),
-    // The same rule at every depth: what lists and describes only asks.
-    row("gcloud *|gcloud * *", REMOTE).subs().other(REMOTE),
-    row("gcloud * list|gcloud * describe|gcloud * * list|gcloud * * describe|gcloud * get-iam-policy|gcloud * * get-iam-policy", FETCH).options(CLOUD).valued("--project --format --filter --limit --zone --region"),
-    row("gcloud config|gcloud auth|gcloud projects|gcloud compute|gcloud container|gcloud run|gcloud functions|gcloud logging|gcloud services|gcloud iam|gcloud sql|gcloud storage|gcloud app|gcloud components", READ).options(CLOUD).subs().other(REMOTE),
-    row("gcloud config list|gcloud config get-value|gcloud config get|gcloud auth list|gcloud projects list|gcloud projects describe|gcloud logging read|gcloud services list|gcloud info|gcloud version|gcloud components list|gcloud functions list|gcloud functions describe|gcloud storage ls|gcloud storage cat", FETCH).options(CLOUD).valued("--project --format --filter --limit --freshness"),
-    row("gcloud compute instances|gcloud compute zones|gcloud compute regions|gcloud compute disks|gcloud compute networks|gcloud container clusters|gcloud run services|gcloud sql instances|gcloud iam roles|gcloud iam service-accounts", READ).options(CLOUD).subs().other(REMOTE),
-    row("gcloud compute instances list|gcloud compute instances describe|gcloud compute zones list|gcloud compute regions list|gcloud compute disks list|gcloud compute networks list|gcloud container clusters list|gcloud container clusters describe|gcloud run services list|gcloud run services describe|gcloud sql instances list|gcloud iam roles list|gcloud iam service-accounts list", FETCH).options(CLOUD).valued("--project --format --filter --limit --zone --region"),
-    row("gcloud auth print-access-token|gcloud auth print-identity-token|gcloud auth login|gcloud auth application-default|gcloud secrets", SECRET),
-    row("gsutil", READ).subs().other(REMOTE).flags("-m -q -D -DD"),
+    row("gcloud auth login|gcloud auth application-default|gcloud auth activate-service-account", SECRET),
+    row("gcloud auth", READ).verbs(FETCH, REMOTE, REMOTE).options(CLOUD),
+    row("gcloud config", READ).verbs(READ, REMOTE, REMOTE).options(CLOUD),
+    row("gcloud info|gcloud version|gcloud topic|gcloud cheat-sheet|gcloud feedback", READ).options(CLOUD),
+    row("gsutil", READ).verbs(FETCH, REMOTE, REMOTE).other(REMOTE).when(&[("-o", REMOTE)]).flags("-m -q -D -DD"),
     row("gsutil ls|gsutil cat|gsutil du|gsutil stat|gsutil version|gsutil hash", FETCH).options(CLOUD),
     row("gsutil cp|gsutil mv|gsutil rsync|gsutil rm|gsutil rb", REMOTE),
-    row("az", READ).subs().anywhere().other(REMOTE).flags("--debug --only-show-errors"),
-    row("az *", REMOTE).subs().other(REMOTE),
-    row("az * list|az * show", FETCH).options(CLOUD).valued("--query -o --output -g --resource-group -n --name --subscription"),
-    row("az account|az group|az vm|az aks|az webapp|az storage|az acr|az functionapp|az resource|az keyvault", READ).options(CLOUD).subs().other(REMOTE),
-    row("az account show|az account list|az group list|az group show|az vm list|az vm show|az aks list|az aks show|az webapp list|az webapp show|az acr list|az functionapp list|az resource list|az resource show|az version", FETCH).options(CLOUD).valued("--query -o --output -g --resource-group -n --name --subscription"),
-    row("az account get-access-token|az keyvault secret|az login|az ad", SECRET),
-    row("heroku|fly|flyctl|railway|render|doctl|linode-cli|hcloud|scw|ibmcloud|oci|openstack|exo|civo|supabase|planetscale|neonctl|turso|stripe|twilio|sentry-cli|datadog-ci|newrelic|circleci|buildkite-agent|travis|codecov|snyk|sonar-scanner|act", UNKNOWN).subs().other(UNKNOWN),
-    row("heroku apps|heroku ps|heroku logs|heroku releases|fly status|fly logs|flyctl status|flyctl logs|doctl account|supabase status", FETCH).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name=").takes(Takes::Text),
-    row("ollama", UNKNOWN).subs().other(UNKNOWN),
+    row("az", READ).verbs(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD).valued("--subscription --query -g --resource-group -n --name"),
+    row("az login|az logout|az ad", SECRET),
+    row("az version|az find|az feedback", READ).options(CLOUD),
+    row("heroku|fly|flyctl|railway|render|doctl|linode-cli|hcloud|scw|ibmcloud|oci|openstack|exo|civo|supabase|pscale|planetscale|neonctl|turso|stripe|twilio|sentry-cli|datadog-ci|newrelic|circleci|buildkite-agent|travis|codecov|snyk|vultr-cli|cf|bosh|balena|kaggle|gcrane|bx|yc|aliyun|tccli|upctl|eb|ecs-cli|copilot|chalice|zappa|serverless|sls|sst|doppler|infisical|ngc|huggingface-cli|hf|wandb|dbt|prefect|dagster|airflow|astro-cli|rabbitmqctl|rabbitmqadmin|kafka-topics|rpk|nats|etcdctl|ceph|rbd|rados|radosgw-admin|gluster|mc|vcluster|k3d|argocd|flux|velero|cilium|linkerd|istioctl|kops|eksctl|stern|helmfile|nomad|consul|boundary|waypoint|spacectl|tfe|gitea|tea|fj|hub|jira|pueue|sfdx|sf|zapier|koji|chainctl|dolt|stolonctl|glances-cli|ibm-cloud|elasticsearch-plugin|logstash-plugin|jf|jfrog|nova|neutron|cinder|glance|keystone|swift|snyk-cli|wrangler-cli|resend|acorn|okteto|devspace|garden|werf|porter|humctl|score-compose|coder|gitpod|tailscale|netbird|zerotier-cli|headscale|mullvad|nordvpn|protonvpn|warp-cli|ivpn|todoist|timew|hcp|vercel|netlify|firebase|amplify|surge|now", FETCH).verbs(FETCH, PUBLISH, REMOTE).other(UNKNOWN),
+    row("heroku apps|heroku ps|heroku logs|heroku releases|fly status|fly logs|flyctl status|flyctl logs|doctl account|supabase status", FETCH).options("a:n:t --app= --tail --num= --json").options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name=").takes(Takes::Text),
+    row("ollama", UNKNOWN).verbs(READ, SYNC, DELETE).other(UNKNOWN),
     row("ollama list|ollama ps|ollama show", READ).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name="),
     row("ssh-keyscan", FETCH).options("46cDHt:p:T:O:qv").when(&[("-f", READ)]),
-    row("tailscale|wg|wg-quick|openvpn", LISTEN).subs().other(LISTEN),
+    row("wg|wg-quick|openvpn", LISTEN).subs().other(LISTEN),
+    row("tailscale up|tailscale serve|tailscale funnel|tailscale ssh|tailscale file", LISTEN),
     row("tailscale status|tailscale ip|tailscale version", READ).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name=").when(&[("--web --listen", LISTEN)]),
 ];

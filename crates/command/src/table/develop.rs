@@ -11,7 +11,7 @@ const CARGO: &str = "p:e:i:F:vqd:Z --package= --edges= --invert= --depth= --form
 
 pub(super) const ROWS: &[Row] = &[
     // Rust.
-    row("cargo", READ).subs().valued("-C --config -Z --color").flags("--locked --offline --frozen --list").when(&[("--config -Z", RUN), ("--list", READ)]),
+    row("cargo", READ).subs().options("v --verbose V").valued("-C --config -Z --color").flags("--locked --offline --frozen --list").when(&[("--config -Z", RUN), ("--list", READ)]),
     row("cargo tree|cargo metadata|cargo version|cargo help|cargo locate-project|cargo pkgid|cargo read-manifest|cargo verify-project", READ).options(CARGO)
         .valued("-p --package -e --edges -i --invert --depth --format --features --target --format-version --filter-platform --manifest-path --prefix --charset")
         .when(&[("--config -Z", RUN)]),
@@ -43,11 +43,11 @@ pub(super) const ROWS: &[Row] = &[
     row("node|nodejs|deno|ts-node|tsx", RUN).when(&[("-v", READ)]).reader(Reader::Code),
     row("tsc", BUILD).when(&[("--noEmit -p --project --pretty --skipLibCheck --strict", READ), ("-v", READ), ("--showConfig -p", READ), ("--listFiles --noEmit", READ)]),
     row("eslint|prettier|biome|stylelint|oxlint|standard|xo|dprint|svelte-check|vue-tsc|tslint|knip|depcheck|madge", BUILD),
-    row("jest|vitest|mocha|ava|cypress|playwright|karma|nyc|c8|rollup|esbuild|turbo|nx|lerna|vue|svelte-kit|expo|react-native|swc|babel|gulp|grunt|tsup|vercel|netlify|firebase|serverless|sst|prisma|drizzle-kit|sequelize|typeorm|graphql-codegen", BUILD),
+    row("jest|vitest|mocha|ava|cypress|playwright|karma|nyc|c8|rollup|esbuild|turbo|nx|lerna|vue|svelte-kit|expo|react-native|swc|babel|gulp|grunt|tsup|prisma|drizzle-kit|sequelize|typeorm|graphql-codegen", BUILD),
     row("webpack|webpack-dev-server|vite|parcel|next|nuxt|astro|gatsby|ng|storybook|rspack|rsbuild|wrangler|http-server|serve|live-server", BUILD).reader(Reader::Server),
     // Python.
     row("python|python3|python2|pypy|pypy3|python3.8|python3.9|python3.10|python3.11|python3.12|python3.13|python3.14|ipython", RUN).when(&[("-V", READ)]).reader(Reader::Code),
-    row("pytest|py.test|tox|nox|unittest|coverage|hypothesis|behave|robot|locust|invoke|fab|scons|meson|waf|doit|snakemake|dvc|sphinx-build|celery|alembic", BUILD),
+    row("pytest|py.test|tox|nox|unittest|coverage|hypothesis|behave|robot|locust|invoke|fab|scons|meson|waf|doit|snakemake|sphinx-build|celery|alembic", BUILD),
     row("mkdocs|django-admin|flask|uvicorn|gunicorn|hypercorn|jupyter|streamlit|gradio", BUILD).reader(Reader::Server),
     row("mypy|pyright|flake8|pylint|pydocstyle|pycodestyle|bandit|vulture|radon|ty|basedpyright", BUILD),
     row("ruff", READ).subs(),

@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Row] = &[
     row("gh attestation verify", FETCH).options(ASK),
     row("gh api", FETCH).options(ASK)
         .takes(Takes::Text)
-        .valued("-H --header -q --jq -t --template --hostname --cache -p --preview")
+        .options("i --paginate --slurp --silent --include --verbose").valued("-H --header -q --jq -t --template --hostname --cache -p --preview")
         .when(&[("-X --method", REMOTE), ("-f --raw-field -F --field --input", PUBLISH)])
         .reader(Reader::GhApi),
     row("gh completion|gh version|gh help", READ).options(ASK),
