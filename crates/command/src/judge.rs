@@ -5,7 +5,9 @@
 //! through for dangers.
 
 use crate::argv::{self, Options};
-use crate::effect::{Does, Kind, READ, RUN, SECRET, UNKNOWN};
+use crate::effect::{DESTROY, Does, Kind, READ, RUN, SECRET, UNKNOWN};
+use crate::reader::sql;
+use crate::reader::verbs::tells_to_destroy;
 use crate::path;
 use crate::reading::SimpleCommand;
 use crate::risk::Risk;
@@ -63,7 +65,12 @@ impl Walk {
         if argv.iter().any(|word| word.guess.is_some()) && scan::danger(self, &guessed()) {
             return;
         }
-        if risk == Some(Risk::Unknown) {
+        // A program that is known and has an option that is not still runs none of its arguments.
+        let only_options = self.found[before..]
+            .iter()
+            .filter(|finding| finding.does.risk == Risk::Unknown)
+            .all(|finding| [UNKNOWN_TO_ROW.phrase, UNKNOWN_OPTION.phrase].contains(&finding.does.phrase));
+        if risk == Some(Risk::Unknown) && !only_options {
             let named_like =
                 argv.first().and_then(Word::exact).and_then(|name| name.rsplit('/').next());
             let named_like = named_like.map(|name| {
@@ -112,6 +119,7 @@ impl Walk {
             return;
         };
         self.secrets_shown(name, argv);
+        self.frameworks(name, argv);
         if matches!(name, "source" | ".") {
             self.foreign(name, format!("{name} {}", argv.get(1).map_or("", |word| word.likely())));
         } else if let Some(shell) = Shell::named(name).filter(|_| name != "busybox") {
@@ -136,6 +144,15 @@ impl Walk {
         if let Some(finding) = self.found.last_mut() {
             finding.foreign = foreign;
         }
+        let args = argv.get(1..).unwrap_or(&[]);
+        if tells_to_destroy(args) {
+            self.find(DESTROYS, what, what);
+        }
+        // A statement is no command, but somebody meant it for a database.
+        let words: Vec<&str> = argv.iter().map(Word::likely).collect();
+        if sql::statement(&words.join(" ")).risk == Risk::Dangerous {
+            self.find(sql::DROPS, what, words.join(" "));
+        }
     }
 
     /// Arguments that would show a secret variable.
@@ -145,6 +162,14 @@ impl Walk {
         let prints = |word: &Word| name == "printenv" && path::is_secret_name(word.likely());
         if !only_tested && argv.iter().any(|word| word.shows_secret || prints(word)) {
             self.find(SECRET, name, format!("{name} $…"));
+        }
+    }
+
+    /// Frameworks name what they do to a database in words of their own: `db:drop`, `migrate:fresh`.
+    fn frameworks(&mut self, name: &str, argv: &[Word]) {
+        let words: Vec<&str> = argv.iter().skip(1).map(Word::likely).collect();
+        if !matches!(name, "echo" | "printf" | "grep" | "rg" | "git" | "man") && drops_database(name, &words) {
+            self.find(sql::DROPS, name, format!("{name} {}", words.join(" ")));
         }
     }
 
@@ -181,6 +206,14 @@ impl Walk {
             } else {
                 self.find(row.other.unwrap_or(UNKNOWN), name, full);
             }
+            return;
+        }
+        let first = args.first().and_then(Word::exact).unwrap_or_default();
+        let begins = |(shapes, _): &&(&str, Does)| shapes.split(' ').any(|shape| argv::has_shape(shape, first));
+        if let Some((_, does)) = row.begins.iter().find(begins)
+            && args.iter().all(|word| word.literal || !word.may_be_option)
+        {
+            self.find(*does, name, format!("{name} {first}"));
             return;
         }
         match row.reader {
@@ -400,6 +433,10 @@ impl Walk {
             Kind::Read | Kind::Network => None,
             _ => path::danger_of_writing(likely),
         };
+        if does.kind == Kind::Write && name == "mv" && likely == "/dev/null" {
+            self.find_path(DESTROY, name, format!("{name} {}", word.text), word);
+            return;
+        }
         if likely.starts_with("/dev/tcp/")
             || (does.kind == Kind::Overwrite && path::is_harmless_device(likely))
         {
@@ -415,6 +452,8 @@ impl Walk {
 /// An option may be hidden in what is only known at run time.
 const UNKNOWN_OPTION: Does =
     Does { phrase: "could turn out to be an option that does more", ..UNKNOWN };
+/// A program that is not known is told to take something away.
+const DESTROYS: Does = Does { phrase: "is told to delete or destroy something", ..DESTROY };
 /// A program is asked what it is.
 const ASKS_HELP: Does = Does { phrase: "only says what it is", ..READ };
 /// An option that the tables do not know.
@@ -492,6 +531,33 @@ fn harmless_git_setting(name: &str, option: &str, args: &[Word]) -> bool {
                 pager_is_safe && core_is_safe && SAFE.iter().any(|safe| setting.starts_with(safe))
             })
         })
+}
+
+/// Whether the arguments of a framework's command line drop or empty a database.
+fn drops_database(name: &str, words: &[&str]) -> bool {
+    const THINGS: [&str; 9] = ["db", "database", "schema", "migrate", "migration", "migrations", "ecto", "doctrine", "data"];
+    const ENDS: [&str; 13] = ["drop", "reset", "fresh", "flush", "purge", "dropall", "drop-all", "wipe", "truncate", "destroy", "refresh", "downgrade", "reset_db"];
+    let tool = matches!(name, "flyway" | "liquibase" | "alembic" | "django-admin" | "manage.py" | "prisma" | "sqlx" | "diesel" | "dbmate" | "goose" | "knex" | "hasura" | "supabase");
+    let one = |word: &str| {
+        let lower = word.to_ascii_lowercase();
+        let parts: Vec<&str> = lower.split([':', '.']).collect();
+        parts.len() > 1
+            && !lower.contains('/')
+            && THINGS.contains(&parts[0])
+            && parts.last().is_some_and(|last| ENDS.contains(last))
+    };
+    let two = |pair: &[&str]| {
+        THINGS.contains(&pair[0].to_ascii_lowercase().as_str())
+            && ENDS.contains(&pair[1].to_ascii_lowercase().as_str())
+    };
+    let alone = |word: &&str| {
+        ENDS.contains(&word.to_ascii_lowercase().as_str()) || (*word == "clean" && name == "flyway")
+    };
+    let manage = words.first().is_some_and(|word| word.ends_with("manage.py"));
+    words.iter().any(|word| one(word))
+        || (name != "docker" && words.windows(2).any(two))
+        || (tool && words.iter().take(3).any(|word| alone(&word)))
+        || (manage && words.iter().skip(1).take(1).any(|word| alone(&word)))
 }
 
 /// Whether a word came from a process substitution.

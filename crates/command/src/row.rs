@@ -50,6 +50,7 @@ pub(crate) enum Reader {
     Sed,
     Server,
     Sql,
+    Statements,
     Tar,
     Test,
     Wget,
@@ -79,6 +80,8 @@ pub(crate) struct Row {
     pub(crate) operands: Option<(usize, Does, &'static str)>,
     /// Options or operands of such a shape make it do that; `*` stands for any text.
     pub(crate) shapes: &'static [(&'static str, Does)],
+    /// When its first argument has one of these shapes, it does that instead.
+    pub(crate) begins: &'static [(&'static str, Does)],
     /// Its first operand is a sub-command.
     pub(crate) subs: bool,
     /// Its options may also come after its sub-commands.
@@ -105,6 +108,7 @@ pub(crate) const fn row(names: &'static str, does: Does) -> Row {
         only: None,
         operands: None,
         shapes: &[],
+        begins: &[],
         subs: false,
         anywhere: false,
         other: None,
@@ -163,6 +167,11 @@ impl Row {
 
     pub(crate) const fn shaped(mut self, shapes: &'static [(&'static str, Does)]) -> Self {
         self.shapes = shapes;
+        self
+    }
+
+    pub(crate) const fn begins(mut self, shapes: &'static [(&'static str, Does)]) -> Self {
+        self.begins = shapes;
         self
     }
 

@@ -99,7 +99,8 @@ pub(crate) fn dangers_in_arguments(walk: &mut Walk, argv: &[Word]) {
         return;
     }
     for start in 0..argv.len().min(MAX_ARGUMENTS) {
-        if is_known(argv[start].likely()) && danger(walk, &argv[start..]) {
+        let word = argv[start].likely();
+        if is_known(word) && !is_everyday_word(word) && danger(walk, &argv[start..]) {
             return;
         }
     }
@@ -113,6 +114,12 @@ pub(crate) fn dangers_in_arguments(walk: &mut Walk, argv: &[Word]) {
             dangers(walk, value);
         }
     }
+}
+
+/// Programs whose names are as often the name of something else.
+fn is_everyday_word(word: &str) -> bool {
+    const WORDS: &str = "at batch init mount open start write mail install postgres nginx caddy redis-server httpd mongod mysqld service serve security age pass op keyring sops step act render transfer wall iw tc sv b2 mc sg say render route bridge";
+    WORDS.split(' ').any(|one| one == word)
 }
 
 /// Whether the tables say anything about a program of this name.

@@ -47,6 +47,7 @@ pub(crate) fn find(spec: &str, option: &str) -> Option<Takes> {
         _ if word == "--*" && option.starts_with("--") => Some(Takes::Attached),
         _ if word.starts_with('-') => None,
         _ => {
+            let letter = letter.filter(|letter| !matches!(letter, ':' | ';' | '@'));
             let mut chars = word.chars().skip_while(|c| Some(*c) != letter);
             chars.next().map(|_| takes(chars.next()))
         }

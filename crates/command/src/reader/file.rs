@@ -77,11 +77,15 @@ impl Walk {
                     && mode.bytes().all(|b| b.is_ascii_digit())));
         // `chmod -x file`: the mode looks like an option.
         let modes = usize::from(!args.first().is_some_and(|word| is_mode(word.likely())));
+        let mass = options.operands.iter().take(modes).find(|word| deep && path::is_everything(word.likely()));
+        if let Some(word) = mass {
+            self.find_path(EVERYTHING, name, format!("{name} -R"), word);
+        }
         for word in options.operands.iter().skip(modes) {
             let everything = deep && path::is_everything(word.likely());
             let does = if everything {
                 EVERYTHING
-            } else if setuid || (opens && deep) || (name == "chattr" && mode.contains('i')) {
+            } else if setuid || opens || (name == "chattr" && mode.contains('i')) {
                 SERVICE
             } else {
                 path::danger_of_writing(word.likely()).unwrap_or(WRITE)

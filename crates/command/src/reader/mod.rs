@@ -11,9 +11,9 @@ mod jq;
 mod sed;
 mod server;
 mod shell;
-mod sql;
+pub(crate) mod sql;
 mod transfer;
-mod verbs;
+pub(crate) mod verbs;
 
 use crate::effect::READ;
 use crate::row::{Reader, Row};
@@ -47,6 +47,7 @@ impl Walk {
             Reader::Sed => self.sed(row, name, args),
             Reader::Server => self.server(row, name, args),
             Reader::Sql => self.sql(name, args),
+            Reader::Statements => self.other_statements(row, name, args),
             Reader::Tar => self.tar(row, name, args),
             Reader::Test => self.test(name, args),
             Reader::Wget => self.wget(row, name, args),

@@ -1,18 +1,19 @@
 //! Database shells: a statement given on the command line is read, anything else is unknown.
 
 use crate::effect::{Does, FETCH, READ, REMOTE, RUN, UNKNOWN, WRITE};
+use crate::row::Row;
 use crate::walk::Walk;
 use crate::word::Word;
 
 const QUERIES: Does = Does { phrase: "asks a database", ..READ };
 const CHANGES: Does = Does { phrase: "changes a database", ..WRITE };
-const DROPS: Does = Does { phrase: "deletes from a database", ..REMOTE };
+pub(crate) const DROPS: Does = Does { phrase: "deletes from a database", ..REMOTE };
 
 /// Functions that compute and nothing else.
 const FUNCTIONS: &str = "count sum min max avg lower upper coalesce length substr substring round abs now date time datetime strftime extract date_trunc to_char concat trim replace ifnull nullif cast group_concat string_agg array_agg json_extract json_each json_agg jsonb_agg row_number rank dense_rank lag lead over partition in exists and or not values as on using with select distinct interval total printf typeof version current_database current_user pg_size_pretty pg_total_relation_size pg_relation_size pg_database_size year month day left right greatest least generate_series unnest any all filter within random iif like glob instr julianday";
 
 /// What a statement does to the database.
-pub(super) fn statement(text: &str) -> Does {
+pub(crate) fn statement(text: &str) -> Does {
     let text = text.trim();
     let lower = text.to_ascii_lowercase();
     let first = lower.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
@@ -79,6 +80,13 @@ fn only_known_functions(lower: &str) -> bool {
         rest = &rest[at + 1..];
     }
     true
+}
+
+/// Whether code for a document store takes something away.
+pub(crate) fn deletes_documents(text: &str) -> bool {
+    const CALLS: [&str; 12] = [".drop(", "dropdatabase(", ".remove(", ".deletemany(", ".deleteone(", ".dropindex", "dropuser(", "droprole(", ".findoneanddelete(", "dropcollection(", "detach delete", ".truncate("];
+    let lower = text.to_ascii_lowercase();
+    CALLS.iter().any(|call| lower.contains(call))
 }
 
 fn is_memory_question(sub: &str) -> bool {
@@ -222,6 +230,20 @@ impl Walk {
         self.statements(name, &statements, lists);
         if statements.is_empty() && !lists {
             self.statements_fed(name);
+        }
+    }
+
+    /// Database shells whose language is not read: only what deletes is seen.
+    pub(super) fn other_statements(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        self.find(row.does, name, name);
+        let input = self.input_text();
+        let texts = args.iter().map(Word::likely).chain(input.as_deref());
+        let drops = texts.filter(|text| {
+            deletes_documents(text)
+                || text.split(';').any(|part| statement(part).risk == crate::risk::Risk::Dangerous)
+        });
+        if let Some(text) = drops.map(str::to_owned).next() {
+            self.find(DROPS, name, format!("{name} {text}"));
         }
     }
 

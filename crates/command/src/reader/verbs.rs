@@ -13,15 +13,17 @@ use crate::walk::Walk;
 use crate::word::Word;
 
 /// What only looks.
-const READS: &str = "list ls show describe desc info status view inspect get search find version history log logs diff check validate verify lint explain ps top stats stat tree count query whoami current events outdated why print docs doc preview summary details outputs output read tail head lookup scan batch-get transact-get admin-get admin-list simulate estimate test-dns-answer filter wait peek access stat-all usage about lsl lsf lsd size locate which whatis contents depends rdepends dependents requires provides policy versions releases apps audit facts active list-all listremotes health ping doctor overview report members nodes peers cat inventory showmigrations routes about-all files owns leaves what-provides whatprovides qpkg changelog monitor resolve validators balance balances blame annotate";
+const READS: &str = "list ls show describe desc info status view inspect get search find version history log logs diff check validate verify lint explain ps top stats stat tree count query whoami current events outdated why print docs doc preview summary details outputs output read tail head lookup scan batch-get transact-get admin-get admin-list simulate estimate test-dns-answer filter wait peek access stat-all usage about lsl lsf lsd size locate which whatis contents depends rdepends dependents requires provides policy versions exists url listfilesystems isexcluded latestbackup listlocalsnapshots machinedirectory calculatedrift destinationinfo uniquesize getenv dumpstate managername managerpid manageruid variant procinfo plist domains imageinfo isencrypted checksum plugins activity identify pids lsjson md5sum sha1sum hashsum help releases apps audit facts active list-all listremotes health ping doctor overview report members nodes peers cat inventory showmigrations routes about-all files owns leaves what-provides whatprovides qpkg changelog monitor resolve validators balance balances blame annotate";
 /// What changes something.
-const WRITES: &str = "create add new init set update edit apply start stop restart enable disable install upgrade pull push clone import export save deploy publish upload download put post patch modify configure attach associate register tag untag label annotate-set resize scale move mv rename copy cp sync send open login logout auth connect build up resume suspend pause unpause restore rollback promote approve merge close reopen comment assign link unlink mount unmount allocate authorize request submit schedule trigger retry rerun fork mark watch generate sign encrypt decrypt migrate seed boot reboot shutdown power-on power-off poweroff snapshot backup clean gc compact refresh fetch switch use select activate deactivate lock unlock pin unpin hold unhold bump release tunnel forward expose unexpose join leave subscribe unsubscribe grant start-query-execution inject checkout commit stash squash rebase abandon describe-set load unload reload write append replace convert transfer receive-message assume";
+const WRITES: &str = "create add new init set update edit apply start stop restart enable disable detach rotate maintenance on off halt failover demote undo revert install upgrade pull push clone import export save deploy publish upload download put post patch modify configure attach associate register tag untag label annotate-set resize scale move mv rename copy cp sync send open login logout auth connect build up resume suspend pause unpause restore rollback promote approve merge close reopen comment assign link unlink mount unmount allocate authorize request submit schedule trigger retry rerun fork mark watch generate sign encrypt decrypt migrate seed boot reboot shutdown power-on power-off poweroff snapshot backup clean gc compact refresh fetch switch use select activate deactivate lock unlock pin unpin hold unhold bump release tunnel forward expose unexpose join leave subscribe unsubscribe grant start-query-execution inject checkout commit stash squash rebase abandon describe-set load unload reload write append replace convert transfer receive-message assume";
+/// What changes so much that to something shared it is as bad as taking it away.
+const UPSETS: &str = "disable detach stop restart suspend rollback rotate rename scale transfer undo revert maintenance halt poweroff power-off shutdown reboot failover demote";
 /// What takes something away for good.
 const DESTROYS: &str = "delete del remove rm destroy drop purge prune terminate wipe reset uninstall deregister revoke erase flush clear nuke teardown down decommission undeploy unregister empty truncate kill cancel force-unlock forget expire rb reap zap dispose obliterate discard detach-all deprovision unpublish yank batch-delete batch-write schedule-key-deletion disassociate rmi undefine unset";
 /// What runs something else.
 const RUNS: &str = "run exec execute ssh shell console invoke proxy attach-session test eval script up bootstrap";
 /// Words that are as often the name of a thing.
-const NOUNS: &str = "log logs history events status config env test key run image export import backup snapshot release releases output outputs build deploy connect policy tag label lock doc docs version versions check apps policy";
+const NOUNS: &str = "log logs history events status config env test key run image export import backup snapshot release releases output outputs build deploy connect policy tag label lock doc docs version versions check apps monitor health account record schedule restore sign auth build job view size cat usage stat stats nodes files routes active filter inventory console proxy script tunnel link search find report balance route load files tail read top tree summary details overview members peers facts locate versions";
 /// Looking at one of these shows it.
 const SECRET_NOUNS: [&str; 12] = ["secret", "password", "token", "credential", "parameter", "private-key", "authorization", "kubeconfig", "login", "passwd", "access-key", "apikey"];
 /// Verbs that show the value of a thing, not only its name.
@@ -50,11 +52,28 @@ fn kind(word: &str) -> Option<Verb> {
             None
         }
     };
-    let parts: Vec<&str> = lower.split(['-', ':', '_']).collect();
+    // `apps:destroy` is what its last part says, `delete-bucket` what its first part says.
+    let said = lower.rsplit(':').next().unwrap_or(&lower);
+    let parts: Vec<&str> = said.split(['-', '_']).collect();
     let two = parts.get(..2).map(|two| two.join("-"));
-    of(&lower).or_else(|| two.as_deref().and_then(of)).or_else(|| of(parts[0])).or_else(|| {
+    of(said).or_else(|| two.as_deref().and_then(of)).or_else(|| of(parts[0])).or_else(|| {
         let destroys = parts.iter().any(|part| among(DESTROYS, part));
         destroys.then_some(Verb::Destroys)
+    })
+}
+
+fn upsets(word: &str) -> bool {
+    let last = word.rsplit(':').next().unwrap_or(word);
+    among(UPSETS, last) || among(UPSETS, last.split('-').next().unwrap_or(last)) || word.ends_with(":on")
+}
+
+/// Whether a program that nobody knows is told to take something away: `frob delete all`.
+pub(crate) fn tells_to_destroy(args: &[Word]) -> bool {
+    const PLAINLY: &str = "delete destroy purge drop wipe nuke obliterate erase unregister terminate dropdatabase drop-database repo-delete delete-all deleteall force-delete";
+    let words = args.iter().map_while(Word::exact).filter(|word| !word.starts_with('-')).take(6);
+    words.map(str::to_ascii_lowercase).any(|word| {
+        let last = word.rsplit(':').next().unwrap_or(&word);
+        among(PLAINLY, last) || last.split('-').next().is_some_and(|first| last.contains('-') && among("delete destroy purge drop wipe terminate", first))
     })
 }
 
@@ -73,10 +92,11 @@ impl Walk {
         let options = Options::of(&merged, args);
         let words: Vec<&str> = options.operands.iter().map_while(|word| word.exact()).take(4).collect();
         let is_verb = |at: usize| words.get(at).and_then(|word| kind(word));
-        // `logs list` lists logs.
-        let found = (0..words.len()).find(|at| {
-            is_verb(*at).is_some() && !(among(NOUNS, words[*at]) && is_verb(at + 1).is_some())
-        });
+        // `logs list` lists logs; of several verbs the worst decides.
+        let certain = |at: &usize| is_verb(*at).is_some() && !among(NOUNS, words[*at]);
+        let worst = |at: &usize| is_verb(*at).map_or(0, |verb| verb as usize);
+        let found = (0..words.len()).filter(certain).max_by_key(worst);
+        let found = found.or_else(|| (0..words.len()).filter(|at| is_verb(*at).is_some()).max_by_key(worst));
         let Some(at) = found else {
             let what = words.first().map_or(name.to_owned(), |word| format!("{name} {word}"));
             self.find(row.other.unwrap_or(UNKNOWN), name, what);
@@ -86,6 +106,7 @@ impl Walk {
         let verb = is_verb(at);
         let does = match verb {
             Some(Verb::Reads) => verbs[0],
+            Some(Verb::Writes) if upsets(words[at]) && verbs[2].risk == Risk::Dangerous => verbs[2],
             Some(Verb::Writes) | None => verbs[1],
             Some(Verb::Runs) => {
                 if verbs[1].risk > RUN.risk { verbs[1] } else { RUN }

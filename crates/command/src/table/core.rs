@@ -8,6 +8,9 @@ use crate::row::{Reader, Row, Takes, row};
 
 use Takes::{LastWritten, Names, Paths, PatternThenPaths};
 
+/// Disk tools that are asked what there is.
+const SHOWS_DISK: &[(&str, crate::effect::Does)] = &[("-l --list --show --show=* --detail --examine --query --getss --getsz --getsize64 --getro --getra --getbsz --getalignoff --getpbsz --getiomin --getioopt --report --version -V", READ)];
+
 pub(super) const ROWS: &[Row] = &[
     // Printing and looking.
     row("echo", READ).reader(Reader::Echo),
@@ -239,5 +242,8 @@ pub(super) const ROWS: &[Row] = &[
     row("kill|pkill|killall|skill|xkill", SIGNAL).reader(Reader::Kill),
     row("renice", SIGNAL),
     row("shutdown|reboot|halt|poweroff|init|telinit|systemd-run|kexec", KILL),
-    row("mkfs|fdisk|cfdisk|sfdisk|parted|gdisk|sgdisk|wipefs|mkswap|swapon|swapoff|losetup|cryptsetup|lvremove|lvcreate|vgremove|pvremove|pvcreate|mdadm|badblocks|blkdiscard|hdparm|debugfs|e2fsck|fsck|tune2fs|resize2fs|mount|umount|eject|diskutil|hdiutil|zpool|zfs|btrfs|mkfs.ext4|mkfs.ext3|mkfs.ext2|mkfs.xfs|mkfs.vfat|mkfs.btrfs|mkfs.ntfs|mke2fs|mknod|flashrom|nvme|sg_format|partprobe", DEVICE),
+    row("mkfs|cfdisk|wipefs|mkswap|swapoff|badblocks|blkdiscard|debugfs|e2fsck|fsck|resize2fs|umount|eject|mkfs.ext4|mkfs.ext3|mkfs.ext2|mkfs.xfs|mkfs.vfat|mkfs.btrfs|mkfs.ntfs|mke2fs|mknod|flashrom|sg_format|partprobe|dump|restore|lvremove|lvcreate|lvextend|lvreduce|lvresize|lvconvert|lvchange|lvrename|vgremove|vgcreate|vgextend|vgreduce|vgchange|vgrename|pvremove|pvcreate|pvmove|pvresize|pvchange|growpart|xfs_growfs|e2label|xfs_admin|multipath|ledctl|sg_raw|tapeinfo|mt|growisofs|cdrecord|wodim", DEVICE),
+    row("fdisk|sfdisk|gdisk|sgdisk|parted|losetup|swapon|tune2fs|hdparm|mdadm|mount|blockdev", DEVICE).begins(SHOWS_DISK),
+    row("zpool|zfs|btrfs|hdiutil|diskutil|nvme|cryptsetup|dmsetup", DEVICE).verbs(READ, DEVICE, DEVICE).other(DEVICE),
+    row("lvs|vgs|pvs|lvscan|vgscan|pvscan|lvdisplay|vgdisplay|pvdisplay|isosize|filefrag|findfs|fincore|dumpe2fs|e2freefrag|xfs_info|btrfs-find-root", READ).options("acChmnoO:qsvPSu:t --all --units= --noheadings --options= --segments --separator= --sort= --verbose --aligned --nameprefixes --nosuffix --readonly --reportformat= --rows --unbuffered --select= --colon --columns --maps --short o:xebkB:"),
 ];

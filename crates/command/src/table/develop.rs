@@ -95,7 +95,7 @@ pub(super) const ROWS: &[Row] = &[
     // Databases.
     row("psql|mysql|mariadb|sqlite3|sqlite|duckdb|clickhouse-client|usql|pgcli|mycli", RUN).reader(Reader::Sql),
     row("redis-cli|valkey-cli", RUN).reader(Reader::Redis),
-    row("mongosh|mongo|cqlsh|influx|sqlcmd|sqlplus|bq", RUN),
+    row("mongosh|mongo|mongos|cqlsh|influx|sqlcmd|sqlplus|bq|isql|tsql|osql|db2|clickhouse|cypher-shell|arangosh|couchbase-cli", RUN).reader(Reader::Statements),
     row("pg_isready", FETCH).options("d:h:p:qt:U: --dbname= --host= --port= --quiet --timeout= --username="),
     row("pg_dump|pg_dumpall|mysqldump|mongodump", WRITE),
     row("dropdb|dropuser|pg_restore|mysqladmin|pg_ctl|initdb|mongorestore|pg_resetwal", RELEASE),

@@ -52,7 +52,7 @@ pub(super) const ROWS: &[Row] = &[
     row("pnpm ls|pnpm list|pnpm la|pnpm ll|pnpm why|pnpm root|pnpm bin|pnpm licenses", READ).options(NPM),
     row("pnpm outdated|pnpm view|pnpm info|pnpm audit|pnpm search", FETCH).options(NPM).when(&[("--fix", WRITE)]),
     row("pnpm install|pnpm i|pnpm add|pnpm remove|pnpm rm|pnpm update|pnpm up|pnpm link|pnpm unlink|pnpm import|pnpm rebuild|pnpm prune|pnpm fetch|pnpm dedupe|pnpm patch|pnpm env|pnpm setup|pnpm self-update|pnpm init|pnpm create", INSTALL).when(&[("-g --global", SYSTEM_INSTALL)]),
-    row("pnpm publish|pnpm deploy", RELEASE),
+    row("pnpm publish|pnpm deploy|pnpm unpublish|pnpm deprecate", RELEASE),
     row("yarn", INSTALL).subs().other(BUILD).valued("--cwd").flags("-s --silent --json --offline --non-interactive"),
     row("yarn list|yarn why|yarn licenses|yarn bin|yarn help|yarn versions", READ).options(NPM),
     row("yarn info|yarn outdated|yarn audit", FETCH).options(NPM),
