@@ -469,7 +469,7 @@ fn asks_for_help(row: &Row, args: &[Word]) -> bool {
         _ if builtin => false,
         Some("--version" | "--help") => args.len() == 1 || (row.subs && args[..args.len() - 1].iter().all(is_sub_name)),
         Some("-h" | "-V") => args.len() == 1 && row.subs,
-        Some("help" | "version") => args.len() == 1 && row.subs,
+        Some("help") => args.len() == 1 && row.subs,
         _ => args.first().and_then(Word::exact) == Some("help") && row.subs && args.iter().all(is_sub_name),
     }
 }

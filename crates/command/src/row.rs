@@ -88,6 +88,8 @@ pub(crate) struct Row {
     pub(crate) anywhere: bool,
     /// What reading, changing and destroying is, for sub-commands that are named by a verb.
     pub(crate) verbs: Option<[Does; 3]>,
+    /// Whether things are named before the verb: `compute instances list`.
+    pub(crate) things_first: bool,
     /// What sub-commands without a row do.
     pub(crate) other: Option<Does>,
     /// Options are whole words after one dash (`-delete`), not bundles of letters.
@@ -113,6 +115,7 @@ pub(crate) const fn row(names: &'static str, does: Does) -> Row {
         anywhere: false,
         other: None,
         verbs: None,
+        things_first: false,
         single_dash: false,
         reader: Reader::Row,
     }
@@ -183,6 +186,12 @@ impl Row {
     pub(crate) const fn other(mut self, does: Does) -> Self {
         self.other = Some(does);
         self
+    }
+
+    /// As [`Row::verbs`], where things are named before the verb.
+    pub(crate) const fn things(mut self, reads: Does, changes: Does, destroys: Does) -> Self {
+        self.things_first = true;
+        self.verbs(reads, changes, destroys)
     }
 
     /// Sub-commands without a row are judged by their verb.

@@ -9,13 +9,16 @@ use crate::argv::Options;
 use crate::effect::{Does, RUN, SECRET, UNKNOWN};
 use crate::risk::Risk;
 use crate::row::Row;
+use crate::spec;
 use crate::walk::Walk;
 use crate::word::Word;
 
 /// What only looks.
-const READS: &str = "list ls show describe desc info status view inspect get search find version history log logs diff check validate verify lint explain ps top stats stat tree count query whoami current events outdated why print docs doc preview summary details outputs output read tail head lookup scan batch-get transact-get admin-get admin-list simulate estimate test-dns-answer filter wait peek access stat-all usage about lsl lsf lsd size locate which whatis contents depends rdepends dependents requires provides policy versions exists url listfilesystems isexcluded latestbackup listlocalsnapshots machinedirectory calculatedrift destinationinfo uniquesize getenv dumpstate managername managerpid manageruid variant procinfo plist domains imageinfo isencrypted checksum plugins activity identify pids lsjson md5sum sha1sum hashsum help releases apps audit facts active list-all listremotes health ping doctor overview report members nodes peers cat inventory showmigrations routes about-all files owns leaves what-provides whatprovides qpkg changelog monitor resolve validators balance balances blame annotate";
+const READS: &str = "list ls show describe desc info status view inspect get search find version history log logs diff validate verify lint explain ps top stats stat tree count query whoami current events outdated why print preview summary details outputs output read tail head lookup batch-get transact-get admin-get admin-list simulate estimate test-dns-answer scan wait peek usage about lsl lsf lsd lsjson size locate which whatis contents depends rdepends dependents requires provides policy list-all listremotes health ping doctor overview report cat inventory showmigrations owns leaves what-provides whatprovides changelog balance balances blame annotate exists listfilesystems isexcluded latestbackup listlocalsnapshots machinedirectory calculatedrift destinationinfo uniquesize getenv dumpstate managername managerpid manageruid variant procinfo plist domains imageinfo isencrypted checksum plugins activity identify pids md5sum sha1sum hashsum help audit lookup-events access";
+/// Things whose name alone lists them, at the end of a sentence.
+const LISTS: &str = "apps nodes members peers routes files releases versions";
 /// What changes something.
-const WRITES: &str = "create add new init set update edit apply start stop restart enable disable detach rotate maintenance on off halt failover demote undo revert install upgrade pull push clone import export save deploy publish upload download put post patch modify configure attach associate register tag untag label annotate-set resize scale move mv rename copy cp sync send open login logout auth connect build up resume suspend pause unpause restore rollback promote approve merge close reopen comment assign link unlink mount unmount allocate authorize request submit schedule trigger retry rerun fork mark watch generate sign encrypt decrypt migrate seed boot reboot shutdown power-on power-off poweroff snapshot backup clean gc compact refresh fetch switch use select activate deactivate lock unlock pin unpin hold unhold bump release tunnel forward expose unexpose join leave subscribe unsubscribe grant start-query-execution inject checkout commit stash squash rebase abandon describe-set load unload reload write append replace convert transfer receive-message assume";
+const WRITES: &str = "fix global local default mkdir sethostname register-token create add new init set update edit apply start stop restart enable disable detach rotate maintenance on off halt failover demote undo revert install upgrade pull push clone import export save deploy publish upload download put post patch modify configure attach associate register tag untag label annotate-set resize scale move mv rename copy cp sync send open login logout auth connect build up resume suspend pause unpause restore rollback promote approve merge close reopen comment assign link unlink mount unmount allocate authorize request submit schedule trigger retry rerun fork mark watch generate sign encrypt decrypt migrate seed boot reboot shutdown power-on power-off poweroff snapshot backup clean gc compact refresh fetch switch use select activate deactivate lock unlock pin unpin hold unhold bump release tunnel forward expose unexpose join leave subscribe unsubscribe grant start-query-execution inject checkout commit stash squash rebase abandon describe-set load unload reload write append replace convert transfer receive-message assume";
 /// What changes so much that to something shared it is as bad as taking it away.
 const UPSETS: &str = "disable detach stop restart suspend rollback rotate rename scale transfer undo revert maintenance halt poweroff power-off shutdown reboot failover demote";
 /// What takes something away for good.
@@ -88,10 +91,16 @@ enum Verb {
 impl Walk {
     /// Judges by the verb among the sub-commands. `verbs` is what reading, changing and destroying is.
     pub(crate) fn by_verb(&mut self, row: &'static Row, verbs: [Does; 3], name: &str, args: &[Word]) {
-        let merged = Row { only: Some(SHARED_NONE), ..*row };
-        let options = Options::of(&merged, args);
-        let words: Vec<&str> = options.operands.iter().map_while(|word| word.exact()).take(4).collect();
-        let is_verb = |at: usize| words.get(at).and_then(|word| kind(word));
+        let options = Options::of(row, args);
+        let words = leading_words(row, args);
+        // Where things are not named first, the first word is the verb or there is none.
+        let reach = if row.things_first { words.len() } else { words.len().min(1) };
+        let is_verb = |at: usize| {
+            let word = words.get(at)?;
+            let lists = at + 1 == words.len() && at < reach && among(LISTS, word);
+            let verb = if lists { Some(Verb::Reads) } else { kind(word) };
+            verb.filter(|verb| at < reach || *verb != Verb::Reads)
+        };
         // `logs list` lists logs; of several verbs the worst decides.
         let certain = |at: &usize| is_verb(*at).is_some() && !among(NOUNS, words[*at]);
         let worst = |at: &usize| is_verb(*at).map_or(0, |verb| verb as usize);
@@ -140,5 +149,24 @@ impl Walk {
     }
 }
 
-/// No further options.
-const SHARED_NONE: &str = "";
+/// The words before the first option that could take one of them for its value.
+fn leading_words<'a>(row: &Row, args: &'a [Word]) -> Vec<&'a str> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    while let Some(text) = args.get(at).and_then(Word::exact) {
+        at += 1;
+        if !text.starts_with('-') {
+            words.push(text);
+            continue;
+        }
+        let name = text.split('=').next().unwrap_or(text);
+        match crate::argv::takes(row, name) {
+            Some(spec::Takes::Value | spec::Takes::Format) if name == text => at += 1,
+            Some(spec::Takes::Value | spec::Takes::Format | spec::Takes::Nothing) => {}
+            // After the first word, an option may be any parameter.
+            _ => break,
+        }
+    }
+    words.truncate(5);
+    words
+}
