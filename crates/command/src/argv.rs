@@ -147,6 +147,14 @@ impl<'a> Options<'a> {
         inline.or_else(|| given.next.filter(|next| !next.starts_with("-")).cloned())
     }
 
+    /// All that an option was given.
+    pub(crate) fn all_values_of(&self, option: &str) -> Vec<Word> {
+        let given = self.given.iter().filter(|one| one.name == option);
+        given
+            .filter_map(|one| one.inline.as_deref().map(Word::literal).or_else(|| one.next.cloned()))
+            .collect()
+    }
+
     /// How many operands there may be.
     pub(crate) fn count(&self) -> usize {
         if self.splits { usize::MAX } else { self.operands.len() }

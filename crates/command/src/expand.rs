@@ -25,6 +25,7 @@ struct Shape {
     may_be_option: bool,
     may_split: bool,
     shows_secret: bool,
+    free: bool,
 }
 
 impl Walk {
@@ -50,6 +51,7 @@ impl Walk {
             may_be_option: false,
             may_split: false,
             shows_secret: false,
+            free: true,
         };
         let braces = has_brace_expansion(&parts);
         for part in parts {
@@ -83,6 +85,7 @@ impl Walk {
             may_be_option: shape.may_be_option,
             may_split: shape.may_split,
             shows_secret: shape.shows_secret,
+            free: shape.free && !literal && !braces,
         }
     }
 
@@ -111,11 +114,13 @@ impl Walk {
                 shape.text.push(c);
                 push(&mut shape.guess, Some(c.encode_utf8(&mut [0; 4])));
                 shape.expansions.push(Expansion::Glob);
+                shape.free = false;
                 shape.may_be_option |= shape.leading;
                 shape.may_split = true;
             }
             Part::Parameter { inner, quoted } => {
                 let value = self.parameter(&inner);
+                shape.free &= scope::is_name(&inner) && self.known.get(&inner).is_none() && !self.tainted;
                 note(shape, &value, quoted, Expansion::Variable);
                 if scope::is_secret(name_in(&inner)) && !inner.contains('#') && !inner.contains('+')
                 {
@@ -123,6 +128,7 @@ impl Walk {
                 }
             }
             Part::Substitution { script, quoted } => {
+                shape.free = false;
                 self.substitution(&script);
                 let value = self.output_value(&script);
                 let guess = shape.guess.take();

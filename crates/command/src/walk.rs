@@ -69,6 +69,8 @@ pub(crate) struct Walk {
     pub(crate) probing: bool,
     /// A program is run whose name nobody can guess.
     pub(crate) hides_program: bool,
+    /// Any variable may have been set by something that names none.
+    pub(crate) tainted: bool,
     /// Texts that could not be parsed, for the scan.
     pub(crate) opaque: Vec<String>,
 }

@@ -56,6 +56,9 @@ pub struct Word {
     /// Whether it contains the value of a variable that is named like a secret.
     #[serde(skip)]
     pub(crate) shows_secret: bool,
+    /// Whether all that is not known of it are variables that the text does not set.
+    #[serde(skip)]
+    pub(crate) free: bool,
 }
 
 impl Word {
@@ -69,6 +72,7 @@ impl Word {
             may_be_option: false,
             may_split: false,
             shows_secret: false,
+            free: false,
         }
     }
 
@@ -82,6 +86,7 @@ impl Word {
             may_be_option: true,
             may_split: true,
             shows_secret: false,
+            free: false,
         }
     }
 

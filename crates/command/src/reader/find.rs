@@ -109,6 +109,13 @@ const VALUED: &[&str] = &[
     "-D",
 ];
 
+/// `-newermt` and the like.
+fn is_newer(text: &str) -> bool {
+    text.strip_prefix("-newer").is_some_and(|rest| {
+        rest.len() == 2 && rest.starts_with(['a', 'B', 'c', 'm']) && rest.ends_with(['a', 'B', 'c', 'm', 't'])
+    })
+}
+
 /// Where it looks: what comes before the first test.
 fn roots(args: &[Word]) -> impl Iterator<Item = &str> {
     let is_option = |word: &&Word| matches!(word.text.as_str(), "-H" | "-L" | "-P");
@@ -127,7 +134,8 @@ impl Walk {
                 if path::is_secret(word.likely()) {
                     self.find_at(SECRET, name, name, Some(text.to_owned()));
                 }
-                if word.may_be_option {
+                // A variable in quotes that the text does not set is a path, as everybody writes it.
+                if word.may_be_option && !(word.free && !word.may_split) {
                     self.find(
                         UNKNOWN,
                         name,
@@ -154,6 +162,7 @@ impl Walk {
                     }
                     at += 1;
                 }
+                _ if is_newer(text) => at += 1,
                 _ if text.starts_with("-O") && text[2..].bytes().all(|b| b.is_ascii_digit()) => {}
                 _ if text.starts_with('-') => {
                     self.find(UNKNOWN, name, format!("{name} {text}"));
@@ -177,10 +186,13 @@ impl Walk {
 
     /// The command after `-exec`; returns where the expression goes on.
     fn find_exec(&mut self, name: &str, args: &[Word], start: usize) -> usize {
-        let length = args[start.min(args.len())..]
-            .iter()
-            .position(|word| word.literal && (word.text == ";" || word.text == "+"))
-            .unwrap_or(args.len() - start.min(args.len()));
+        let rest = &args[start.min(args.len())..];
+        // A `+` ends it only after `{}`.
+        let ends = |at: &usize| {
+            let text = rest[*at].exact();
+            text == Some(";") || (text == Some("+") && *at > 0 && rest[at - 1].exact() == Some("{}"))
+        };
+        let length = (0..rest.len()).find(ends).unwrap_or(rest.len());
         let mut command = args[start..start + length].to_vec();
         for word in &mut command {
             if word.text.contains("{}") {
