@@ -3,6 +3,8 @@
 //! Expansion can run commands (substitutions, and arithmetic or indirection over hostile values), so
 //! everything found in a word is walked too. What the walk cannot follow makes the text inexact.
 
+use std::rc::Rc;
+
 use brush_parser::ast;
 
 use crate::lexer::MAX_DEPTH;
@@ -71,6 +73,8 @@ impl Walk {
             shape.may_be_option = true;
         }
         let guess = shape.guess.filter(|_| !literal);
+        // Quotes never change what a path is.
+        let plain = (!literal && guess.is_none() && raw.contains(['"', '\'', '\\'])).then(|| unquoted(raw));
         let text = if literal { shape.text } else { raw.to_owned() };
         let text = if raw.starts_with('~') && shape.expansions == [Expansion::Tilde] {
             guess.clone().unwrap_or(text)
@@ -86,6 +90,7 @@ impl Walk {
             may_split: shape.may_split,
             shows_secret: shape.shows_secret,
             free: shape.free && !literal && !braces,
+            plain,
         }
     }
 
@@ -146,19 +151,24 @@ impl Walk {
 
     /// Walks the command of a substitution.
     pub(crate) fn substitution(&mut self, script: &str) {
+        if self.shallow {
+            return;
+        }
         let outer = std::mem::replace(&mut self.input, Input::Inherited);
-        let functions = self.functions.clone();
+        let mark = self.functions.mark();
+        let directory = self.directory.clone();
         self.depth += 1;
         self.script(script);
         self.depth -= 1;
-        self.functions = functions;
+        self.functions.back_to(mark);
+        self.directory = directory;
         self.input = outer;
     }
 
     /// What is known about the output of a script, unless a function prints it.
     fn output_value(&self, script: &str) -> Value {
         let program = output::last_program(script);
-        let overridden = self.functions.iter().any(|function| function == program);
+        let overridden = self.functions.has(program);
         if overridden { Value::Any } else { output::value(script) }
     }
 
@@ -376,6 +386,11 @@ impl Walk {
     /// What a command of a pipeline hands to the next.
     pub(crate) fn output_of(&mut self, command: &ast::Command) -> Input {
         let ast::Command::Simple(simple) = command else { return Input::Other };
+        self.output_of_simple(simple)
+    }
+
+    /// What a simple command prints, as far as its text says.
+    pub(crate) fn output_of_simple(&mut self, simple: &ast::SimpleCommand) -> Input {
         let Some(name) = &simple.word_or_name else { return Input::Other };
         let raws: Vec<&str> = simple
             .suffix
@@ -395,7 +410,8 @@ impl Walk {
         match name.value.as_str() {
             // Also behind wrappers: `timeout 5 echo …`.
             _ if printer.is_some() => {
-                let mut probe = Walk::new(self.shell, self.known.clone());
+                let mut probe = Walk::new(self.shell, Rc::clone(&self.known));
+                probe.shallow = true;
                 let words: Vec<String> = raws[printer.unwrap_or(0)..]
                     .iter()
                     .map(|raw| probe.word(raw).likely().to_owned())
@@ -410,6 +426,8 @@ impl Walk {
                 document_of(simple).or_else(|| self.input_text()).map_or(Input::Other, Input::Text)
             }
             "tee" => self.input_text().map_or(Input::Other, Input::Text),
+            // What somebody typed before.
+            "history" | "fc" => Input::Decoded,
             "base64" | "base32" | "xxd" | "openssl" | "gunzip" | "zcat" | "gzip" | "rev" | "tr"
             | "uudecode" | "sed" => Input::Decoded,
             _ => Input::Other,
@@ -459,6 +477,11 @@ fn note(shape: &mut Shape, value: &Value, quoted: bool, expansion: Expansion) {
         shape.may_be_option |= value.may_be_option();
     }
     shape.may_split |= !quoted;
+}
+
+/// A word's source without what only quotes.
+fn unquoted(raw: &str) -> String {
+    raw.chars().filter(|c| !matches!(c, '"' | '\'' | '\\')).collect()
 }
 
 /// Whether unquoted braces with a comma or `..` between them are there.

@@ -14,9 +14,10 @@ use crate::risk::Risk;
 use crate::row::{Reader, Row, Takes};
 use crate::scan;
 use crate::shell::Shell;
+use crate::supposition::Supposition;
 use crate::table;
 use crate::unwrap::find_wrapper;
-use crate::walk::Walk;
+use crate::walk::{FORK_STORM, Walk};
 use crate::word::{Expansion, Word};
 use crate::wrapper;
 
@@ -45,6 +46,9 @@ pub(crate) fn program_name(word: &str) -> Option<&str> {
 impl Walk {
     /// Judges a command that is run through the wrappers `via`.
     pub(crate) fn judge(&mut self, argv: &[Word], via: &[String]) {
+        if !self.charge(16 + argv.iter().map(|word| word.text.len() + 4).sum::<usize>()) {
+            return;
+        }
         let before = self.found.len();
         self.judge_as_written(argv, via);
         if !self.probing {
@@ -107,7 +111,11 @@ impl Walk {
             return;
         }
         // Functions are the shell's own: whatever runs a command for somebody else does not see them.
-        if via.is_empty() && self.functions.iter().any(|function| function == command) {
+        if via.is_empty() && self.functions.has(command) {
+            if self.functions.is_open(command) {
+                let does = if self.beside > 0 { FORK_STORM } else { RECURSION };
+                self.find(does, command, command);
+            }
             self.find(READ, command, command);
             if table::find(command).is_none() {
                 return;
@@ -116,12 +124,15 @@ impl Walk {
         // The tables name sub-commands with a blank; a program with one in its name is another.
         let Some(name) = program_name(command).filter(|name| !name.contains([' ', '*'])) else {
             self.unknown_program(argv, command);
+            self.run_file(command, Shell::Posix);
             return;
         };
         self.secrets_shown(name, argv);
         self.frameworks(name, argv);
         if matches!(name, "source" | ".") {
-            self.foreign(name, format!("{name} {}", argv.get(1).map_or("", |word| word.likely())));
+            let file = argv.get(1).map_or("", |word| word.likely()).to_owned();
+            self.foreign(name, format!("{name} {file}"));
+            self.run_file(&file, self.shell);
         } else if let Some(shell) = Shell::named(name).filter(|_| name != "busybox") {
             self.shell_program(name, shell, argv, via);
         } else if let Some((wrapper, rest)) = find_wrapper(name, argv) {
@@ -273,9 +284,19 @@ impl Walk {
         }
     }
 
+    /// Notes what a verdict on this program supposes of the directory it is run in.
+    fn suppose_for(&mut self, name: &str) {
+        if name.starts_with("git ") {
+            self.suppose_of_directory(Supposition::GitHasNoHelpers);
+        } else if name.starts_with("cargo ") {
+            self.suppose_of_directory(Supposition::CargoHasNoConfig);
+        }
+    }
+
     /// Judges by what the row says, and nothing else.
     pub(crate) fn plain(&mut self, row: &'static Row, name: &str, args: &[Word]) {
         let options = Options::of(row, args);
+        self.suppose_for(name);
         let before = self.found.len();
         let mut base = row.does;
         let softer = options.softening(row);
@@ -379,7 +400,7 @@ impl Walk {
                     any = true;
                     let host = argv::host(word.likely());
                     let local = host.as_deref().is_some_and(argv::is_local);
-                    if path::is_secret(word.likely()) && !word.likely().contains("://") {
+                    if self.is_secret(word.likely()) && !word.likely().contains("://") {
                         self.find(SECRET, name, format!("{name} {}", word.text));
                     }
                     // `ext::sh -c …` names a program, not a machine.
@@ -407,8 +428,11 @@ impl Walk {
         if !matches!(row.takes, Takes::Text | Takes::Names) {
             // A pattern with a slash may be a path after all, where an option took two values.
             let first = options.operands.first().filter(|word| word.text.contains('/'));
-            let named = options.values.iter().chain(first);
-            for word in named.filter(|word| path::is_secret(word.likely())) {
+            let named: Vec<&&Word> = options.values.iter().chain(first).collect();
+            for word in named {
+                if !self.is_secret(word.likely()) {
+                    continue;
+                }
                 self.find_at(
                     SECRET,
                     name,
@@ -426,12 +450,12 @@ impl Walk {
     /// One path among the operands.
     pub(crate) fn path_target(&mut self, does: Does, name: &str, word: &Word) {
         let likely = word.likely();
-        if path::is_secret(likely) {
+        if self.is_secret(likely) {
             self.find_at(SECRET, name, format!("{name} {}", word.text), Some(word.text.clone()));
         }
         let worse = match does.kind {
             Kind::Read | Kind::Network => None,
-            _ => path::danger_of_writing(likely),
+            _ => self.danger_of_writing(likely),
         };
         if does.kind == Kind::Write && name == "mv" && likely == "/dev/null" {
             self.find_path(DESTROY, name, format!("{name} {}", word.text), word);
@@ -452,6 +476,8 @@ impl Walk {
 /// An option may be hidden in what is only known at run time.
 const UNKNOWN_OPTION: Does =
     Does { phrase: "could turn out to be an option that does more", ..UNKNOWN };
+/// A function that calls itself.
+const RECURSION: Does = Does { phrase: "calls itself", ..UNKNOWN };
 /// A program that is not known is told to take something away.
 const DESTROYS: Does = Does { phrase: "is told to delete or destroy something", ..DESTROY };
 /// A program is asked what it is.

@@ -59,6 +59,9 @@ pub struct Word {
     /// Whether all that is not known of it are variables that the text does not set.
     #[serde(skip)]
     pub(crate) free: bool,
+    /// Its source without quotes, where there are some and nothing better is known.
+    #[serde(skip)]
+    pub(crate) plain: Option<String>,
 }
 
 impl Word {
@@ -73,6 +76,7 @@ impl Word {
             may_split: false,
             shows_secret: false,
             free: false,
+            plain: None,
         }
     }
 
@@ -87,6 +91,7 @@ impl Word {
             may_split: true,
             shows_secret: false,
             free: false,
+            plain: None,
         }
     }
 
@@ -97,7 +102,7 @@ impl Word {
 
     /// The best idea of the text: exact, guessed, or the source.
     pub fn likely(&self) -> &str {
-        self.guess.as_deref().unwrap_or(&self.text)
+        self.guess.as_deref().or(self.plain.as_deref()).unwrap_or(&self.text)
     }
 
     /// The text to use as a path: exact, or with only a tilde in front.

@@ -4,7 +4,6 @@
 //! awk acts. Where two awks could see different tokens, the program is unknown.
 
 use crate::effect::{OVERWRITE, READ, RUN, UNKNOWN, WRITE};
-use crate::path;
 use crate::walk::Walk;
 use crate::word::Word;
 
@@ -70,7 +69,7 @@ impl Walk {
                 self.find(OVERWRITE, name, what.clone());
                 // Any of its texts may be the name of the file.
                 for text in program.text.split('"').skip(1).step_by(2) {
-                    if path::danger_of_writing(text).is_some() {
+                    if self.danger_of_writing(text).is_some() {
                         self.writes(name, what.clone(), Some(&Word::literal(text)));
                     }
                 }
@@ -236,6 +235,7 @@ fn effects(tokens: &[Token]) -> Program {
                 printing = true;
                 depth = 0;
             }
+            Token::Text(text) if text.starts_with("/inet") => return Program::Runs,
             Token::Sign("|" | "|&") => return Program::Runs,
             Token::Sign("(" | "[") => depth += 1,
             Token::Sign(")" | "]") => depth = depth.saturating_sub(1),

@@ -1,7 +1,6 @@
 //! `date`: prints a time, or sets the clock.
 
 use crate::effect::{READ, SERVICE, UNKNOWN};
-use crate::path;
 use crate::row::Row;
 use crate::spec::{self, Takes};
 use crate::walk::Walk;
@@ -58,7 +57,7 @@ impl Walk {
             return false;
         }
         for file in [value.map(Word::likely), text.split_once('=').map(|(_, value)| value)].into_iter().flatten() {
-            if path::is_secret(file) {
+            if self.is_secret(file) {
                 self.find(crate::effect::SECRET, name, format!("{name} {file}"));
             }
         }

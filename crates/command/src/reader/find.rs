@@ -131,11 +131,12 @@ impl Walk {
             at += 1;
             let text = word.text.as_str();
             if !word.literal {
-                if path::is_secret(word.likely()) {
+                if self.is_secret(word.likely()) {
                     self.find_at(SECRET, name, name, Some(text.to_owned()));
                 }
-                // A variable in quotes that the text does not set is a path, as everybody writes it.
-                if word.may_be_option && !(word.free && !word.may_split) {
+                // Where it looks may be a variable of the environment, as everybody writes it: `"$ROOT"`.
+                let is_root = at == 1 && word.free && !word.may_split && !text.contains(|c: char| c.is_ascii_lowercase());
+                if word.may_be_option && !is_root {
                     self.find(
                         UNKNOWN,
                         name,
@@ -169,7 +170,7 @@ impl Walk {
                     return;
                 }
                 _ => {
-                    let does = if path::is_secret(text) { SECRET } else { READ };
+                    let does = if self.is_secret(text) { SECRET } else { READ };
                     self.find_at(does, name, name, Some(text.to_owned()));
                 }
             }
@@ -177,7 +178,7 @@ impl Walk {
         if runs
             && args
                 .iter()
-                .any(|word| path::is_secret(word.likely()) || word.text.contains("id_rsa"))
+                .any(|word| self.is_secret(word.likely()) || word.text.contains("id_rsa"))
         {
             self.find(SECRET, name, format!("{name} -exec on secrets"));
         }

@@ -4,7 +4,6 @@
 
 use crate::argv::Options;
 use crate::effect::{OVERWRITE, READ, RUN, UNKNOWN, WRITE};
-use crate::path;
 use crate::row::{Row, Takes};
 use crate::walk::Walk;
 use crate::word::Word;
@@ -143,7 +142,7 @@ impl Walk {
                     self.find(OVERWRITE, name, what.clone());
                     // The file's name is the last word of its line.
                     for file in script.text.lines().filter_map(|line| line.split(' ').next_back()) {
-                        if path::danger_of_writing(file).is_some() {
+                        if self.danger_of_writing(file).is_some() {
                             self.writes(name, what.clone(), Some(&Word::literal(file)));
                         }
                     }
