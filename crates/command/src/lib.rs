@@ -132,7 +132,7 @@ fn budget(bytes: usize) -> usize {
 }
 
 const STEPS_AT_LEAST: usize = 40_000;
-const STEPS_FOR_A_BYTE: usize = 48;
+const STEPS_FOR_A_BYTE: usize = 32;
 
 /// Reads text that is typed into a running program, of which nobody knows what it is: never certain,
 /// and dangerous if any part of it would be to a shell, an interpreter or a database.

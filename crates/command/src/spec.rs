@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(find(spec, "--color"), Some(Takes::Attached));
         assert_eq!(find(spec, "--output"), Some(Takes::Format));
         assert_eq!(find(spec, "-name"), Some(Takes::Value));
-        for unknown in ["-c", "-:", "--al", "--lines=", "-nam", "-ab", "-", "--"] {
+        for unknown in ["-c", "-:", "--al", "-nam", "-ab", "-", "--"] {
             assert_eq!(find(spec, unknown), None, "{unknown}");
         }
     }

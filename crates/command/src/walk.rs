@@ -21,6 +21,9 @@ use crate::state::{Directory, Files, Functions};
 use crate::supposition::Supposition;
 use crate::word::{Expansion, Word, heredoc_text};
 
+/// Parsing is the dearest part of a reading.
+const STEPS_TO_PARSE_A_BYTE: usize = 8;
+
 /// One thing a command would do.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
@@ -205,7 +208,7 @@ impl Walk {
             self.inexact("nested too deeply");
             return;
         }
-        if !self.charge(text.len()) {
+        if !self.charge(text.len() * STEPS_TO_PARSE_A_BYTE) {
             return;
         }
         let parsed = lexer::tokens(text, self.shell, self.depth).and_then(|tokens| {
@@ -346,7 +349,8 @@ impl Walk {
                 {
                     self.arithmetic(&part.value);
                 }
-                let endless = usize::from(clause.condition.is_none());
+                let empty = clause.condition.as_ref().is_none_or(|it| it.value.trim().is_empty());
+                let endless = usize::from(empty);
                 self.endless += endless;
                 self.conditional(&clause.body.list);
                 self.endless -= endless;
@@ -473,6 +477,9 @@ impl Walk {
         for item in prefix {
             match item {
                 ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => self.redirect(redirect),
+                // `IFS= read`: only for that one builtin, which runs nothing.
+                ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _)
+                    if separates_a_read(assignment, simple) => {}
                 ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
                     assigned = true;
                     self.assignment(assignment);
@@ -730,6 +737,14 @@ fn is_constant(list: &ast::CompoundList, value: bool) -> bool {
     let name = simple.word_or_name.as_ref().map_or("", |name| name.value.as_str());
     and_or.additional.is_empty()
         && if value { matches!(name, "true" | ":" | "/bin/true") } else { matches!(name, "false" | "/bin/false") }
+}
+
+/// Whether an assignment says how a `read` splits its line, and is plain text.
+fn separates_a_read(assignment: &ast::Assignment, simple: &ast::SimpleCommand) -> bool {
+    let named = matches!(&assignment.name, ast::AssignmentName::VariableName(name) if name == "IFS");
+    let reads = simple.word_or_name.as_ref().is_some_and(|name| matches!(name.value.as_str(), "read" | "mapfile" | "readarray"));
+    let plain = matches!(&assignment.value, ast::AssignmentValue::Scalar(raw) if !raw.value.contains(['`', '(']));
+    named && reads && plain
 }
 
 /// Builtins whose arguments may be assignments.

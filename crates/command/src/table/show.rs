@@ -27,7 +27,6 @@ pub(super) const ROWS: &[Row] = &[
     row("dnf4|dnf5|yum4|nala|pacstall|am|appman|apx|upt|wajig|pikman|topgrade", SYSTEM_INSTALL).verbs(READ, SYSTEM_INSTALL, SYSTEM_INSTALL).other(SYSTEM_INSTALL),
     row("plenv|phpenv|perlbrew|fvm|kerl|gvm|ghcup|juliaup|proto|vfox|aqua|pkgx|devbox|flox", INSTALL).verbs(READ, INSTALL, INSTALL).other(UNKNOWN),
     row("nimble|haxelib|shards|spago|raco|quicklisp|swiftpm|alr|cs|coursier|choosenim", INSTALL).verbs(READ, INSTALL, INSTALL).other(UNKNOWN),
-    row("nix-store -q|nix-instantiate --parse", READ),
     row("nix search|nix show-config|nix path-info|nix why-depends|nix log|nix derivation show|nix hash|nix registry list|nix flake show|nix flake metadata|nix flake info|nix profile list|nix store ls|nix store cat|nix config show", FETCH).options("rshSc --json --recursive --size --closure-size --human-readable --all-systems --legacy --all --long"),
     row("nix flake|nix profile|nix store|nix registry|nix derivation|nix config", RUN).verbs(FETCH, RUN, DELETE).other(RUN),
     // Containers and machines.
@@ -57,7 +56,7 @@ pub(super) const ROWS: &[Row] = &[
     row("xprop", READ).options("f: -root -id= -name= -display= -frame -len= -notype -font=").when(&[("-set -remove -spy", UNKNOWN)]),
     row("xinput", SERVICE).begins(&[("list --list list-props --list-props --version", READ)]),
     row("udisksctl|bluetoothctl|mmcli|wpctl|pactl|pw-cli|playerctl|mpc|cmus-remote|rmpc|boltctl|ddcutil|tlp-stat|cpupower|cpufreq-info|ideviceinfo|idevice_id|adb|mtp-detect|lsusb.py|wdctl|iwctl|conntrack|ndctl|lsluns|multipathd|hciconfig|hcitool|usbguard|fprintd|mokutil|bootctl|sbctl|kmod|dkms|grubby|mhwd|ubuntu-drivers|lscgroup|cgget|numactl|tuned-adm|irqbalance-ui|kcarddb|ipmitool|semodule|ausyscall|keyctl|selinuxenabled|userdbctl|homectl|portablectl|coredumpctl|systemd-id128|systemd-delta|busctl|gdbus|qdbus|dbus-monitor|dconf|gsettings|xfconf-query|xdg-settings|xdg-mime|xdg-user-dir|handlr", SERVICE).verbs(READ, SERVICE, SERVICE).other(SERVICE),
-    row("getcap|getsebool|secon|seinfo|sesearch|usb-devices|pw-top|pw-dump|kreadconfig5|kreadconfig6|idevice_id", READ).options("arvnlA --all --file= --group= --key= --allow --source= --target= --class= --perm= -a -A -s= -t= -c= -p=").takes(Names),
+    row("getcap|getsebool|secon|seinfo|sesearch|usb-devices|pw-top|pw-dump|kreadconfig5|kreadconfig6", READ).options("arvnlA --all --file= --group= --key= --allow --source= --target= --class= --perm= -a -A -s= -t= -c= -p=").takes(Names),
     row("upower", READ).options("edmi: --enumerate --dump --monitor --monitor-detail --show-info= --wakeups"),
     row("gsettings get|gsettings list-schemas|gsettings list-keys|gsettings list-recursively|gsettings list-children|gsettings range|gsettings describe|gsettings writable|dconf read|dconf list|dconf dump|xdg-mime query|xdg-settings get|xdg-settings check|busctl tree|busctl introspect|busctl status|busctl list|busctl get-property|loginctl show-user|gio info|gio list|gio tree|gio mime", READ).options("a --user --system --all --no-pager --acquired --activatable --list --hidden --attributes= --json="),
     row("gio cat", READ).takes(Paths),
