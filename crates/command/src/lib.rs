@@ -22,6 +22,8 @@ mod judge;
 mod lexer;
 mod output;
 mod path;
+#[doc(hidden)]
+pub mod proof;
 mod reader;
 mod reading;
 mod risk;
