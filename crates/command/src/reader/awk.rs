@@ -136,9 +136,12 @@ fn tokens(program: &str) -> Option<Vec<Token>> {
                 tokens.push(Token::Sign(sign));
                 rest = &rest[sign.len()..];
             }
+            // Letters after a number may be a name: `0system(…)`. Nobody writes that.
             '0'..='9' | '.' => {
-                let number = |c: char| c.is_ascii_alphanumeric() || c == '.';
-                rest = rest.trim_start_matches(number);
+                rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+                if rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+                    return None;
+                }
                 tokens.push(Token::Number);
             }
             c if c.is_ascii_alphabetic() || c == '_' => {
@@ -300,6 +303,7 @@ mod tests {
             "{print > \"/dev/stdout\" x}",
             "{if (x) /\"/; print | \"sh\" #\"/\n}",
             "BEGIN{awk::system(\"id\")}",
+            "$0system(\"id\")",
         ] {
             assert_ne!(read(program), Program::Prints, "{program}");
         }

@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
     row("mountpoint", READ).options("Vdhqx --devno --fs-devno --nofollow --quiet"),
     row("ipcs", READ).options("Vabchi:lmpqstu --all --bytes --creator --human --id= --limits --pid --queues --semaphores --shmems --summary --time"),
     row("pmap", READ).options("A:C:XcdnpqxN: --device --extended --quiet --range= --read-rc --show-path -XX").when(&[("-n -N --create-rc --create-rc-to", WRITE)]),
-    row("pwdx|acpi|lsb_release|smem|cpuid|sw_vers|vm_stat|tload", READ).options("abcdfhikprstuvwBCHKUV1 --all --codename --description --id --release --short --battery --ac-adapter --thermal --cooling --details --everything --fahrenheit --kelvin -productName -productVersion -buildVersion --one-cpu --raw --percent --totals --userfilter= --sort= --columns="),
+    row("pwdx|acpi|lsb_release|smem|cpuid|sw_vers|vm_stat", READ).options("abcdfhikprstuvwBCHKUV1 --all --codename --description --id --release --short --battery --ac-adapter --thermal --cooling --details --everything --fahrenheit --kelvin -productName -productVersion -buildVersion --one-cpu --raw --percent --totals --userfilter= --sort= --columns="),
     row("system_profiler|ioreg", READ).options("lrn:c:w:d:bfp:tx -listDataTypes -detailLevel= -json -xml -timeout="),
     row("slabtop", READ).options("Vd:hos: --delay= --once --sort="),
     row("modinfo", READ).options("ad lpnF:0k:b: --author --description --license --parameters --filename --field= --null --set-version= --basedir="),

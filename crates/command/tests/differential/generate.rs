@@ -114,8 +114,8 @@ pub(crate) fn sqlite(count: usize) -> Vec<String> {
     commands
 }
 
-/// Programs that are parts of other programs: shell scripts of the system, and their like.
-pub(crate) const HELPERS: &[&str] = &[];
+/// Programs that others start for a part of their work. What these do is traced as well.
+pub(crate) const HELPERS: &[&str] = &["jq", "ls", "less", "diff", "gzip", "tail", "zstd", "xz", "bzip2", "lz4"];
 
 /// What an option may be given.
 const VALUES: &[&str] = &["1", "in", "out", "in.txt", "json", "a", "dir", "never", "%s", "now", ","];
@@ -124,21 +124,27 @@ const OPERANDS: &[&str] = &["in", "in.txt", "in.json", "in.csv", "dir", "a", "in
 
 /// For each row that only reads and whose program is on this machine: each of its options once, and
 /// some together.
-pub(crate) fn rows(each: usize) -> Vec<String> {
+pub(crate) fn rows(most: usize) -> Vec<String> {
+    let mut commands = all_rows();
+    let mut dice = Dice::new();
+    // A few of a seed; all in a long run.
+    while commands.len() > most {
+        let at = dice.below(commands.len());
+        commands.swap_remove(at);
+    }
+    commands
+}
+
+fn all_rows() -> Vec<String> {
     let mut dice = Dice::new();
     let mut commands = Vec::new();
     for row in proof::read_only_rows() {
         if !is_installed(&row.program) || is_left_out(&row.name) {
             continue;
         }
-        let mut options = row.options.clone();
-        // A few of a seed; all in a long run.
-        while options.len() > each / 10 {
-            let at = dice.below(options.len());
-            options.swap_remove(at);
-        }
+        let options = &row.options;
         commands.push(format!("{} {}", row.name, dice.of(OPERANDS)));
-        for option in &options {
+        for option in options {
             commands.push(format!("{} {} {}", row.name, given(option, &mut dice), dice.of(OPERANDS)));
         }
         if options.len() > 1 {
@@ -173,8 +179,11 @@ fn is_left_out(name: &str) -> bool {
         // Start their own parts: a formatter, a pager, a decompressor, an interpreter.
         "man" | "info" | "apropos" | "whatis" | "zcat" | "zgrep" | "zegrep" | "zfgrep" | "zdiff" | "zcmp" | "zless" | "zmore" | "bzgrep" | "bzdiff" | "bzcmp" | "bzless" | "bzmore" | "xzgrep" | "xzdiff" | "xzcmp" | "xzless" | "xzmore" | "lzgrep" | "lzcmp"
             | "zipgrep" | "ldd" | "which" | "git" | "npm" | "pip" | "pip3" | "cargo" | "rustup" | "rustc" | "go" | "gem" | "apt" | "apt-cache" | "apt-get" | "egrep" | "fgrep" | "fdfind-cache" | "gunzip" | "colordiff" | "lsb_release" | "shasum" | "docker" | "kubectl" | "lsinitramfs" | "checkbashisms" | "dpkg" | "locale-check" | "mimetype" | "cowsay" | "cowthink" | "fortune" | "units" | "ack" | "cloc" | "perl" | "ruby" | "gh" | "node" | "python3" | "python" | "systemctl" | "journalctl"
-            // Ask other machines.
-            | "ping" | "dig" | "host" | "nslookup" | "whois" | "traceroute" | "mtr" | "tracepath" | "curl" | "wget" | "finger"
+            | "gsutil" | "pg_config" | "gcloud" | "aws" | "az"
+            // Keep a directory of their own.
+            | "terraform" | "tofu" | "helm" | "conda"
+            // Ask other machines, if only for names.
+            | "ss" | "getent" | "netstat" | "arp" | "route" | "last" | "w" | "who" | "pinky" | "ping" | "dig" | "host" | "nslookup" | "whois" | "traceroute" | "mtr" | "tracepath" | "curl" | "wget" | "finger"
             // Builtins, and programs that wait.
             | "cd" | "pushd" | "top" | "htop" | "less" | "more" | "watch" | "sleep" | "yes" | "test" | "["
     )
