@@ -17,6 +17,7 @@ pub mod corpus;
 mod cursor;
 mod effect;
 mod expand;
+mod explain;
 mod foreign;
 mod judge;
 mod lexer;
@@ -44,6 +45,7 @@ mod wrapper;
 
 pub use arity::{arity, prefix};
 pub use effect::{Direction, Effect, Kind};
+pub use explain::{Because, Explained, Explanation, Less, explain};
 pub use reading::{Reading, SimpleCommand};
 pub use risk::Risk;
 pub use shell::Shell;

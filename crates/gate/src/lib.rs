@@ -41,6 +41,7 @@ mod rule;
 mod rulefile;
 mod store;
 mod subject;
+mod surroundings;
 mod trust;
 mod verdict;
 
@@ -64,5 +65,6 @@ pub use recipe::{Recipe, Script};
 pub use refusal::{Declined, Refusal};
 pub use rule::Rule;
 pub use subject::Subject;
+pub use surroundings::read_in;
 pub use trust::{DIRECTORY, FileState, FileTrust, Snapshot, TrustStore};
 pub use verdict::{Explanation, Suggestion, Verdict, decide, suggest};
