@@ -30,7 +30,9 @@ cargo xtask VERB
   bench jobs [N]       many live jobs: start, list, connect, memory, stop (500)
   bench mcp [N]        the server beside others: start, memory, `echo hi`, lost output of N (20000)
   bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
-  bench command        reading everyday commands
+  bench command        reading everyday commands, and texts made to be slow (worst)
+    --corpus DIR [FILE]    against commands that others wrote; what contradicts them goes to FILE
+    --differential [N]     what is called read-only is run, and the kernel says what it did (600)
   bench gate           deciding about them, and what asking and recording cost
   bench recipes        finding the tasks of 200 packages
   fuzz TARGET [SECONDS]   any bytes at command_read, rulefile, schema or view (60)
@@ -61,7 +63,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "jobs", rest @ ..] => bench::jobs::run(rest),
         ["bench", "mcp", rest @ ..] => bench::mcp::run(rest),
         ["bench", "view"] => bench::example("umbo-view", "throughput"),
-        ["bench", "command"] => bench::example("umbo-command", "measure"),
+        ["bench", "command", rest @ ..] => bench::command::run(rest),
         ["bench", "gate"] => bench::example("umbo-tools", "gate"),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection"),
         ["fuzz", rest @ ..] => fuzz::run(rest),

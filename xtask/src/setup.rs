@@ -13,7 +13,7 @@ use crate::workspace::{display, execute, has_program, root, say};
 /// The variable by which tests find what was installed here.
 pub(crate) const VARIABLE: &str = "UMBO_TEST_TOOLS";
 
-const PACKAGES: [&str; 2] = ["zsh", "fish"];
+const PACKAGES: [&str; 4] = ["zsh", "fish", "strace", "sqlite3"];
 const NUSHELL: &str = "nushell@0.115.1";
 /// The official client of the Model Context Protocol for Python.
 const PYTHON_CLIENT: &str = "mcp==2.3.0";

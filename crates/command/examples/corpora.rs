@@ -55,7 +55,6 @@ fn label(corpus: &str, row: &Value) -> Label {
     match (corpus, expected.to_ascii_lowercase().as_str()) {
         ("dippy", "approve") => Label::Reads,
         ("dippy", "ask") => Label::Acts,
-        ("dcg-go", "ask") => Label::Danger,
         (_, "allow" | "none") => Label::Harmless,
         (_, "") => match row["function"].as_str() {
             Some("file-read") => Label::Unsaid,
@@ -68,7 +67,8 @@ fn label(corpus: &str, row: &Value) -> Label {
 
 fn described(text: &str) -> Label {
     let lower = text.to_ascii_lowercase();
-    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words =
+        lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let first = words.next().unwrap_or_default();
     let among = |list: &str, word: &str| list.split(' ').any(|one| one == word);
     if among(LOOKS, first) && !words.any(|word| among(BUT, word)) {
@@ -111,7 +111,9 @@ fn measure(path: &Path, failures: &mut String) -> Result<(), Box<dyn Error>> {
     for (label, [read_only, mutate, unknown, dangerous]) in table {
         let all = read_only + mutate + unknown + dangerous;
         let name = label.name();
-        println!("| {corpus} | {name} | {all} | {read_only} | {mutate} | {unknown} | {dangerous} |");
+        println!(
+            "| {corpus} | {name} | {all} | {read_only} | {mutate} | {unknown} | {dangerous} |"
+        );
     }
     Ok(())
 }
@@ -121,7 +123,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [directory, rest @ ..] = &words[..] else {
         return Err("corpora DIR [FAILURES]".into());
     };
-    let mut files: Vec<_> = fs::read_dir(directory)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let mut files: Vec<_> =
+        fs::read_dir(directory)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     files.sort();
     println!("| collection | its label | count | read_only | mutate | unknown | dangerous |");

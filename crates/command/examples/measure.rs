@@ -24,7 +24,10 @@ fn hostile(bytes: usize) -> Vec<(&'static str, String)> {
         ("quotes", fill("'a'\"b\"")),
         ("substitutions side by side", format!("echo {}", fill("$(ls) "))),
         ("substitutions in pipes", nested("echo $(echo ", "ls", " | cat)", 20)),
-        ("substitutions, deep and padded", nested(&format!("echo {} $(", "x ".repeat(bytes / 120)), "ls", ")", 50)),
+        (
+            "substitutions, deep and padded",
+            nested(&format!("echo {} $(", "x ".repeat(bytes / 120)), "ls", ")", 50),
+        ),
         ("backquotes", format!("echo {}", fill("`ls` "))),
         ("arguments of a program nobody knows", format!("frob {}", fill("rm -x "))),
         ("eval in eval", nested("eval ", &fill("ls "), "", 14)),

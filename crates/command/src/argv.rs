@@ -21,6 +21,7 @@ struct Given<'a> {
 }
 
 /// An argument list taken apart.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, not states")]
 pub(crate) struct Options<'a> {
     given: Vec<Given<'a>>,
     /// An option was switched off: `-check=false`, `--noEmit false`.
@@ -151,7 +152,9 @@ impl<'a> Options<'a> {
     pub(crate) fn all_values_of(&self, option: &str) -> Vec<Word> {
         let given = self.given.iter().filter(|one| one.name == option);
         given
-            .filter_map(|one| one.inline.as_deref().map(Word::literal).or_else(|| one.next.cloned()))
+            .filter_map(|one| {
+                one.inline.as_deref().map(Word::literal).or_else(|| one.next.cloned())
+            })
             .collect()
     }
 
@@ -240,7 +243,8 @@ fn is_known(row: &Row, given: &Given<'_>) -> bool {
 fn is_ruled(row: &Row, option: &str) -> bool {
     let says = |(list, does): &(&str, Does)| {
         let mut names = list.split_whitespace();
-        names.any(|name| name == option || (does.risk > Risk::ReadOnly && abbreviates(option, name)))
+        names
+            .any(|name| name == option || (does.risk > Risk::ReadOnly && abbreviates(option, name)))
     };
     row.rules.iter().any(says) || parent(row).is_some_and(|parent| is_ruled(parent, option))
 }
@@ -342,7 +346,8 @@ pub(crate) fn first_operand(row: &Row, args: &[Word]) -> Option<usize> {
         let name = text.split('=').next().unwrap_or(text);
         let last = name.char_indices().next_back().map_or("", |(at, _)| &name[at..]);
         let bundled = !name.starts_with("--") && takes(row, name).is_none();
-        let valued = if bundled { takes_value(row, &format!("-{last}")) } else { takes_value(row, name) };
+        let valued =
+            if bundled { takes_value(row, &format!("-{last}")) } else { takes_value(row, name) };
         let valued = valued && !text.contains('=');
         at += if valued { 2 } else { 1 };
     }

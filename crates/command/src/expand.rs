@@ -74,7 +74,8 @@ impl Walk {
         }
         let guess = shape.guess.filter(|_| !literal);
         // Quotes never change what a path is.
-        let plain = (!literal && guess.is_none() && raw.contains(['"', '\'', '\\'])).then(|| unquoted(raw));
+        let plain =
+            (!literal && guess.is_none() && raw.contains(['"', '\'', '\\'])).then(|| unquoted(raw));
         let text = if literal { shape.text } else { raw.to_owned() };
         let text = if raw.starts_with('~') && shape.expansions == [Expansion::Tilde] {
             guess.clone().unwrap_or(text)
@@ -125,7 +126,8 @@ impl Walk {
             }
             Part::Parameter { inner, quoted } => {
                 let value = self.parameter(&inner);
-                shape.free &= scope::is_name(&inner) && self.known.get(&inner).is_none() && !self.tainted;
+                shape.free &=
+                    scope::is_name(&inner) && self.known.get(&inner).is_none() && !self.tainted;
                 note(shape, &value, quoted, Expansion::Variable);
                 if scope::is_secret(name_in(&inner)) && !inner.contains('#') && !inner.contains('+')
                 {
@@ -426,10 +428,9 @@ impl Walk {
                 document_of(simple).or_else(|| self.input_text()).map_or(Input::Other, Input::Text)
             }
             "tee" => self.input_text().map_or(Input::Other, Input::Text),
-            // What somebody typed before.
-            "history" | "fc" => Input::Decoded,
-            "base64" | "base32" | "xxd" | "openssl" | "gunzip" | "zcat" | "gzip" | "rev" | "tr"
-            | "uudecode" | "sed" => Input::Decoded,
+            // What somebody typed before is as good as hidden.
+            "history" | "fc" | "base64" | "base32" | "xxd" | "openssl" | "gunzip" | "zcat"
+            | "gzip" | "rev" | "tr" | "uudecode" | "sed" => Input::Decoded,
             _ => Input::Other,
         }
     }

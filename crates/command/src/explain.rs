@@ -88,8 +88,13 @@ fn explained(walk: &Walk, command: &SimpleCommand) -> Explained {
         let option = command.argv[at].starts_with("-");
         for count in 1..=if option { 2 } else { 1 } {
             let Some(taken) = command.argv.get(at..at + count) else { continue };
-            let rest: Vec<Word> =
-                command.argv.iter().enumerate().filter(|(index, _)| !(at..at + count).contains(index)).map(|(_, word)| word.clone()).collect();
+            let rest: Vec<Word> = command
+                .argv
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| !(at..at + count).contains(index))
+                .map(|(_, word)| word.clone())
+                .collect();
             let (without, _) = judged(walk, &rest, &command.via);
             if without < risk && !less.iter().any(|one: &Less| one.risk <= without) {
                 let words: Vec<&str> = taken.iter().map(|word| word.text.as_str()).collect();

@@ -6,9 +6,11 @@
 
 use crate::argv::{self, Options};
 use crate::effect::{DESTROY, Does, Kind, READ, RUN, SECRET, UNKNOWN};
+use crate::framework::drops_database;
+use crate::help::{asks_for_help, asks_unknown_for_help};
+use crate::path;
 use crate::reader::sql;
 use crate::reader::verbs::tells_to_destroy;
-use crate::path;
 use crate::reading::SimpleCommand;
 use crate::risk::Risk;
 use crate::row::{Reader, Row, Takes};
@@ -73,7 +75,9 @@ impl Walk {
         let only_options = self.found[before..]
             .iter()
             .filter(|finding| finding.does.risk == Risk::Unknown)
-            .all(|finding| [UNKNOWN_TO_ROW.phrase, UNKNOWN_OPTION.phrase].contains(&finding.does.phrase));
+            .all(|finding| {
+                [UNKNOWN_TO_ROW.phrase, UNKNOWN_OPTION.phrase].contains(&finding.does.phrase)
+            });
         if risk == Some(Risk::Unknown) && !only_options {
             let named_like =
                 argv.first().and_then(Word::exact).and_then(|name| name.rsplit('/').next());
@@ -155,8 +159,7 @@ impl Walk {
         if let Some(finding) = self.found.last_mut() {
             finding.foreign = foreign;
         }
-        let args = argv.get(1..).unwrap_or(&[]);
-        if tells_to_destroy(args) {
+        if tells_to_destroy(argv.get(1..).unwrap_or(&[])) {
             self.find(DESTROYS, what, what);
         }
         // A statement is no command, but somebody meant it for a database.
@@ -179,7 +182,9 @@ impl Walk {
     /// Frameworks name what they do to a database in words of their own: `db:drop`, `migrate:fresh`.
     fn frameworks(&mut self, name: &str, argv: &[Word]) {
         let words: Vec<&str> = argv.iter().skip(1).map(Word::likely).collect();
-        if !matches!(name, "echo" | "printf" | "grep" | "rg" | "git" | "man") && drops_database(name, &words) {
+        if !matches!(name, "echo" | "printf" | "grep" | "rg" | "git" | "man")
+            && drops_database(name, &words)
+        {
             self.find(sql::DROPS, name, format!("{name} {}", words.join(" ")));
         }
     }
@@ -220,7 +225,9 @@ impl Walk {
             return;
         }
         let first = args.first().and_then(Word::exact).unwrap_or_default();
-        let begins = |(shapes, _): &&(&str, Does)| shapes.split(' ').any(|shape| argv::has_shape(shape, first));
+        let begins = |(shapes, _): &&(&str, Does)| {
+            shapes.split(' ').any(|shape| argv::has_shape(shape, first))
+        };
         if let Some((_, does)) = row.begins.iter().find(begins)
             && args.iter().all(|word| word.literal || !word.may_be_option)
         {
@@ -487,42 +494,6 @@ const UNKNOWN_TO_ROW: Does = Does { phrase: "has an option that is not known", .
 /// The address, and so what is sent, is only known at run time.
 const UNKNOWN_HOST: Does = Does { phrase: "asks for an address only known at run time", ..UNKNOWN };
 
-/// `--version` and `--help` alone never do anything else; builtins would take them as operands.
-fn asks_for_help(row: &Row, args: &[Word]) -> bool {
-    let builtin = row.reader == Reader::Builtin || row.names.contains("|.|");
-    let last = args.last().and_then(Word::exact);
-    match last {
-        _ if builtin => false,
-        Some("--version" | "--help") => args.len() == 1 || (row.subs && args[..args.len() - 1].iter().all(is_sub_name)),
-        Some("-h" | "-V") => args.len() == 1 && row.subs,
-        Some("help") => args.len() == 1 && row.subs,
-        _ => args.first().and_then(Word::exact) == Some("help") && row.subs && args.iter().all(is_sub_name),
-    }
-}
-
-/// Sub-commands after which comes another program with options of its own.
-const RUNS_OTHERS: &str = "run exec x dlx shell start eval test ssh task script explore do with each foreach watch";
-
-/// Whether a word can only be the name of a sub-command that takes help for itself.
-fn is_sub_name(word: &Word) -> bool {
-    word.exact().is_some_and(|text| {
-        let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b);
-        text.bytes().all(plain)
-            && text.starts_with(|c: char| c.is_ascii_lowercase())
-            && !RUNS_OTHERS.split(' ').any(|one| one == text)
-    })
-}
-
-/// Whether a program that no table knows is only asked what it is: `frob --help`, `frob list --help`.
-fn asks_unknown_for_help(args: &[Word]) -> bool {
-    let Some((last, before)) = args.split_last() else { return false };
-    match last.exact() {
-        Some("--help" | "--version") => before.len() <= 2 && before.iter().all(is_sub_name),
-        Some("-h" | "-V" | "-help" | "-version") => before.is_empty(),
-        _ => false,
-    }
-}
-
 /// `git -c color.ui=false` and the like.
 fn harmless_git_setting(name: &str, option: &str, args: &[Word]) -> bool {
     const SAFE: [&str; 14] = [
@@ -557,33 +528,6 @@ fn harmless_git_setting(name: &str, option: &str, args: &[Word]) -> bool {
                 pager_is_safe && core_is_safe && SAFE.iter().any(|safe| setting.starts_with(safe))
             })
         })
-}
-
-/// Whether the arguments of a framework's command line drop or empty a database.
-fn drops_database(name: &str, words: &[&str]) -> bool {
-    const THINGS: [&str; 9] = ["db", "database", "schema", "migrate", "migration", "migrations", "ecto", "doctrine", "data"];
-    const ENDS: [&str; 13] = ["drop", "reset", "fresh", "flush", "purge", "dropall", "drop-all", "wipe", "truncate", "destroy", "refresh", "downgrade", "reset_db"];
-    let tool = matches!(name, "flyway" | "liquibase" | "alembic" | "django-admin" | "manage.py" | "prisma" | "sqlx" | "diesel" | "dbmate" | "goose" | "knex" | "hasura" | "supabase");
-    let one = |word: &str| {
-        let lower = word.to_ascii_lowercase();
-        let parts: Vec<&str> = lower.split([':', '.']).collect();
-        parts.len() > 1
-            && !lower.contains('/')
-            && THINGS.contains(&parts[0])
-            && parts.last().is_some_and(|last| ENDS.contains(last))
-    };
-    let two = |pair: &[&str]| {
-        THINGS.contains(&pair[0].to_ascii_lowercase().as_str())
-            && ENDS.contains(&pair[1].to_ascii_lowercase().as_str())
-    };
-    let alone = |word: &&str| {
-        ENDS.contains(&word.to_ascii_lowercase().as_str()) || (*word == "clean" && name == "flyway")
-    };
-    let manage = words.first().is_some_and(|word| word.ends_with("manage.py"));
-    words.iter().any(|word| one(word))
-        || (name != "docker" && words.windows(2).any(two))
-        || (tool && words.iter().take(3).any(|word| alone(&word)))
-        || (manage && words.iter().skip(1).take(1).any(|word| alone(&word)))
 }
 
 /// Whether a word came from a process substitution.

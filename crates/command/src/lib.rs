@@ -13,12 +13,15 @@
 
 mod argv;
 mod arity;
+mod condition;
 pub mod corpus;
 mod cursor;
 mod effect;
 mod expand;
 mod explain;
 mod foreign;
+mod framework;
+mod help;
 mod judge;
 mod lexer;
 mod output;
@@ -27,6 +30,7 @@ mod path;
 pub mod proof;
 mod reader;
 mod reading;
+mod redirect;
 mod risk;
 mod row;
 mod scan;

@@ -108,7 +108,9 @@ pub(crate) fn is_secret(text: &str) -> bool {
     // `id_*` are, `*.json` is not.
     let fixed: String = name.chars().take_while(|c| !matches!(c, '*' | '?' | '[')).collect();
     let letters = name.chars().filter(char::is_ascii_alphanumeric).count();
-    let telling = fixed.len() >= 3 || (fixed.starts_with('.') && letters > 0) || name.starts_with(['?', '[']) && letters >= 3;
+    let telling = fixed.len() >= 3
+        || (fixed.starts_with('.') && letters > 0)
+        || name.starts_with(['?', '[']) && letters >= 3;
     let hidden = name.contains(['*', '?', '['])
         && telling
         && (matches_glob(name, ".env")

@@ -18,7 +18,9 @@ pub struct ReadOnlyRow {
 /// All rows that only read, but those that a reader of a language of their own judges.
 pub fn read_only_rows() -> Vec<ReadOnlyRow> {
     let mut rows = Vec::new();
-    for row in table::all().filter(|row| row.does.risk == Risk::ReadOnly && row.reader == Reader::Row) {
+    for row in
+        table::all().filter(|row| row.does.risk == Risk::ReadOnly && row.reader == Reader::Row)
+    {
         let mut options = Vec::new();
         for word in row.options.split_whitespace() {
             if word.starts_with('-') {
@@ -32,8 +34,13 @@ pub fn read_only_rows() -> Vec<ReadOnlyRow> {
             }
         }
         options.extend(row.valued.split_whitespace().map(|name| (name.to_owned(), true)));
-        let flags = row.flags.split_whitespace().chain(row.only.unwrap_or_default().split_whitespace());
-        options.extend(flags.filter(|name| !crate::argv::takes_value(row, name)).map(|name| (name.to_owned(), false)));
+        let flags =
+            row.flags.split_whitespace().chain(row.only.unwrap_or_default().split_whitespace());
+        options.extend(
+            flags
+                .filter(|name| !crate::argv::takes_value(row, name))
+                .map(|name| (name.to_owned(), false)),
+        );
         options.retain(|(name, _)| name != "--*");
         for name in row.names.split('|').filter(|name| !name.contains('*')) {
             let program = name.split(' ').next().unwrap_or_default().to_owned();

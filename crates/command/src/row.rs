@@ -58,6 +58,7 @@ pub(crate) enum Reader {
 }
 
 /// One row.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, not states")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     /// The program, or program and sub-commands; several spellings separated by `|`.

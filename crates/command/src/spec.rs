@@ -59,8 +59,10 @@ pub(crate) fn is_format(text: &str) -> bool {
     const FORMATS: &str = "json jsonc json-compact jsonl ndjson json-stream yaml yml table text tsv csv wide name id ids none list plain toml xml flat short long full tree dot md markdown html raw auto value pretty simple human default line lines column columns box quiet verbose compact expanded summary cat export short-iso short-precise short-monotonic short-unix short-full with-unit json-pretty json-sse github junit sarif grouped oneline keys jsonpretty never no";
     let head = text.split(['=', ':', ',']).next().unwrap_or(text);
     FORMATS.split(' ').any(|format| format == text)
-        || matches!(head, "custom-columns" | "jsonpath" | "go-template" | "template" | "value" | "csv" | "table")
-            && head.len() < text.len()
+        || matches!(
+            head,
+            "custom-columns" | "jsonpath" | "go-template" | "template" | "value" | "csv" | "table"
+        ) && head.len() < text.len()
 }
 
 #[cfg(test)]
@@ -86,7 +88,9 @@ mod tests {
 
     #[test]
     fn a_format_is_a_name_and_no_path() {
-        assert!(is_format("json") && is_format("custom-columns=A:.a") && is_format("jsonpath={.x}"));
+        assert!(
+            is_format("json") && is_format("custom-columns=A:.a") && is_format("jsonpath={.x}")
+        );
         assert!(!is_format("out.json") && !is_format("/tmp/x") && !is_format("a/json"));
     }
 }

@@ -76,7 +76,11 @@ pub(crate) struct Directory {
 impl Directory {
     pub(crate) fn enter(&mut self, to: &str) {
         let to = if to.is_empty() { "~" } else { to };
-        self.path = if is_rooted(to) || self.path.is_empty() { to.to_owned() } else { format!("{}/{to}", self.path) };
+        self.path = if is_rooted(to) || self.path.is_empty() {
+            to.to_owned()
+        } else {
+            format!("{}/{to}", self.path)
+        };
     }
 
     /// A path as it is from here. Nothing if it is the same as it was.

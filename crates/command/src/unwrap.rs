@@ -163,7 +163,20 @@ impl Walk {
 
 /// Whether the wrapper runs what it finds in a registry.
 fn fetches_packages(wrapper: &str) -> bool {
-    matches!(wrapper, "npx" | "npm exec" | "npm x" | "pnpm exec" | "pnpm dlx" | "yarn exec" | "yarn dlx" | "bunx" | "bun x" | "uvx" | "uv tool run")
+    matches!(
+        wrapper,
+        "npx"
+            | "npm exec"
+            | "npm x"
+            | "pnpm exec"
+            | "pnpm dlx"
+            | "yarn exec"
+            | "yarn dlx"
+            | "bunx"
+            | "bun x"
+            | "uvx"
+            | "uv tool run"
+    )
 }
 
 /// The wrapper at the head of a command, and what follows its name.

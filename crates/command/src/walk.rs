@@ -10,7 +10,7 @@ use std::rc::Rc;
 use brush_parser::ast;
 use brush_parser::{ParserOptions, parse_tokens};
 
-use crate::effect::{Does, OVERWRITE, READ, SECRET, UNKNOWN};
+use crate::effect::{Does, READ, UNKNOWN};
 use crate::lexer::{self, MAX_DEPTH, Stop};
 use crate::path;
 use crate::reading::SimpleCommand;
@@ -19,7 +19,7 @@ use crate::scope::{self, Value, Variables};
 use crate::shell::Shell;
 use crate::state::{Directory, Files, Functions};
 use crate::supposition::Supposition;
-use crate::word::{Expansion, Word, heredoc_text};
+use crate::word::{Expansion, Word};
 
 /// Parsing is the dearest part of a reading.
 const STEPS_TO_PARSE_A_BYTE: usize = 8;
@@ -55,6 +55,7 @@ pub(crate) enum Input {
 }
 
 /// A walk through a text.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, not states")]
 #[derive(Default)]
 pub(crate) struct Walk {
     pub(crate) shell: Shell,
@@ -325,7 +326,8 @@ impl Walk {
         self.functions.define(&name);
         self.redirects(function.body.1.as_ref());
         let mark = self.functions.mark();
-        let (beside, endless) = (std::mem::take(&mut self.beside), std::mem::take(&mut self.endless));
+        let (beside, endless) =
+            (std::mem::take(&mut self.beside), std::mem::take(&mut self.endless));
         self.functions.enter(&name);
         self.compound(&function.body.0);
         self.functions.leave();
@@ -523,37 +525,6 @@ impl Walk {
         self.input = outer;
     }
 
-    /// Notes the text of files that a command writes by redirection, so that it is known when they are
-    /// run.
-    fn remember_written(&mut self, simple: &ast::SimpleCommand) {
-        use ast::IoFileRedirectKind as K;
-        let items = simple.prefix.iter().flat_map(|prefix| &prefix.0);
-        let items = items.chain(simple.suffix.iter().flat_map(|suffix| &suffix.0));
-        let redirects: Vec<&ast::IoRedirect> = items
-            .filter_map(|item| match item {
-                ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => Some(redirect),
-                _ => None,
-            })
-            .collect();
-        self.printing = None;
-        if redirects.is_empty() {
-            return;
-        }
-        let printed = self.output_of_simple(simple);
-        if let Input::Text(text) | Input::Likely(text) = &printed {
-            for redirect in redirects {
-                let ast::IoRedirect::File(_, kind @ (K::Write | K::Append | K::Clobber), target) = redirect else {
-                    continue;
-                };
-                if let ast::IoFileRedirectTarget::Filename(raw) = target {
-                    let name = self.shallow_word(&raw.value);
-                    self.files.write(&name, text, matches!(kind, K::Append));
-                }
-            }
-        }
-        self.printing = Some(printed);
-    }
-
     /// What a word most likely is, without reading what it would run.
     pub(crate) fn shallow_word(&mut self, raw: &str) -> String {
         let mut probe = Walk::new(self.shell, Rc::clone(&self.known));
@@ -562,7 +533,7 @@ impl Walk {
     }
 
     /// The path a process substitution leaves among the arguments.
-    fn process(&mut self, subshell: &ast::SubshellCommand, fed: Option<Input>) -> Word {
+    pub(crate) fn process(&mut self, subshell: &ast::SubshellCommand, fed: Option<Input>) -> Word {
         if self.shell == Shell::Posix {
             self.inexact("<(…) is not in every sh");
         }
@@ -576,146 +547,6 @@ impl Walk {
         word.may_be_option = false;
         word.may_split = false;
         word
-    }
-
-    fn redirects(&mut self, redirects: Option<&ast::RedirectList>) {
-        for redirect in redirects.iter().flat_map(|list| &list.0) {
-            self.redirect(redirect);
-        }
-    }
-
-    fn redirect(&mut self, redirect: &ast::IoRedirect) {
-        match redirect {
-            ast::IoRedirect::File(_, kind, target) => self.file_redirect(kind, target),
-            ast::IoRedirect::OutputAndError(raw, _) => {
-                let word = self.word(&raw.value);
-                self.written(&word, "&>");
-            }
-            ast::IoRedirect::HereString(_, raw) => {
-                let word = self.word(&raw.value);
-                self.input = match word.guess.clone().or_else(|| word.exact().map(str::to_owned)) {
-                    Some(text) => Input::Text(text),
-                    None => Input::Likely(word.text),
-                };
-            }
-            ast::IoRedirect::HereDocument(_, document) => {
-                let quoted = !document.requires_expansion;
-                let text = &document.doc.value;
-                self.input = if quoted || self.heredoc(text) {
-                    Input::Text(text.clone())
-                } else {
-                    Input::Likely(heredoc_text(text))
-                };
-            }
-        }
-    }
-
-    fn file_redirect(
-        &mut self,
-        kind: &ast::IoFileRedirectKind,
-        target: &ast::IoFileRedirectTarget,
-    ) {
-        use ast::IoFileRedirectKind as K;
-        use ast::IoFileRedirectTarget as T;
-        match (kind, target) {
-            (_, T::ProcessSubstitution(kind, subshell)) => {
-                let writes = matches!(kind, ast::ProcessSubstitutionKind::Write);
-                let fed = writes.then(|| self.printing.take().unwrap_or(Input::Other));
-                self.process(subshell, fed);
-                if !writes {
-                    self.input = Input::Other;
-                }
-            }
-            (_, T::Fd(_)) => {}
-            (K::DuplicateInput | K::DuplicateOutput, T::Duplicate(raw)) => {
-                let word = self.word(&raw.value);
-                let number = word.text.strip_suffix('-').unwrap_or(&word.text);
-                let is_fd = word.literal && number.bytes().all(|b| b.is_ascii_digit());
-                if !is_fd {
-                    self.written(&word, ">&");
-                }
-            }
-            (K::Read, T::Filename(raw)) => {
-                let word = self.word(&raw.value);
-                self.input = Input::Other;
-                if word.text.starts_with("/dev/tcp/") || word.text.starts_with("/dev/udp/") {
-                    self.find(crate::effect::LISTEN, "<", "< /dev/tcp");
-                } else if self.is_secret(word.likely()) {
-                    self.find_at(SECRET, "<", format!("< {}", word.text), Some(word.text.clone()));
-                } else {
-                    self.find_at(READ, "<", "<", word.path().map(str::to_owned));
-                }
-            }
-            (_, T::Filename(raw) | T::Duplicate(raw)) => {
-                let word = self.word(&raw.value);
-                self.written(&word, ">");
-            }
-        }
-    }
-
-    /// A file is opened for writing by redirection.
-    fn written(&mut self, word: &Word, operator: &str) {
-        if word.literal && path::is_harmless_device(&word.text) {
-            return;
-        }
-        let does = self.danger_of_writing(word.likely()).unwrap_or(OVERWRITE);
-        let what = format!("{operator} {}", word.text);
-        self.find_path(does, operator, what, word);
-    }
-
-    fn extended_test(&mut self, test: &ast::ExtendedTestExpr, outermost: bool) {
-        use ast::ExtendedTestExpr as T;
-        // Where `[[` is not a keyword, `&&` inside it ends a command.
-        if self.shell == Shell::Posix && !outermost {
-            self.inexact("[[ with operators is not in every sh");
-        }
-        match test {
-            T::And(one, two) | T::Or(one, two) => {
-                self.extended_test(one, false);
-                self.extended_test(two, false);
-            }
-            T::Not(inner) | T::Parenthesized(inner) => self.extended_test(inner, false),
-            T::UnaryTest(predicate, raw) => {
-                let word = self.word(&raw.value);
-                let evaluates = matches!(
-                    predicate,
-                    ast::UnaryPredicate::ShellVariableIsSetAndAssigned
-                        | ast::UnaryPredicate::ShellVariableIsSetAndNameRef
-                );
-                if evaluates && !word.exact().is_some_and(scope::is_name) {
-                    self.inexact("-v evaluates its operand");
-                }
-            }
-            T::BinaryTest(predicate, left, right) => {
-                self.binary_test(predicate, &left.value, &right.value);
-            }
-        }
-    }
-
-    fn binary_test(&mut self, predicate: &ast::BinaryPredicate, left: &str, right: &str) {
-        use ast::BinaryPredicate as P;
-        let words = [self.word(left), self.word(right)];
-        let compares_numbers = matches!(
-            predicate,
-            P::ArithmeticEqualTo
-                | P::ArithmeticNotEqualTo
-                | P::ArithmeticLessThan
-                | P::ArithmeticLessThanOrEqualTo
-                | P::ArithmeticGreaterThan
-                | P::ArithmeticGreaterThanOrEqualTo
-        );
-        if compares_numbers {
-            for (raw, word) in [left, right].into_iter().zip(&words) {
-                if !self.value_of(raw, word).is_number() && !self.is_free_variable(raw) {
-                    self.inexact("arithmetic on a value that may not be a number");
-                }
-            }
-        }
-        if self.shell == Shell::Posix
-            && matches!(predicate, P::LeftSortsBeforeRight | P::LeftSortsAfterRight)
-        {
-            self.inexact("[[ with < is not in every sh");
-        }
     }
 }
 
@@ -736,13 +567,21 @@ fn is_constant(list: &ast::CompoundList, value: bool) -> bool {
     let [ast::Command::Simple(simple)] = &and_or.first.seq[..] else { return false };
     let name = simple.word_or_name.as_ref().map_or("", |name| name.value.as_str());
     and_or.additional.is_empty()
-        && if value { matches!(name, "true" | ":" | "/bin/true") } else { matches!(name, "false" | "/bin/false") }
+        && if value {
+            matches!(name, "true" | ":" | "/bin/true")
+        } else {
+            matches!(name, "false" | "/bin/false")
+        }
 }
 
 /// Whether an assignment says how a `read` splits its line, and is plain text.
 fn separates_a_read(assignment: &ast::Assignment, simple: &ast::SimpleCommand) -> bool {
-    let named = matches!(&assignment.name, ast::AssignmentName::VariableName(name) if name == "IFS");
-    let reads = simple.word_or_name.as_ref().is_some_and(|name| matches!(name.value.as_str(), "read" | "mapfile" | "readarray"));
+    let named =
+        matches!(&assignment.name, ast::AssignmentName::VariableName(name) if name == "IFS");
+    let reads = simple
+        .word_or_name
+        .as_ref()
+        .is_some_and(|name| matches!(name.value.as_str(), "read" | "mapfile" | "readarray"));
     let plain = matches!(&assignment.value, ast::AssignmentValue::Scalar(raw) if !raw.value.contains(['`', '(']));
     named && reads && plain
 }

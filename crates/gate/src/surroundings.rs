@@ -17,7 +17,13 @@ const MOST_SCRIPTS: usize = 16;
 /// Reads a command for a directory: as [`read_given`], and with a look at what the directory has.
 ///
 /// `home` is the user's, whose own settings count as looked at.
-pub fn read_in(command: &str, shell: Shell, given: Given<'_>, cwd: &Path, home: Option<&Path>) -> Reading {
+pub fn read_in(
+    command: &str,
+    shell: Shell,
+    given: Given<'_>,
+    cwd: &Path,
+    home: Option<&Path>,
+) -> Reading {
     let mut reading = read_given(command, shell, given);
     if !reading.scripts.is_empty() && reading.risk < Risk::Dangerous {
         let files = scripts(&reading.scripts, cwd);
@@ -46,7 +52,11 @@ fn shell_script(path: &Path) -> Option<String> {
     let first = text.lines().next().unwrap_or_default();
     let interpreter = first.strip_prefix("#!").and_then(|rest| {
         let words: Vec<&str> = rest.split_whitespace().collect();
-        words.iter().rev().find(|word| !word.starts_with('-')).map(|word| base_name(word).to_owned())
+        words
+            .iter()
+            .rev()
+            .find(|word| !word.starts_with('-'))
+            .map(|word| base_name(word).to_owned())
     });
     let is_shell = interpreter.is_none_or(|name| Shell::named(&name).is_some());
     is_shell.then_some(text)
@@ -80,7 +90,9 @@ fn git_helper(cwd: &Path) -> Option<String> {
     let settings = git_settings(cwd)?;
     let text = match text_of(&settings) {
         Some(text) => text,
-        None if settings.exists() => return Some("the settings of the git repository cannot be read".to_owned()),
+        None if settings.exists() => {
+            return Some("the settings of the git repository cannot be read".to_owned());
+        }
         None => return None,
     };
     let mut section = String::new();
@@ -89,13 +101,25 @@ fn git_helper(cwd: &Path) -> Option<String> {
             section = rest.split([' ', ']', '.']).next().unwrap_or_default().to_ascii_lowercase();
             continue;
         }
-        let (key, value) = line.split_once('=').map_or((line, ""), |(key, value)| (key.trim(), value.trim()));
+        let (key, value) =
+            line.split_once('=').map_or((line, ""), |(key, value)| (key.trim(), value.trim()));
         let key = key.to_ascii_lowercase();
         let names_program = match (section.as_str(), key.as_str()) {
             ("core", "fsmonitor") => !matches!(value, "true" | "false"),
-            ("core", "pager" | "sshcommand" | "gitproxy" | "alternaterefscommand" | "worktree" | "attributesfile") => true,
-            ("diff", "external" | "command" | "textconv") | ("filter", "clean" | "smudge" | "process") => true,
-            ("pager" | "include" | "includeif" | "interactive", _) | ("gpg", "program") => !key.is_empty() && !key.starts_with(['#', ';']),
+            (
+                "core",
+                "pager"
+                | "sshcommand"
+                | "gitproxy"
+                | "alternaterefscommand"
+                | "worktree"
+                | "attributesfile",
+            ) => true,
+            ("diff", "external" | "command" | "textconv")
+            | ("filter", "clean" | "smudge" | "process") => true,
+            ("pager" | "include" | "includeif" | "interactive", _) | ("gpg", "program") => {
+                !key.is_empty() && !key.starts_with(['#', ';'])
+            }
             ("remote", "uploadpack" | "vcs") => true,
             _ => false,
         };
@@ -121,13 +145,26 @@ fn git_settings(cwd: &Path) -> Option<PathBuf> {
 
 /// A setting for cargo that names a program.
 fn cargo_setting(cwd: &Path, home: Option<&Path>) -> Option<String> {
-    const RUNS: [&str; 10] = ["rustc", "rustdoc", "wrapper", "runner", "linker", "credential", "[env", "env.", "include", "paths"];
+    const RUNS: [&str; 10] = [
+        "rustc",
+        "rustdoc",
+        "wrapper",
+        "runner",
+        "linker",
+        "credential",
+        "[env",
+        "env.",
+        "include",
+        "paths",
+    ];
     let above = cwd.ancestors().filter(|above| Some(*above) != home);
-    let mut files = above.flat_map(|above| ["config.toml", "config"].map(|name| above.join(".cargo").join(name)));
+    let mut files = above
+        .flat_map(|above| ["config.toml", "config"].map(|name| above.join(".cargo").join(name)));
     files.find_map(|file| {
         let text = text_of(&file)?;
         let told = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
-        let runs = told.flat_map(|line| RUNS.iter().filter(move |word| line.contains(**word))).next()?;
+        let runs =
+            told.flat_map(|line| RUNS.iter().filter(move |word| line.contains(**word))).next()?;
         Some(format!("{} has a setting ({runs}) that cargo may run", file.display()))
     })
 }

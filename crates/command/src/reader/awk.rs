@@ -100,13 +100,29 @@ enum Token {
 
 /// Signs of more than one character, longest first, and the others that matter.
 const SIGNS: [&str; 40] = [
-    ">>", "|&", "||", "&&", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "**", "==", "!=", "<=", ">=", "!~",
-    "(", ")", "{", "}", "[", "]", ";", ",", "+", "-", "*", "%", "^", "<", ">", "|", "!", "~", "?", ":", "=", "$",
+    ">>", "|&", "||", "&&", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "**", "==", "!=", "<=",
+    ">=", "!~", "(", ")", "{", "}", "[", "]", ";", ",", "+", "-", "*", "%", "^", "<", ">", "|",
+    "!", "~", "?", ":", "=", "$",
 ];
 
 /// Names after which a `/` begins a regular expression.
 fn is_keyword(name: &str) -> bool {
-    matches!(name, "print" | "printf" | "return" | "in" | "else" | "do" | "case" | "exit" | "delete" | "while" | "if" | "BEGIN" | "END")
+    matches!(
+        name,
+        "print"
+            | "printf"
+            | "return"
+            | "in"
+            | "else"
+            | "do"
+            | "case"
+            | "exit"
+            | "delete"
+            | "while"
+            | "if"
+            | "BEGIN"
+            | "END"
+    )
 }
 
 /// The tokens of a program; nothing when it is not certain which is which.
@@ -145,10 +161,13 @@ fn tokens(program: &str) -> Option<Vec<Token>> {
                 tokens.push(Token::Number);
             }
             c if c.is_ascii_alphabetic() || c == '_' => {
-                let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
+                let end = rest
+                    .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == ':'))
+                    .unwrap_or(rest.len());
                 // `a ? b:c` has no namespace.
                 let name = &rest[..end];
-                let name = if name.contains("::") { name } else { name.split(':').next().unwrap_or(name) };
+                let name =
+                    if name.contains("::") { name } else { name.split(':').next().unwrap_or(name) };
                 tokens.push(Token::Name(name.to_owned()));
                 rest = &rest[name.len()..];
             }
@@ -211,13 +230,11 @@ fn regex(rest: &str) -> Option<&str> {
 /// Whether a slash after these tokens begins a regular expression; nothing if that is not certain.
 fn begins_regex(tokens: &[Token], rest: &str) -> Option<bool> {
     match tokens.last() {
-        None => Some(true),
         Some(Token::Name(name)) => Some(is_keyword(name)),
-        Some(Token::Number | Token::Text(_) | Token::Regex) => Some(false),
-        Some(Token::Sign("]" | "$")) => Some(false),
+        Some(Token::Number | Token::Text(_) | Token::Regex | Token::Sign("]" | "$")) => Some(false),
         // `if (x) /y/` or `(x) / y`; `x++ / y` or `++ /x/`.
         Some(Token::Sign(")" | "++" | "--")) => (!rest.contains('/')).then_some(false),
-        Some(Token::Sign(_)) => Some(true),
+        None | Some(Token::Sign(_)) => Some(true),
     }
 }
 
@@ -245,7 +262,9 @@ fn effects(tokens: &[Token]) -> Program {
             Token::Sign(";" | "}") if depth == 0 => printing = false,
             Token::Sign(">" | ">>") if printing && depth == 0 => {
                 let stream = match tokens.get(at + 1) {
-                    Some(Token::Text(text)) => matches!(text.as_str(), "/dev/stderr" | "/dev/stdout"),
+                    Some(Token::Text(text)) => {
+                        matches!(text.as_str(), "/dev/stderr" | "/dev/stdout")
+                    }
                     _ => false,
                 };
                 let ends = matches!(tokens.get(at + 2), None | Some(Token::Sign(";" | "}" | "\n")));

@@ -30,8 +30,14 @@ impl Walk {
                 }
                 self.find(READ, name, name);
             }
-            "dirs" | "popd" | "wait" | "jobs" | "ulimit" | "umask" | "exit" | "return" | "shift" | "break" | "continue" | "times" | "caller" | "logout"
-                if args.iter().all(|word| word.literal || !word.may_be_option || word.text.starts_with("\"$") || word.text.starts_with('$')) =>
+            "dirs" | "popd" | "wait" | "jobs" | "ulimit" | "umask" | "exit" | "return"
+            | "shift" | "break" | "continue" | "times" | "caller" | "logout"
+                if args.iter().all(|word| {
+                    word.literal
+                        || !word.may_be_option
+                        || word.text.starts_with("\"$")
+                        || word.text.starts_with('$')
+                }) =>
             {
                 self.find(READ, name, name);
             }
@@ -69,7 +75,9 @@ impl Walk {
 
     /// `cd`: what comes next is relative to where it goes. False if its arguments are no directory.
     fn enter(&mut self, args: &[Word]) -> bool {
-        let mut operands = args.iter().filter(|word| !matches!(word.text.as_str(), "-L" | "-P" | "-e" | "-n" | "--"));
+        let mut operands = args
+            .iter()
+            .filter(|word| !matches!(word.text.as_str(), "-L" | "-P" | "-e" | "-n" | "--"));
         let to = operands.next().map_or("~", |word| word.likely()).to_owned();
         let more = operands.next().is_some();
         self.directory.enter(&to);

@@ -21,7 +21,11 @@ impl Walk {
             let text = word.text.as_str();
             if only_operands || !text.starts_with('-') || text == "-" {
                 if word.may_be_option && !text.starts_with(['+', '"']) {
-                    self.find(UNKNOWN, name, format!("{name} with an argument only known at run time"));
+                    self.find(
+                        UNKNOWN,
+                        name,
+                        format!("{name} with an argument only known at run time"),
+                    );
                 } else if !text.trim_start_matches('"').starts_with('+') && !converts {
                     self.find(SERVICE, name, format!("{name} {text}"));
                 }
@@ -37,10 +41,18 @@ impl Walk {
     }
 
     /// One option; whether the rest can be read.
-    fn date_option(&mut self, name: &str, word: &Word, next: Option<&Word>, converts: bool) -> bool {
+    fn date_option(
+        &mut self,
+        name: &str,
+        word: &Word,
+        next: Option<&Word>,
+        converts: bool,
+    ) -> bool {
         let text = word.text.as_str();
-        let sets = text.starts_with("-s") || (text.len() > 2 && "--set".starts_with(text.split('=').next().unwrap_or(text)));
-        let bundled = !text.starts_with("--") && text[1..].chars().take_while(|c| !"dfrvI".contains(*c)).any(|c| c == 's');
+        let sets = text.starts_with("-s")
+            || (text.len() > 2 && "--set".starts_with(text.split('=').next().unwrap_or(text)));
+        let bundled = !text.starts_with("--")
+            && text[1..].chars().take_while(|c| !"dfrvI".contains(*c)).any(|c| c == 's');
         if sets || bundled {
             self.find(SERVICE, name, format!("{name} {text}"));
             return true;
@@ -49,14 +61,21 @@ impl Walk {
         let known = if text.starts_with("--") {
             spec::find(SHOWS, option).is_some_and(|takes| takes != Takes::Nothing || option == text)
         } else {
-            letters(text).all(|letter| letter == 'f' || spec::find(SHOWS, &format!("-{letter}")).is_some())
+            letters(text)
+                .all(|letter| letter == 'f' || spec::find(SHOWS, &format!("-{letter}")).is_some())
         };
         let value = next.filter(|_| takes_next(text, converts));
-        if !known || (!word.literal && !text.starts_with("--")) || value.is_some_and(Word::may_add_options) {
+        if !known
+            || (!word.literal && !text.starts_with("--"))
+            || value.is_some_and(Word::may_add_options)
+        {
             self.find(UNKNOWN, name, format!("{name} {text}"));
             return false;
         }
-        for file in [value.map(Word::likely), text.split_once('=').map(|(_, value)| value)].into_iter().flatten() {
+        for file in [value.map(Word::likely), text.split_once('=').map(|(_, value)| value)]
+            .into_iter()
+            .flatten()
+        {
             if self.is_secret(file) {
                 self.find(crate::effect::SECRET, name, format!("{name} {file}"));
             }
@@ -68,7 +87,9 @@ impl Walk {
 /// The letters of a bundle, up to one that takes the rest for its value.
 fn letters(text: &str) -> impl Iterator<Item = char> {
     let mut over = false;
-    text[1..].chars().take_while(move |letter| !std::mem::replace(&mut over, "dfrvI".contains(*letter)))
+    text[1..]
+        .chars()
+        .take_while(move |letter| !std::mem::replace(&mut over, "dfrvI".contains(*letter)))
 }
 
 /// Whether the next word is an option's value.

@@ -48,7 +48,10 @@ impl Walk {
         }
         for word in &options.operands {
             let target = word.path().map(str::to_owned).or_else(|| Some(word.text.clone()));
-            let whatever = word.expansions.iter().any(|it| matches!(it, Expansion::Input | Expansion::Substitution));
+            let whatever = word
+                .expansions
+                .iter()
+                .any(|it| matches!(it, Expansion::Input | Expansion::Substitution));
             let does = if self.is_everything(word.likely()) {
                 EVERYTHING
             } else if whatever {
@@ -81,7 +84,11 @@ impl Walk {
                     && mode.bytes().all(|b| b.is_ascii_digit())));
         // `chmod -x file`: the mode looks like an option.
         let modes = usize::from(!args.first().is_some_and(|word| is_mode(word.likely())));
-        let mass = options.operands.iter().take(modes).find(|word| deep && self.is_everything(word.likely()));
+        let mass = options
+            .operands
+            .iter()
+            .take(modes)
+            .find(|word| deep && self.is_everything(word.likely()));
         if let Some(word) = mass {
             self.find_path(EVERYTHING, name, format!("{name} -R"), word);
         }
@@ -193,8 +200,7 @@ impl Walk {
             return;
         }
         if args.iter().any(|word| {
-            matches!(word.text.as_str(), "-P" | "--absolute-names")
-                || self.is_secret(word.likely())
+            matches!(word.text.as_str(), "-P" | "--absolute-names") || self.is_secret(word.likely())
         }) {
             self.find(
                 if args.iter().any(|w| self.is_secret(w.likely())) {

@@ -112,7 +112,9 @@ const VALUED: &[&str] = &[
 /// `-newermt` and the like.
 fn is_newer(text: &str) -> bool {
     text.strip_prefix("-newer").is_some_and(|rest| {
-        rest.len() == 2 && rest.starts_with(['a', 'B', 'c', 'm']) && rest.ends_with(['a', 'B', 'c', 'm', 't'])
+        rest.len() == 2
+            && rest.starts_with(['a', 'B', 'c', 'm'])
+            && rest.ends_with(['a', 'B', 'c', 'm', 't'])
     })
 }
 
@@ -135,7 +137,10 @@ impl Walk {
                     self.find_at(SECRET, name, name, Some(text.to_owned()));
                 }
                 // Where it looks may be a variable of the environment, as everybody writes it: `"$ROOT"`.
-                let is_root = at == 1 && word.free && !word.may_split && !text.contains(|c: char| c.is_ascii_lowercase());
+                let is_root = at == 1
+                    && word.free
+                    && !word.may_split
+                    && !text.contains(|c: char| c.is_ascii_lowercase());
                 if word.may_be_option && !is_root {
                     self.find(
                         UNKNOWN,
@@ -176,9 +181,7 @@ impl Walk {
             }
         }
         if runs
-            && args
-                .iter()
-                .any(|word| self.is_secret(word.likely()) || word.text.contains("id_rsa"))
+            && args.iter().any(|word| self.is_secret(word.likely()) || word.text.contains("id_rsa"))
         {
             self.find(SECRET, name, format!("{name} -exec on secrets"));
         }
@@ -191,7 +194,8 @@ impl Walk {
         // A `+` ends it only after `{}`.
         let ends = |at: &usize| {
             let text = rest[*at].exact();
-            text == Some(";") || (text == Some("+") && *at > 0 && rest[at - 1].exact() == Some("{}"))
+            text == Some(";")
+                || (text == Some("+") && *at > 0 && rest[at - 1].exact() == Some("{}"))
         };
         let length = (0..rest.len()).find(ends).unwrap_or(rest.len());
         let mut command = args[start..start + length].to_vec();

@@ -22,7 +22,11 @@ impl Walk {
                 // jq has no option that does harm; a file that is named like one is the only way to one.
                 let computed = word.expansions.iter().any(|it| *it != Expansion::Glob);
                 if computed && word.may_be_option && !only_operands {
-                    self.find(UNKNOWN, name, format!("{name} with an argument only known at run time"));
+                    self.find(
+                        UNKNOWN,
+                        name,
+                        format!("{name} with an argument only known at run time"),
+                    );
                 }
                 match filter {
                     None => filter = Some(word),

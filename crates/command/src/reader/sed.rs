@@ -64,10 +64,12 @@ impl<'a> Call<'a> {
     }
 
     fn long(&mut self, text: &str, words: &mut std::slice::Iter<'a, Word>) {
-        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        let (name, value) =
+            text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         match name {
-            "--quiet" | "--silent" | "--posix" | "--regexp-extended" | "--separate" | "--unbuffered"
-            | "--null-data" | "--zero-terminated" | "--debug" | "--sandbox" | "--binary"
+            "--quiet" | "--silent" | "--posix" | "--regexp-extended" | "--separate"
+            | "--unbuffered" | "--null-data" | "--zero-terminated" | "--debug" | "--sandbox"
+            | "--binary"
                 if value.is_none() => {}
             "--line-length" if value.is_some() => {}
             "--expression" => self.script(value, words),
@@ -436,9 +438,22 @@ mod tests {
 
     #[test]
     fn writing_and_running_scripts_are_seen() {
-        for script in
-            ["b ;w out", ":a b;w out", "ba\nw out", "t ;w out", "p # x\nw out", "}w out", "s/[a]/b/;w out", "w out", "1w out", "s/a/b/w out", "/x/w out", "p;w out", "{w out\n}", "s/a/b/gw out"]
-        {
+        for script in [
+            "b ;w out",
+            ":a b;w out",
+            "ba\nw out",
+            "t ;w out",
+            "p # x\nw out",
+            "}w out",
+            "s/[a]/b/;w out",
+            "w out",
+            "1w out",
+            "s/a/b/w out",
+            "/x/w out",
+            "p;w out",
+            "{w out\n}",
+            "s/a/b/gw out",
+        ] {
             assert!(read(script) >= Script::Writes, "{script}");
         }
         for script in ["e", "1e id", "s/a/id/e", "s/a/id/ge", "/x/e id"] {

@@ -27,8 +27,9 @@ pub(crate) fn statement(text: &str) -> Does {
         "update" if !has("where") => DROPS,
         "select" | "show" | "describe" | "desc" | "explain" | "with" | "values" | "table" => {
             let acts = [
-                "into", "insert", "update", "delete", "merge", "analyze", "alter", "create", "copy", "call",
-                "execute", "attach", "outfile", "dumpfile", "replace", "lock", "set", "do",
+                "into", "insert", "update", "delete", "merge", "analyze", "alter", "create",
+                "copy", "call", "execute", "attach", "outfile", "dumpfile", "replace", "lock",
+                "set", "do",
             ]
             .iter()
             .any(|word| has(word) && !is_call(&tokens, word));
@@ -51,8 +52,28 @@ fn not_read(text: &str) -> Does {
 
 /// Asking for a setting; with `=` or an argument most of them set it.
 fn pragma(tokens: &[Token]) -> Does {
-    const ASKS: [&str; 9] = ["table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list", "integrity_check", "quick_check"];
-    const SHOWS: [&str; 9] = ["database_list", "user_version", "journal_mode", "page_count", "page_size", "encoding", "foreign_keys", "compile_options", "collation_list"];
+    const ASKS: [&str; 9] = [
+        "table_info",
+        "table_xinfo",
+        "table_list",
+        "index_list",
+        "index_info",
+        "index_xinfo",
+        "foreign_key_list",
+        "integrity_check",
+        "quick_check",
+    ];
+    const SHOWS: [&str; 9] = [
+        "database_list",
+        "user_version",
+        "journal_mode",
+        "page_count",
+        "page_size",
+        "encoding",
+        "foreign_keys",
+        "compile_options",
+        "collation_list",
+    ];
     let words: Vec<&str> = tokens.iter().filter_map(Token::word).collect();
     let name = words.iter().skip(1).find(|word| !matches!(**word, "main" | "temp"));
     let plain = !tokens.iter().any(|token| matches!(token, Token::Sign('=' | '(')));
@@ -123,7 +144,8 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                 tokens.push(Token::Value);
             }
             _ if c.is_alphabetic() || c == '_' => {
-                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+                let end =
+                    rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
                 tokens.push(Token::Word(rest[..end].to_lowercase()));
                 rest = &rest[end..];
             }
@@ -135,7 +157,8 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     }
     // A prefix may give a text other rules: E'…', U&'…'.
     let prefixed = tokens.windows(2).any(|pair| {
-        pair[1] == Token::Value && pair[0].word().is_some_and(|word| matches!(word, "e" | "u" | "b" | "x" | "n"))
+        pair[1] == Token::Value
+            && pair[0].word().is_some_and(|word| matches!(word, "e" | "u" | "b" | "x" | "n"))
     });
     (!prefixed).then_some(tokens)
 }
@@ -146,10 +169,8 @@ fn quoted(rest: &str, quote: char) -> Option<&str> {
     while let Some((at, c)) = chars.next() {
         match c {
             '\\' => return None,
-            _ if c == quote => {
-                if chars.next_if(|(_, next)| *next == quote).is_none() {
-                    return Some(&rest[at + 1..]);
-                }
+            _ if c == quote && chars.next_if(|(_, next)| *next == quote).is_none() => {
+                return Some(&rest[at + 1..]);
             }
             _ => {}
         }
@@ -169,7 +190,9 @@ fn only_known_functions(tokens: &[Token]) -> bool {
         // A name in quotes is not one that can be looked up.
         Token::Quoted => false,
         Token::Value | Token::Sign(_) => true,
-    }) && !tokens.windows(2).any(|pair| pair[0] == Token::Sign('.') && matches!(pair[1], Token::Quoted))
+    }) && !tokens
+        .windows(2)
+        .any(|pair| pair[0] == Token::Sign('.') && matches!(pair[1], Token::Quoted))
 }
 
 /// A script's statements, split where a `;` is neither in a text nor in a comment.
@@ -180,13 +203,12 @@ pub(crate) fn statements_of(text: &str) -> Vec<&str> {
     for (at, c) in text.char_indices() {
         match quote {
             Some(open) if c == open => quote = None,
-            Some(_) => {}
             None if matches!(c, '\'' | '"' | '`') => quote = Some(c),
             None if c == ';' => {
                 parts.push(&text[start..at]);
                 start = at + 1;
             }
-            None => {}
+            Some(_) | None => {}
         }
     }
     parts.push(&text[start..]);
@@ -195,7 +217,20 @@ pub(crate) fn statements_of(text: &str) -> Vec<&str> {
 
 /// Whether code for a document store takes something away.
 pub(crate) fn deletes_documents(text: &str) -> bool {
-    const CALLS: [&str; 12] = [".drop(", "dropdatabase(", ".remove(", ".deletemany(", ".deleteone(", ".dropindex", "dropuser(", "droprole(", ".findoneanddelete(", "dropcollection(", "detach delete", ".truncate("];
+    const CALLS: [&str; 12] = [
+        ".drop(",
+        "dropdatabase(",
+        ".remove(",
+        ".deletemany(",
+        ".deleteone(",
+        ".dropindex",
+        "dropuser(",
+        "droprole(",
+        ".findoneanddelete(",
+        "dropcollection(",
+        "detach delete",
+        ".truncate(",
+    ];
     let lower = text.to_ascii_lowercase();
     CALLS.iter().any(|call| lower.contains(call))
 }
@@ -288,14 +323,23 @@ const PSQL: Client = Client {
 };
 const MYSQL: Client = Client {
     options: "AbBcCD:e:EfGh:HiLmnNP:p;qrRsS:tTu:UvVwWX? --execute= --database= --host= --port= --user= --password? --socket= --batch --silent --skip-column-names --column-names --table --vertical --html --xml --raw --quick --ssl-mode= --ssl --compress --default-character-set= --connect-timeout= --no-auto-rehash --skip-auto-rehash --auto-rehash --protocol= --safe-updates --i-am-a-dummy --show-warnings --unbuffered --wait --reconnect --force --line-numbers --skip-line-numbers --no-beep --skip-pager --defaults-extra-file= --login-path=",
-    rules: &[("--tee", OVERWRITE), ("--pager --init-command --delimiter --plugin-dir --defaults-file --local-infile --load-data-local-dir", RUN)],
+    rules: &[
+        ("--tee", OVERWRITE),
+        (
+            "--pager --init-command --delimiter --plugin-dir --defaults-file --local-infile --load-data-local-dir",
+            RUN,
+        ),
+    ],
     single_dash: false,
     statements: &["-e", "--execute"],
     operands_are_statements: false,
 };
 const SQLITE: Client = Client {
     options: "-header -noheader -csv -json -column -line -list -html -quote -table -box -markdown -tabs -ascii -readonly -safe -batch -bail -echo -nofollow -stats -separator= -nullvalue= -newline= -cmd= -mmap= -maxsize= -lookaside= -version -help -c= -s= -no-stdin -jsonlines -trash -utf8 -no-utf8",
-    rules: &[("-init -f -vfs -zip -archive -A -append -deserialize -interactive -unsigned -ui", RUN)],
+    rules: &[(
+        "-init -f -vfs -zip -archive -A -append -deserialize -interactive -unsigned -ui",
+        RUN,
+    )],
     single_dash: true,
     statements: &["-cmd", "-c", "-s"],
     operands_are_statements: true,
@@ -306,14 +350,25 @@ fn client(name: &str) -> Client {
         "psql" | "pgcli" | "usql" => PSQL,
         "mysql" | "mariadb" | "mycli" => MYSQL,
         "sqlite3" | "sqlite" | "duckdb" => SQLITE,
-        _ => Client { options: "", rules: &[], single_dash: false, statements: &["-c", "-e", "-q", "--query", "--command", "--execute"], operands_are_statements: false },
+        _ => Client {
+            options: "",
+            rules: &[],
+            single_dash: false,
+            statements: &["-c", "-e", "-q", "--query", "--command", "--execute"],
+            operands_are_statements: false,
+        },
     }
 }
 
 impl Walk {
     pub(super) fn sql(&mut self, name: &str, args: &[Word]) {
         let client = client(name);
-        let row = Row { options: client.options, rules: client.rules, single_dash: client.single_dash, ..crate::row::row("", RUN) };
+        let row = Row {
+            options: client.options,
+            rules: client.rules,
+            single_dash: client.single_dash,
+            ..crate::row::row("", RUN)
+        };
         let options = Options::of(&row, args);
         if options.may_hide_option() {
             self.find(UNKNOWN, name, format!("{name} with an argument only known at run time"));
@@ -333,7 +388,9 @@ impl Walk {
             statements.extend(options.operands.iter().skip(1).map(|word| (*word).clone()));
         }
         let lists = options.has("-l") && name.starts_with("psql") || options.has("--list");
-        let asks = ["-V", "-version", "--version", "-?", "--help", "-help"].iter().any(|option| options.has(option));
+        let asks = ["-V", "-version", "--version", "-?", "--help", "-help"]
+            .iter()
+            .any(|option| options.has(option));
         if asks && statements.is_empty() && options.operands.is_empty() {
             self.find(READ, name, name);
             return;
@@ -403,7 +460,8 @@ impl Walk {
             }
             at += match word.text.as_str() {
                 "-h" | "-p" | "-n" | "-a" | "-u" | "--user" | "--pass" | "-s" => 2,
-                "--raw" | "--no-raw" | "--csv" | "--json" | "--tls" | "--no-auth-warning" | "-c" | "--version" | "--help" | "-3" | "-2" => 1,
+                "--raw" | "--no-raw" | "--csv" | "--json" | "--tls" | "--no-auth-warning"
+                | "-c" | "--version" | "--help" | "-3" | "-2" => 1,
                 _ => {
                     self.find(RUN, name, format!("{name} {}", word.text));
                     return;

@@ -24,11 +24,25 @@ const UPSETS: &str = "disable detach stop restart suspend rollback rotate rename
 /// What takes something away for good.
 const DESTROYS: &str = "delete del remove rm destroy drop purge prune terminate wipe reset uninstall deregister revoke erase flush clear nuke teardown down decommission undeploy unregister empty truncate kill cancel force-unlock forget expire rb reap zap dispose obliterate discard detach-all deprovision unpublish yank batch-delete batch-write schedule-key-deletion disassociate rmi undefine unset";
 /// What runs something else.
-const RUNS: &str = "run exec execute ssh shell console invoke proxy attach-session test eval script up bootstrap";
+const RUNS: &str =
+    "run exec execute ssh shell console invoke proxy attach-session test eval script up bootstrap";
 /// Words that are as often the name of a thing.
 const NOUNS: &str = "log logs history events status config env test key run image export import backup snapshot release releases output outputs build deploy connect policy tag label lock doc docs version versions check apps monitor health account record schedule restore sign auth build job view size cat usage stat stats nodes files routes active filter inventory console proxy script tunnel link search find report balance route load files tail read top tree summary details overview members peers facts locate versions";
 /// Looking at one of these shows it.
-const SECRET_NOUNS: [&str; 12] = ["secret", "password", "token", "credential", "parameter", "private-key", "authorization", "kubeconfig", "login", "passwd", "access-key", "apikey"];
+const SECRET_NOUNS: [&str; 12] = [
+    "secret",
+    "password",
+    "token",
+    "credential",
+    "parameter",
+    "private-key",
+    "authorization",
+    "kubeconfig",
+    "login",
+    "passwd",
+    "access-key",
+    "apikey",
+];
 /// Verbs that show the value of a thing, not only its name.
 const REVEALS: &str = "get show view read print export access lookup reveal decrypt assume batch-get fetch output outputs cat create-access-key";
 
@@ -67,7 +81,9 @@ fn kind(word: &str) -> Option<Verb> {
 
 fn upsets(word: &str) -> bool {
     let last = word.rsplit(':').next().unwrap_or(word);
-    among(UPSETS, last) || among(UPSETS, last.split('-').next().unwrap_or(last)) || word.ends_with(":on")
+    among(UPSETS, last)
+        || among(UPSETS, last.split('-').next().unwrap_or(last))
+        || word.ends_with(":on")
 }
 
 /// Whether a program that nobody knows is told to take something away: `frob delete all`.
@@ -76,7 +92,10 @@ pub(crate) fn tells_to_destroy(args: &[Word]) -> bool {
     let words = args.iter().map_while(Word::exact).filter(|word| !word.starts_with('-')).take(6);
     words.map(str::to_ascii_lowercase).any(|word| {
         let last = word.rsplit(':').next().unwrap_or(&word);
-        among(PLAINLY, last) || last.split('-').next().is_some_and(|first| last.contains('-') && among("delete destroy purge drop wipe terminate", first))
+        among(PLAINLY, last)
+            || last.split('-').next().is_some_and(|first| {
+                last.contains('-') && among("delete destroy purge drop wipe terminate", first)
+            })
     })
 }
 
@@ -90,7 +109,13 @@ enum Verb {
 
 impl Walk {
     /// Judges by the verb among the sub-commands. `verbs` is what reading, changing and destroying is.
-    pub(crate) fn by_verb(&mut self, row: &'static Row, verbs: [Does; 3], name: &str, args: &[Word]) {
+    pub(crate) fn by_verb(
+        &mut self,
+        row: &'static Row,
+        verbs: [Does; 3],
+        name: &str,
+        args: &[Word],
+    ) {
         let options = Options::of(row, args);
         let words = leading_words(row, args);
         // Where things are not named first, the first word is the verb or there is none.
@@ -105,7 +130,8 @@ impl Walk {
         let certain = |at: &usize| is_verb(*at).is_some() && !among(NOUNS, words[*at]);
         let worst = |at: &usize| is_verb(*at).map_or(0, |verb| verb as usize);
         let found = (0..words.len()).filter(certain).max_by_key(worst);
-        let found = found.or_else(|| (0..words.len()).filter(|at| is_verb(*at).is_some()).max_by_key(worst));
+        let found = found
+            .or_else(|| (0..words.len()).filter(|at| is_verb(*at).is_some()).max_by_key(worst));
         let Some(at) = found else {
             let what = words.first().map_or(name.to_owned(), |word| format!("{name} {word}"));
             self.find(row.other.unwrap_or(UNKNOWN), name, what);
@@ -118,14 +144,23 @@ impl Walk {
             Some(Verb::Writes) if upsets(words[at]) && verbs[2].risk == Risk::Dangerous => verbs[2],
             Some(Verb::Writes) | None => verbs[1],
             Some(Verb::Runs) => {
-                if verbs[1].risk > RUN.risk { verbs[1] } else { RUN }
+                if verbs[1].risk > RUN.risk {
+                    verbs[1]
+                } else {
+                    RUN
+                }
             }
             Some(Verb::Destroys) => verbs[2],
         };
         let said = words[..=at].join(" ").to_ascii_lowercase();
-        let reveals = words[at].split(['-', ':']).next().is_some_and(|verb| among(REVEALS, verb)) || among(REVEALS, words[at]);
-        let keys = name == "az" && words[..=at].iter().any(|word| matches!(*word, "keys" | "list-keys"));
-        if reveals && SECRET_NOUNS.iter().any(|noun| said.contains(noun)) || said.contains("credential") || keys {
+        let reveals = words[at].split(['-', ':']).next().is_some_and(|verb| among(REVEALS, verb))
+            || among(REVEALS, words[at]);
+        let keys =
+            name == "az" && words[..=at].iter().any(|word| matches!(*word, "keys" | "list-keys"));
+        if reveals && SECRET_NOUNS.iter().any(|noun| said.contains(noun))
+            || said.contains("credential")
+            || keys
+        {
             self.find(SECRET, name, what.clone());
         }
         self.find(does, name, what.clone());
@@ -134,13 +169,17 @@ impl Walk {
         }
         self.late_rules(row, name, args);
         // An operand that destroys after a verb that reads is not a sentence we know.
-        if words.get(at + 1..).unwrap_or(&[]).iter().any(|word| kind(word) == Some(Verb::Destroys) && among(DESTROYS, word)) {
+        if words
+            .get(at + 1..)
+            .unwrap_or(&[])
+            .iter()
+            .any(|word| kind(word) == Some(Verb::Destroys) && among(DESTROYS, word))
+        {
             self.find(UNKNOWN, name, what.clone());
         }
         let shared = Row { options: SHARED, ..*row };
         let known = |option: &str| crate::argv::takes(row, option).is_some();
-        if let Some(option) = Options::of(&shared, args).outside_both(&shared, &known)
-        {
+        if let Some(option) = Options::of(&shared, args).outside_both(&shared, &known) {
             self.find(UNKNOWN, name, format!("{what} {option}"));
         }
         if does.risk == Risk::ReadOnly && options.may_hide_option() {

@@ -9,7 +9,10 @@ use crate::row::{Reader, Row, Takes, row};
 use Takes::{LastWritten, Names, Paths, PatternThenPaths};
 
 /// Disk tools that are asked what there is.
-const SHOWS_DISK: &[(&str, crate::effect::Does)] = &[("-l --list --show --show=* --detail --examine --query --getss --getsz --getsize64 --getro --getra --getbsz --getalignoff --getpbsz --getiomin --getioopt --report --version -V", READ)];
+const SHOWS_DISK: &[(&str, crate::effect::Does)] = &[(
+    "-l --list --show --show=* --detail --examine --query --getss --getsz --getsize64 --getro --getra --getbsz --getalignoff --getpbsz --getiomin --getioopt --report --version -V",
+    READ,
+)];
 
 pub(super) const ROWS: &[Row] = &[
     // Printing and looking.

@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Row] = &[
     row("gh", READ).subs().anywhere().valued("-R --repo --hostname"),
     row("gh pr|gh issue|gh repo|gh run|gh workflow|gh release|gh gist|gh label|gh search|gh auth|gh cache|gh secret|gh variable|gh ssh-key|gh gpg-key|gh project|gh ruleset|gh org|gh codespace|gh extension|gh alias|gh config|gh attestation", READ).subs(),
     row("gh pr view|gh pr list|gh pr status|gh pr diff|gh pr checks|gh issue view|gh issue list|gh issue status|gh repo view|gh repo list|gh run view|gh workflow view|gh workflow list|gh release view|gh release list|gh gist view|gh gist list|gh label list|gh search code|gh search commits|gh search issues|gh search prs|gh search repos|gh cache list|gh project list|gh project view|gh project item-list|gh project field-list|gh ruleset list|gh ruleset view|gh ruleset check|gh org list|gh extension list|gh alias list|gh config list|gh status|gh variable list|gh variable get|gh secret list", FETCH).options(ASK)
-        
+
         .when(WEB),
     row("gh run list", FETCH).options(ASK).when(LONG_WEB),
     row("gh run watch", FETCH).options(ASK).valued("-i --interval -R"),

@@ -6,7 +6,6 @@ use crate::effect::{
 };
 use crate::row::{Reader, Row, Takes, row};
 
-
 pub(super) const ROWS: &[Row] = &[
     row("ps", READ).options("AC:FG:HLMNO:PTU:Vacdefg:jlmo:p:q:s:t:u:wy --Group= --User= --cols= --columns= --context --cumulative --deselect --forest --format= --group= --headers --info= --lines= --no-headers --pid= --ppid= --quick-pid= --rows= --sid= --sort= --tty= --user= --width= hxwrSnkvk:Z --no-heading --no-headings -axo= -eo= -ao= -Ao= -eLo="),
     row("pgrep", READ).options("AF:G:LO:P:U:Vacd:efg:hilnoq:r:s:t:u:vwx --cgroup= --count --delimiter= --echo --euid= --exact --full --group= --ignore-ancestors --ignore-case --inverse --lightweight --list-full --list-name --logpidfile --newest --ns= --nslist= --older= --oldest --parent= --pgroup= --pidfile= --queue= --runstates= --session= --signal= --terminal= --uid= -fl -fa"),

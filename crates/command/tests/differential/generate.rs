@@ -34,30 +34,208 @@ fn quote(text: &str) -> String {
 }
 
 const SED: &[&str] = &[
-    "p", "d", "w out", "W out", "s/a/b/", "s/a/b/w out", "s/a/touch x/e", "s/a/b/gp", "s,a,b,", "e touch x", "b", "ba", "b ", ":a", "t ", "T", ";", ";", ";", "\n", "\n", "}", "{", "1", "$", "/a/", "/[/]/", "/a/I", "\\,a,",
-    "[", "]", "\\", "a text", "a\\", "i\\\n", "c x", "r in", "R in", "y/a/b/", "y/;/w/", "#", "n", "N", "!", ",", "0~2", "+1", "q", "q1", "l", "l 5", "=", "z", "F", "h", "G", "x", " ", "s/[/]/b/", "s/[^/]/b/", "s/\\n/;w out/", "1!", "$!", "D", "P", "v",
+    "p",
+    "d",
+    "w out",
+    "W out",
+    "s/a/b/",
+    "s/a/b/w out",
+    "s/a/touch x/e",
+    "s/a/b/gp",
+    "s,a,b,",
+    "e touch x",
+    "b",
+    "ba",
+    "b ",
+    ":a",
+    "t ",
+    "T",
+    ";",
+    ";",
+    ";",
+    "\n",
+    "\n",
+    "}",
+    "{",
+    "1",
+    "$",
+    "/a/",
+    "/[/]/",
+    "/a/I",
+    "\\,a,",
+    "[",
+    "]",
+    "\\",
+    "a text",
+    "a\\",
+    "i\\\n",
+    "c x",
+    "r in",
+    "R in",
+    "y/a/b/",
+    "y/;/w/",
+    "#",
+    "n",
+    "N",
+    "!",
+    ",",
+    "0~2",
+    "+1",
+    "q",
+    "q1",
+    "l",
+    "l 5",
+    "=",
+    "z",
+    "F",
+    "h",
+    "G",
+    "x",
+    " ",
+    "s/[/]/b/",
+    "s/[^/]/b/",
+    "s/\\n/;w out/",
+    "1!",
+    "$!",
+    "D",
+    "P",
+    "v",
 ];
 
 pub(crate) fn sed(count: usize) -> Vec<String> {
     let mut dice = Dice::new();
-    let options = ["", "-n ", "-E ", "-s ", "-z ", "-u ", "--posix ", "-n -e p -e ", "--expression=p -e ", "-l 5 ", "--debug "];
-    (0..count).map(|_| format!("sed {}{} in", dice.of(&options), quote(&dice.some(SED, 7, "")))).collect()
+    let options = [
+        "",
+        "-n ",
+        "-E ",
+        "-s ",
+        "-z ",
+        "-u ",
+        "--posix ",
+        "-n -e p -e ",
+        "--expression=p -e ",
+        "-l 5 ",
+        "--debug ",
+    ];
+    (0..count)
+        .map(|_| format!("sed {}{} in", dice.of(&options), quote(&dice.some(SED, 7, ""))))
+        .collect()
 }
 
 const AWK: &[&str] = &[
-    "{", "}", "print", "printf", " ", " ", "\"x\"", "> \"out\"", ">> \"out\"", "| \"touch x\"", "/a/", "/\"/", "/[/]/", "/=/", "$1", "$0", "(", ")", ";", "\n", "getline", "<", ">", "system(\"touch x\")", "#", "\\\n", "+", "++", ",", "?", ":", "BEGIN",
-    "END", "if(", "close(\"x\")", "~", "!", "a[1]", " in ", "/=", "0", "||", "&&", "1/2", "NR", "x", "=", "==", "> \"/dev/stderr\"", "printf \"%s\",", "print $1", "{print}", "else", "for(;;)", "next", "exit", "-", "*", "%", "|&",
+    "{",
+    "}",
+    "print",
+    "printf",
+    " ",
+    " ",
+    "\"x\"",
+    "> \"out\"",
+    ">> \"out\"",
+    "| \"touch x\"",
+    "/a/",
+    "/\"/",
+    "/[/]/",
+    "/=/",
+    "$1",
+    "$0",
+    "(",
+    ")",
+    ";",
+    "\n",
+    "getline",
+    "<",
+    ">",
+    "system(\"touch x\")",
+    "#",
+    "\\\n",
+    "+",
+    "++",
+    ",",
+    "?",
+    ":",
+    "BEGIN",
+    "END",
+    "if(",
+    "close(\"x\")",
+    "~",
+    "!",
+    "a[1]",
+    " in ",
+    "/=",
+    "0",
+    "||",
+    "&&",
+    "1/2",
+    "NR",
+    "x",
+    "=",
+    "==",
+    "> \"/dev/stderr\"",
+    "printf \"%s\",",
+    "print $1",
+    "{print}",
+    "else",
+    "for(;;)",
+    "next",
+    "exit",
+    "-",
+    "*",
+    "%",
+    "|&",
 ];
 
 pub(crate) fn awk(count: usize) -> Vec<String> {
     let mut dice = Dice::new();
     let options = ["", "", "-F, ", "-v x=1 ", "-F '\"' "];
-    (0..count).map(|_| format!("awk {}{} in", dice.of(&options), quote(&dice.some(AWK, 8, "")))).collect()
+    (0..count)
+        .map(|_| format!("awk {}{} in", dice.of(&options), quote(&dice.some(AWK, 8, ""))))
+        .collect()
 }
 
 const FIND: &[&str] = &[
-    "-name in", "-name '*'", "-type f", "-type d", "-print", "-print0", "-ls", "-delete", "-exec echo {} \\;", "-exec cat {} +", "-exec touch x \\;", "-exec echo + x \\;", "-execdir ls {} \\;", "-ok touch x \\;", "-fprint out", "-fprintf out x", "-fls out",
-    "-o", "-a", "!", "-not", "\\(", "\\)", "-maxdepth 1", "-mindepth 1", "-newer in", "-newermt 2020-01-01", "-size +1k", "-empty", "-prune", "-quit", "-printf '%p\\n'", "-regex '.*'", "-path './*'", "-perm 644", "-user root", "-mtime -1", "-depth", "-xdev", "-links 1", "-true", ",",
+    "-name in",
+    "-name '*'",
+    "-type f",
+    "-type d",
+    "-print",
+    "-print0",
+    "-ls",
+    "-delete",
+    "-exec echo {} \\;",
+    "-exec cat {} +",
+    "-exec touch x \\;",
+    "-exec echo + x \\;",
+    "-execdir ls {} \\;",
+    "-ok touch x \\;",
+    "-fprint out",
+    "-fprintf out x",
+    "-fls out",
+    "-o",
+    "-a",
+    "!",
+    "-not",
+    "\\(",
+    "\\)",
+    "-maxdepth 1",
+    "-mindepth 1",
+    "-newer in",
+    "-newermt 2020-01-01",
+    "-size +1k",
+    "-empty",
+    "-prune",
+    "-quit",
+    "-printf '%p\\n'",
+    "-regex '.*'",
+    "-path './*'",
+    "-perm 644",
+    "-user root",
+    "-mtime -1",
+    "-depth",
+    "-xdev",
+    "-links 1",
+    "-true",
+    ",",
 ];
 
 pub(crate) fn find(count: usize) -> Vec<String> {
@@ -67,7 +245,32 @@ pub(crate) fn find(count: usize) -> Vec<String> {
 }
 
 const DATE: &[&str] = &[
-    "+%F", "-u", "-R", "-I", "-Iseconds", "-d now", "-d '2020-01-01'", "-d@0", "--date=now", "-r in", "-f in", "-s now", "--set=now", "-us now", "01010101", "2020", "'+%s'", "--rfc-3339=date", "--utc", "-j", "-v+1d", "--", "-ud now", "--se=now", "--debug", "-n",
+    "+%F",
+    "-u",
+    "-R",
+    "-I",
+    "-Iseconds",
+    "-d now",
+    "-d '2020-01-01'",
+    "-d@0",
+    "--date=now",
+    "-r in",
+    "-f in",
+    "-s now",
+    "--set=now",
+    "-us now",
+    "01010101",
+    "2020",
+    "'+%s'",
+    "--rfc-3339=date",
+    "--utc",
+    "-j",
+    "-v+1d",
+    "--",
+    "-ud now",
+    "--se=now",
+    "--debug",
+    "-n",
 ];
 
 pub(crate) fn date(count: usize) -> Vec<String> {
@@ -76,10 +279,41 @@ pub(crate) fn date(count: usize) -> Vec<String> {
 }
 
 const TEST: &[&str] = &[
-    "-f in", "-d dir", "-z x", "-n ''", "a = b", "a -eq 1", "1 -lt 2", "-v 'a[$(touch x)]'", "-v x", "! -e in", "in -nt in.txt", "-a", "-o", "'a[$(touch x)]' -eq 1", "\\( -f in \\)", "-t 1", "-R x", "a != b", "-x in.sh",
+    "-f in",
+    "-d dir",
+    "-z x",
+    "-n ''",
+    "a = b",
+    "a -eq 1",
+    "1 -lt 2",
+    "-v 'a[$(touch x)]'",
+    "-v x",
+    "! -e in",
+    "in -nt in.txt",
+    "-a",
+    "-o",
+    "'a[$(touch x)]' -eq 1",
+    "\\( -f in \\)",
+    "-t 1",
+    "-R x",
+    "a != b",
+    "-x in.sh",
 ];
 const DOUBLE: &[&str] = &[
-    "-f in", "a == b", "a = b*", "1 -eq 1", "'a[$(touch x)]' -eq 1", "x -eq 1", "a =~ b", "-v x", "-v 'a[$(touch x)]'", "! -d dir", "a < b", "$x -gt 1", "-n \"$x\"", "\"$(echo 1)\" -eq 1",
+    "-f in",
+    "a == b",
+    "a = b*",
+    "1 -eq 1",
+    "'a[$(touch x)]' -eq 1",
+    "x -eq 1",
+    "a =~ b",
+    "-v x",
+    "-v 'a[$(touch x)]'",
+    "! -d dir",
+    "a < b",
+    "$x -gt 1",
+    "-n \"$x\"",
+    "\"$(echo 1)\" -eq 1",
 ];
 
 pub(crate) fn test(count: usize) -> Vec<String> {
@@ -90,15 +324,64 @@ pub(crate) fn test(count: usize) -> Vec<String> {
             0 => format!("test {}", dice.some(TEST, 3, " ")),
             1 => format!("[ {} ]", dice.some(TEST, 3, " ")),
             2 => format!("[[ {} ]]", dice.some(DOUBLE, 3, " && ")),
-            _ => format!("x='a[$(touch x)]'; [[ {} ]]; (( 1 + {} ))", dice.of(DOUBLE), dice.of(&["1", "x", "a[0]", "y = 2"])),
+            _ => format!(
+                "x='a[$(touch x)]'; [[ {} ]]; (( 1 + {} ))",
+                dice.of(DOUBLE),
+                dice.of(&["1", "x", "a[0]", "y = 2"])
+            ),
         });
     }
     commands
 }
 
 const SQL: &[&str] = &[
-    "select", "*", "from t", "1", ",", "a", "where a > 1", "drop table t", "delete from t", "insert into t values (3, 4)", "update t set a = 1", ";", ";", "/* x */", "/**/", "-- x\n", "--x\n", "'it''s'", "';'", "\"a\"", "count(*)", "writefile('out', 'x')",
-    "load_extension('x')", "pragma user_version", "pragma user_version = 3", "pragma table_info(t)", "pragma journal_mode(wal)", "pragma journal_mode", "with x as (select 1) select * from x", "union all select 2", "order by a", "explain", "vacuum", "attach 'out' as o", "create table u (a)", "replace(a, 'x', 'y')", "values (1)", "limit 1", "\n.shell touch x\n", "readfile('in')", "edit('x')", "group by a", "json_extract('{}', '$.a')", "begin", "commit", "#", "into outfile 'x'",
+    "select",
+    "*",
+    "from t",
+    "1",
+    ",",
+    "a",
+    "where a > 1",
+    "drop table t",
+    "delete from t",
+    "insert into t values (3, 4)",
+    "update t set a = 1",
+    ";",
+    ";",
+    "/* x */",
+    "/**/",
+    "-- x\n",
+    "--x\n",
+    "'it''s'",
+    "';'",
+    "\"a\"",
+    "count(*)",
+    "writefile('out', 'x')",
+    "load_extension('x')",
+    "pragma user_version",
+    "pragma user_version = 3",
+    "pragma table_info(t)",
+    "pragma journal_mode(wal)",
+    "pragma journal_mode",
+    "with x as (select 1) select * from x",
+    "union all select 2",
+    "order by a",
+    "explain",
+    "vacuum",
+    "attach 'out' as o",
+    "create table u (a)",
+    "replace(a, 'x', 'y')",
+    "values (1)",
+    "limit 1",
+    "\n.shell touch x\n",
+    "readfile('in')",
+    "edit('x')",
+    "group by a",
+    "json_extract('{}', '$.a')",
+    "begin",
+    "commit",
+    "#",
+    "into outfile 'x'",
 ];
 
 pub(crate) fn sqlite(count: usize) -> Vec<String> {
@@ -115,10 +398,12 @@ pub(crate) fn sqlite(count: usize) -> Vec<String> {
 }
 
 /// Programs that others start for a part of their work. What these do is traced as well.
-pub(crate) const HELPERS: &[&str] = &["jq", "ls", "less", "diff", "gzip", "tail", "zstd", "xz", "bzip2", "lz4"];
+pub(crate) const HELPERS: &[&str] =
+    &["jq", "ls", "less", "diff", "gzip", "tail", "zstd", "xz", "bzip2", "lz4"];
 
 /// What an option may be given.
-const VALUES: &[&str] = &["1", "in", "out", "in.txt", "json", "a", "dir", "never", "%s", "now", ","];
+const VALUES: &[&str] =
+    &["1", "in", "out", "in.txt", "json", "a", "dir", "never", "%s", "now", ","];
 /// What a program may be given.
 const OPERANDS: &[&str] = &["in", "in.txt", "in.json", "in.csv", "dir", "a", "in in.txt", ""];
 
@@ -145,13 +430,20 @@ fn all_rows() -> Vec<String> {
         let options = &row.options;
         commands.push(format!("{} {}", row.name, dice.of(OPERANDS)));
         for option in options {
-            commands.push(format!("{} {} {}", row.name, given(option, &mut dice), dice.of(OPERANDS)));
+            commands.push(format!(
+                "{} {} {}",
+                row.name,
+                given(option, &mut dice),
+                dice.of(OPERANDS)
+            ));
         }
         if options.len() > 1 {
-            let pair: Vec<String> = (0..2).map(|_| {
-                let at = dice.below(options.len());
-                given(&options[at], &mut dice)
-            }).collect();
+            let pair: Vec<String> = (0..2)
+                .map(|_| {
+                    let at = dice.below(options.len());
+                    given(&options[at], &mut dice)
+                })
+                .collect();
             commands.push(format!("{} {} {}", row.name, pair.join(" "), dice.of(OPERANDS)));
         }
     }
@@ -167,7 +459,9 @@ fn given(option: &(String, bool), dice: &mut Dice) -> String {
 }
 
 fn is_installed(program: &str) -> bool {
-    ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"].iter().any(|place| std::path::Path::new(place).join(program).exists())
+    ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"]
+        .iter()
+        .any(|place| std::path::Path::new(place).join(program).exists())
 }
 
 /// Rows whose programs start parts of themselves, wait for somebody, or keep a cache of their own: said

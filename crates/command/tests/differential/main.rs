@@ -8,6 +8,8 @@
 //!
 //! `UMBO_DIFFERENTIAL=N` tries N commands of each kind instead of a few.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be prepared fails")]
+
 mod generate;
 mod namespace;
 
@@ -23,9 +25,15 @@ fn count() -> usize {
 /// Runs those of the commands that are called read-only, and fails if the kernel says otherwise.
 fn prove(kind: &str, commands: Vec<String>, starts: &[&str]) {
     let all = commands.len();
-    let called: Vec<String> =
-        commands.into_iter().filter(|text| read(text, Shell::Bash).risk == Risk::ReadOnly).collect();
-    assert!(called.len() * 50 >= all, "{kind}: only {} of {all} are called read-only", called.len());
+    let called: Vec<String> = commands
+        .into_iter()
+        .filter(|text| read(text, Shell::Bash).risk == Risk::ReadOnly)
+        .collect();
+    assert!(
+        called.len() * 50 >= all,
+        "{kind}: only {} of {all} are called read-only",
+        called.len()
+    );
     let seen = namespace::run(&called);
     assert_eq!(seen.len(), called.len(), "{kind}: not every command was run");
     let mut faults = Vec::new();
@@ -38,14 +46,35 @@ fn prove(kind: &str, commands: Vec<String>, starts: &[&str]) {
         }
     }
     let shown = faults.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
-    assert!(faults.is_empty(), "{kind}: {} of {} called read-only are not:\n{shown}", faults.len(), called.len());
+    assert!(
+        faults.is_empty(),
+        "{kind}: {} of {} called read-only are not:\n{shown}",
+        faults.len(),
+        called.len()
+    );
 }
 
 #[test]
 fn the_kernel_hears_of_what_is_more_than_reading() {
-    let commands = ["cat in > out", "touch x", "rm in.csv", "mkdir y", "sh -c true", "exec 3<>/dev/tcp/127.0.0.1/9", "sqlite3 in.db 'delete from t'", "cat in"];
+    let commands = [
+        "cat in > out",
+        "touch x",
+        "rm in.csv",
+        "mkdir y",
+        "sh -c true",
+        "exec 3<>/dev/tcp/127.0.0.1/9",
+        "sqlite3 in.db 'delete from t'",
+        "cat in",
+    ];
     let seen = namespace::run(&commands.map(str::to_owned));
-    let found: Vec<bool> = seen.iter().map(|traces| traces.iter().any(|trace| namespace::contradicts(trace, &["cat", "sqlite3", "touch", "rm", "mkdir"]))).collect();
+    let found: Vec<bool> = seen
+        .iter()
+        .map(|traces| {
+            traces.iter().any(|trace| {
+                namespace::contradicts(trace, &["cat", "sqlite3", "touch", "rm", "mkdir"])
+            })
+        })
+        .collect();
     assert_eq!(found, [true, true, true, true, true, true, true, false], "{seen:#?}");
 }
 

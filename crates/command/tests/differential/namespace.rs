@@ -38,9 +38,13 @@ const FILES: &[(&str, &str)] = &[
 pub(crate) fn run(commands: &[String]) -> Vec<Vec<String>> {
     for tool in ["strace", "unshare", "sqlite3"] {
         let found = Command::new("sh").args(["-c", &format!("command -v {tool}")]).output();
-        assert!(found.is_ok_and(|found| found.status.success()), "{tool} is missing: cargo xtask setup");
+        assert!(
+            found.is_ok_and(|found| found.status.success()),
+            "{tool} is missing: cargo xtask setup"
+        );
     }
-    let place = std::env::temp_dir().join(format!("umbo-differential-{}", std::process::id()))
+    let place = std::env::temp_dir()
+        .join(format!("umbo-differential-{}", std::process::id()))
         .join(format!("{:?}", std::thread::current().id()).replace(['(', ')'], "-"));
     let (world, scratch) = (place.join("world"), place.join("scratch"));
     std::fs::create_dir_all(world.join("commands")).unwrap();
@@ -50,14 +54,29 @@ pub(crate) fn run(commands: &[String]) -> Vec<Vec<String>> {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    let database = Command::new("sqlite3").arg(world.join("in.db"))
-        .arg("create table t (a, b); insert into t values (1, 'x'), (2, 'y');").status();
+    let database = Command::new("sqlite3")
+        .arg(world.join("in.db"))
+        .arg("create table t (a, b); insert into t values (1, 'x'), (2, 'y');")
+        .status();
     assert!(database.is_ok_and(|status| status.success()));
     for (at, command) in commands.iter().enumerate() {
         std::fs::write(world.join(format!("commands/{at:06}")), command).unwrap();
     }
     let mut child = Command::new("unshare")
-        .args(["--user", "--map-root-user", "--mount", "--pid", "--fork", "--net", "--uts", "--ipc", "--kill-child", "--mount-proc", "bash", "-s"])
+        .args([
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "--pid",
+            "--fork",
+            "--net",
+            "--uts",
+            "--ipc",
+            "--kill-child",
+            "--mount-proc",
+            "bash",
+            "-s",
+        ])
         .arg(&scratch)
         .arg(&world)
         .stdin(Stdio::piped())
@@ -87,7 +106,9 @@ pub(crate) fn contradicts(trace: &str, starts: &[&str]) -> bool {
     let call = call.trim_start();
     let quoted = |nth: usize| call.split('"').nth(nth * 2 + 1).unwrap_or_default();
     if call.starts_with("open") || call.starts_with("creat") {
-        let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "creat("].iter().any(|flag| call.contains(flag));
+        let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "creat("]
+            .iter()
+            .any(|flag| call.contains(flag));
         return writes && !is_harmless(quoted(0));
     }
     if call.starts_with("execve(") {
@@ -106,9 +127,29 @@ pub(crate) fn contradicts(trace: &str, starts: &[&str]) -> bool {
         return false;
     }
     // Anything else that was traced changes something.
-    ["unlink", "rename", "mkdir", "rmdir", "chmod", "fchmod", "chown", "fchown", "lchown", "link", "symlink", "truncate", "mknod", "utime", "setxattr", "settimeofday", "clock_settime", "sethostname", "mount"]
-        .iter()
-        .any(|name| call.starts_with(name))
+    [
+        "unlink",
+        "rename",
+        "mkdir",
+        "rmdir",
+        "chmod",
+        "fchmod",
+        "chown",
+        "fchown",
+        "lchown",
+        "link",
+        "symlink",
+        "truncate",
+        "mknod",
+        "utime",
+        "setxattr",
+        "settimeofday",
+        "clock_settime",
+        "sethostname",
+        "mount",
+    ]
+    .iter()
+    .any(|name| call.starts_with(name))
 }
 
 /// Terminals, and what every program of the system opens for itself.

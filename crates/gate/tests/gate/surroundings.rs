@@ -18,7 +18,12 @@ fn git_is_read_only_where_the_repository_names_no_program() {
     assert_eq!(read("git diff", place.path()).risk, Risk::ReadOnly);
     fs::write(git.join("config"), "[core]\n\tbare = false\n[user]\n\tname = x\n").unwrap();
     assert_eq!(read("git diff", place.path()).risk, Risk::ReadOnly);
-    for helper in ["[diff]\n external = sh x", "[core]\n\tfsmonitor = ./x", "[diff \"a\"]\n textconv=x", "[include]\n path = x"] {
+    for helper in [
+        "[diff]\n external = sh x",
+        "[core]\n\tfsmonitor = ./x",
+        "[diff \"a\"]\n textconv=x",
+        "[include]\n path = x",
+    ] {
         fs::write(git.join("config"), helper).unwrap();
         let inside = place.path().join("deep");
         fs::create_dir_all(&inside).unwrap();
