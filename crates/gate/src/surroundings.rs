@@ -43,8 +43,8 @@ pub fn read_in(
 
 /// The texts of those of the files that are scripts of a shell.
 fn scripts(names: &[String], cwd: &Path) -> Vec<(String, String)> {
-    let named = names.iter().take(MOST_SCRIPTS).filter(|name| !name.contains(['$', '`', '*']));
-    named.filter_map(|name| Some((name.clone(), shell_script(&cwd.join(name))?))).collect()
+    let plain = names.iter().take(MOST_SCRIPTS).filter(|name| !name.contains(['$', '`', '*']));
+    plain.filter_map(|name| Some((name.clone(), shell_script(&cwd.join(name))?))).collect()
 }
 
 fn shell_script(path: &Path) -> Option<String> {
@@ -104,30 +104,23 @@ fn git_helper(cwd: &Path) -> Option<String> {
         let (key, value) =
             line.split_once('=').map_or((line, ""), |(key, value)| (key.trim(), value.trim()));
         let key = key.to_ascii_lowercase();
-        let names_program = match (section.as_str(), key.as_str()) {
-            ("core", "fsmonitor") => !matches!(value, "true" | "false"),
-            (
-                "core",
-                "pager"
-                | "sshcommand"
-                | "gitproxy"
-                | "alternaterefscommand"
-                | "worktree"
-                | "attributesfile",
-            ) => true,
-            ("diff", "external" | "command" | "textconv")
-            | ("filter", "clean" | "smudge" | "process") => true,
-            ("pager" | "include" | "includeif" | "interactive", _) | ("gpg", "program") => {
-                !key.is_empty() && !key.starts_with(['#', ';'])
-            }
-            ("remote", "uploadpack" | "vcs") => true,
-            _ => false,
-        };
+        let names_program = names_a_program(&section, &key, value);
         if names_program {
             return Some(format!("the git repository sets {section}.{key}, which git may run"));
         }
     }
     None
+}
+
+/// Whether a setting names a program that git runs while it reads, or more settings.
+fn names_a_program(section: &str, key: &str, value: &str) -> bool {
+    const PROGRAMS: &str = "core.pager core.sshcommand core.gitproxy core.alternaterefscommand core.worktree core.attributesfile diff.external diff.command diff.textconv filter.clean filter.smudge filter.process gpg.program remote.uploadpack remote.vcs";
+    let is_setting = !key.is_empty() && !key.starts_with(['#', ';']);
+    match section {
+        "pager" | "include" | "includeif" | "interactive" => is_setting,
+        "core" if key == "fsmonitor" => !matches!(value, "true" | "false"),
+        _ => PROGRAMS.split(' ').any(|one| one.split_once('.') == Some((section, key))),
+    }
 }
 
 /// The settings of the repository that a directory is in.

@@ -100,7 +100,7 @@ pub(super) const ROWS: &[Row] = &[
     row("zcat|gzcat", READ).takes(Paths).options("fhLqv --force --license --quiet --verbose"),
     row("bzcat|bz2cat", READ).takes(Paths).options("sqvf --small --quiet --verbose --force"),
     row("xzcat|lzcat", READ).takes(Paths).options("fqvT:M: --force --quiet --verbose --threads= --memory= --no-warn"),
-    row("lz4cat|zstdcat|zstdless", READ).takes(Paths).options("fqvM: --force --quiet --verbose --memory=").when(&[("-o --output-dir-flat --output-dir-mirror --patch-from --rm", OVERWRITE)]),
+    row("lz4cat|zstdcat", READ).takes(Paths).options("fqvM: --force --quiet --verbose --memory=").when(&[("-o --output-dir-flat --output-dir-mirror --patch-from --rm", OVERWRITE)]),
     row("zless|zmore|bzless|bzmore|xzless|xzmore", READ).takes(Paths).options("NSRFXnir"),
     row("htmlq", READ).takes(Paths).options("a:btpr:wf:B:iV --attribute= --base= --detect-base --pretty --text --remove-nodes= --ignore-whitespace --filename=").when(&[("-o --output", OVERWRITE)]),
     row("base64|base32|basenc", READ).takes(Paths).options("diDw:b: --decode --ignore-garbage --wrap= --base64 --base64url --base32 --base32hex --base16 --base2msbf --base2lsbf --z85").when(&[("-o --output", OVERWRITE)]),
