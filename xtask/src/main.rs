@@ -32,7 +32,9 @@ cargo xtask VERB
   bench mcp [N]        the server beside others: start, memory, `echo hi`, lost output of N (20000)
   bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
   bench view --corpus DIR [--misses]   which replies show the line that explains a failing log
-  bench command        reading everyday commands
+  bench command        reading everyday commands, and texts made to be slow (worst)
+    --corpus DIR [FILE]    against commands that others wrote; what contradicts them goes to FILE
+    --differential [N]     what is called read-only is run, and the kernel says what it did (600)
   bench gate           deciding about them, and what asking and recording cost
   bench agent          opening long sessions, deriving their context, and a turn of the loop
   bench recipes        finding the tasks of 200 packages
@@ -70,7 +72,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "mcp", rest @ ..] => bench::mcp::run(rest),
         ["bench", "view"] => bench::example("umbo-view", "throughput", &[]),
         ["bench", "view", "--corpus", rest @ ..] => bench::example("umbo-view", "corpus", rest),
-        ["bench", "command"] => bench::example("umbo-command", "measure", &[]),
+        ["bench", "command", rest @ ..] => bench::command::run(rest),
         ["bench", "gate"] => bench::example("umbo-tools", "gate", &[]),
         ["bench", "agent"] => bench::example("umbo-agent", "price", &[]),
         ["bench", "files"] => bench::example("umbo-files", "beside", &[]),

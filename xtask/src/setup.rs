@@ -13,14 +13,15 @@ use crate::workspace::{display, execute, has_program, root, say};
 /// The variable by which tests find what was installed here.
 pub(crate) const VARIABLE: &str = "UMBO_TEST_TOOLS";
 
-/// Programs, and the packages that bring them. Shells, and what the file tools are held against.
-const PACKAGES: [(&str, &str); 8] = [
+/// Programs, and the packages that bring them. Shells, and what files and verdicts are held against.
+const PACKAGES: [(&str, &str); 9] = [
     ("zsh", "zsh"),
     ("fish", "fish"),
     ("rg", "ripgrep"),
     ("fdfind", "fd-find"),
     ("jq", "jq"),
     ("sqlite3", "sqlite3"),
+    ("strace", "strace"),
     ("xxd", "xxd"),
     ("zip", "zip"),
 ];

@@ -442,6 +442,9 @@ pub(crate) struct Classify {
     /// The shell it is written for: sh, bash, zsh, fish, nu or pwsh
     #[arg(long, value_name = "SHELL", default_value = "bash")]
     pub(crate) shell: String,
+    /// Compare with this command: say what only one of the two does
+    #[arg(long, value_name = "OTHER")]
+    pub(crate) diff: Option<String>,
     /// The command; several words are one line
     #[arg(
         value_name = "COMMAND",

@@ -4,6 +4,8 @@ use crate::effect::Does;
 use crate::risk::Risk;
 use crate::row::Row;
 use crate::scope;
+use crate::spec;
+use crate::table;
 use crate::word::Word;
 use crate::wrapper::{Inner, Wrapper};
 
@@ -14,9 +16,12 @@ struct Given<'a> {
     inline: Option<String>,
     /// The word after it, which may be its value.
     next: Option<&'a Word>,
+    /// It came after `--`, where it is an operand to most programs. Where it would do harm it counts.
+    after_dashes: bool,
 }
 
 /// An argument list taken apart.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, not states")]
 pub(crate) struct Options<'a> {
     given: Vec<Given<'a>>,
     /// An option was switched off: `-check=false`, `--noEmit false`.
@@ -27,6 +32,8 @@ pub(crate) struct Options<'a> {
     /// An argument that could turn out to be an option stood where an option is possible.
     hidden: bool,
     splits: bool,
+    /// `--` was seen.
+    only_operands: bool,
 }
 
 fn listed(list: &str, option: &str) -> bool {
@@ -42,46 +49,60 @@ impl<'a> Options<'a> {
             values: Vec::new(),
             hidden: false,
             splits: false,
+            only_operands: false,
         };
-        let mut takes_value = false;
-        let mut only_operands = false;
+        let mut value_for = None;
         for (at, word) in args.iter().enumerate() {
             let text = word.text.as_str();
             this.negated |= is_negation(text);
-            let known_option = word.literal || (text.starts_with("--") && text.contains('='));
-            if known_option && text.starts_with('-') && text.len() > 1 && text != "--" {
-                // Even where a value is expected, what looks like an option counts as one.
-                let wants = this.option(row, text, args.get(at + 1));
-                let value = takes_value;
-                takes_value = wants && !value;
-                if only_operands && !value {
-                    this.operands.push(word);
+            if value_for.take().is_some() {
+                this.value(row, word, args.get(at + 1));
+                continue;
+            }
+            let is_option = word.literal || (text.starts_with("--") && text.contains('='));
+            if this.only_operands {
+                if word.literal && text.starts_with('-') && text.len() > 1 {
+                    this.option(row, text, args.get(at + 1));
                 }
+                this.operand(word);
             } else if text == "--" && word.literal {
-                takes_value = false;
-                only_operands = true;
                 this.note("--", None, None);
-            } else if takes_value {
-                takes_value = false;
-                this.values.push(word);
-                this.splits |= word.may_split && word.may_be_option;
-                this.hidden |= word.may_split && word.may_be_option;
+                this.only_operands = true;
+            } else if is_option && text.starts_with('-') && text.len() > 1 {
+                value_for = this.option(row, text, args.get(at + 1)).then_some(());
             } else {
-                this.hidden |= word.may_be_option && !only_operands;
-                this.splits |= word.may_split;
-                this.operands.push(word);
-                if word.literal && text.starts_with('+') {
-                    let name: String = text.chars().take(2).collect();
-                    this.note(&name, None, None);
-                }
+                this.operand(word);
             }
         }
         this
     }
 
+    fn operand(&mut self, word: &'a Word) {
+        self.hidden |= word.may_be_option && !self.only_operands;
+        self.splits |= word.may_split;
+        self.operands.push(word);
+        if word.literal && word.text.starts_with('+') {
+            let name: String = word.text.chars().take(2).collect();
+            self.note(&name, None, None);
+        }
+    }
+
+    /// The word after an option that takes one. Where it would do harm as an option, it counts as one:
+    /// not every program of a name agrees about its options.
+    fn value(&mut self, row: &Row, word: &'a Word, next: Option<&'a Word>) {
+        self.values.push(word);
+        self.splits |= word.may_split && word.may_be_option;
+        self.hidden |= word.may_split && word.may_be_option;
+        let name = word.text.split('=').next().unwrap_or_default();
+        if word.literal && row.rules.iter().any(|(list, _)| listed(list, name)) {
+            self.option(row, &word.text, next);
+        }
+    }
+
     fn note(&mut self, name: &str, inline: Option<&str>, next: Option<&'a Word>) {
         let inline = inline.map(str::to_owned);
-        self.given.push(Given { name: name.to_owned(), inline, next });
+        let after_dashes = self.only_operands;
+        self.given.push(Given { name: name.to_owned(), inline, next, after_dashes });
     }
 
     /// Records one option word; says whether the next word is its value.
@@ -95,15 +116,22 @@ impl<'a> Options<'a> {
         let whole = text.starts_with("--") || row.single_dash || is_listed_whole(row, name);
         if whole {
             self.note(name, inline, next.filter(|_| inline.is_none()));
-            return listed(row.valued, name) && inline.is_none();
+            return takes_value(row, name) && inline.is_none();
+        }
+        if text[1..].bytes().all(|b| b.is_ascii_digit()) {
+            self.note(&text[..2], None, None);
+            return false;
         }
         for (at, letter) in text[1..].char_indices() {
-            let option = format!("-{letter}");
+            let option = &text[1 + at..1 + at + letter.len_utf8()];
+            let option = format!("-{option}");
             let rest = &text[1 + at + letter.len_utf8()..];
             let is_last = rest.is_empty();
             self.note(&option, (!is_last).then_some(rest), next.filter(|_| is_last));
-            if listed(row.valued, &option) {
-                return is_last;
+            match takes(row, &option) {
+                Some(spec::Takes::Value | spec::Takes::Format) => return is_last,
+                Some(spec::Takes::Attached) => return false,
+                _ => {}
             }
         }
         false
@@ -118,6 +146,16 @@ impl<'a> Options<'a> {
         let given = self.given.iter().find(|one| one.name == option)?;
         let inline = given.inline.as_deref().map(Word::literal);
         inline.or_else(|| given.next.filter(|next| !next.starts_with("-")).cloned())
+    }
+
+    /// All that an option was given.
+    pub(crate) fn all_values_of(&self, option: &str) -> Vec<Word> {
+        let given = self.given.iter().filter(|one| one.name == option);
+        given
+            .filter_map(|one| {
+                one.inline.as_deref().map(Word::literal).or_else(|| one.next.cloned())
+            })
+            .collect()
     }
 
     /// How many operands there may be.
@@ -167,24 +205,76 @@ impl<'a> Options<'a> {
             .map(|(_, does)| *does)
     }
 
-    /// The first option that no list of the row names.
-    pub(crate) fn outside(&self, row: &Row, only: &str) -> Option<&str> {
-        self.given.iter().map(|one| one.name.as_str()).find(|option| {
-            !is_digit(option)
-                && *option != "--"
-                && !listed(only, option)
-                && !listed(row.valued, option)
-                && !row.rules.iter().any(|(list, _)| listed(list, option))
-        })
+    /// The first option that neither the row nor `known` knows.
+    pub(crate) fn outside_both(&self, row: &Row, known: &dyn Fn(&str) -> bool) -> Option<&str> {
+        let mut unknown = self.given.iter().filter(|one| !is_digit(&one.name) && one.name != "--");
+        unknown
+            .find(|one| !one.after_dashes && !is_known(row, one) && !known(&one.name))
+            .map(|one| one.name.as_str())
     }
+
+    /// The first option that the row does not know, or that has a value where it takes none.
+    pub(crate) fn outside(&self, row: &Row, only: &str) -> Option<&str> {
+        self.given
+            .iter()
+            .filter(|one| !is_digit(&one.name) && one.name != "--" && !one.name.starts_with('+'))
+            .filter(|one| !one.after_dashes)
+            .find(|one| !listed(only, &one.name) && !is_known(row, one))
+            .map(|one| one.name.as_str())
+    }
+}
+
+/// Whether a row knows an option as it is given.
+fn is_known(row: &Row, given: &Given<'_>) -> bool {
+    let is_long = given.name.len() > 2;
+    let named = || is_ruled(row, &given.name);
+    match takes(row, &given.name) {
+        Some(spec::Takes::Nothing) => !is_long || given.inline.is_none() || named(),
+        Some(spec::Takes::Value | spec::Takes::Attached) => true,
+        Some(spec::Takes::Format) => {
+            let next = given.next.and_then(Word::exact);
+            given.inline.as_deref().or(next).is_some_and(spec::is_format)
+        }
+        None => named() || matches!(given.name.as_str(), "--help" | "--version"),
+    }
+}
+
+/// Whether a rule of the row, or of the program whose sub-command it is, says what the option does.
+fn is_ruled(row: &Row, option: &str) -> bool {
+    let says = |(list, does): &(&str, Does)| {
+        let mut names = list.split_whitespace();
+        names
+            .any(|name| name == option || (does.risk > Risk::ReadOnly && abbreviates(option, name)))
+    };
+    row.rules.iter().any(says) || parent(row).is_some_and(|parent| is_ruled(parent, option))
+}
+
+/// The row of the program whose sub-command this is.
+fn parent(row: &Row) -> Option<&'static Row> {
+    let (parent, _) = row.names.split('|').next()?.rsplit_once(' ')?;
+    table::find(parent)
+}
+
+/// What an option of the row takes, if the row knows it.
+pub(crate) fn takes(row: &Row, option: &str) -> Option<spec::Takes> {
+    if listed(row.valued, option) {
+        return Some(spec::Takes::Value);
+    }
+    if let Some(takes) = spec::find(row.options, option) {
+        return Some(takes);
+    }
+    let flag = listed(row.flags, option) || row.only.is_some_and(|only| listed(only, option));
+    if flag {
+        return Some(spec::Takes::Nothing);
+    }
+    // Some programs take their own options after a sub-command too.
+    takes(parent(row).filter(|parent| parent.anywhere)?, option)
 }
 
 /// Whether an option word is in the row as a whole (`-delete`, `-it`), not as a bundle of letters.
 fn is_listed_whole(row: &Row, name: &str) -> bool {
     name.len() > 2
-        && (listed(row.valued, name)
-            || row.only.is_some_and(|only| listed(only, name))
-            || row.rules.iter().any(|(list, _)| listed(list, name)))
+        && (takes(row, name).is_some() || row.rules.iter().any(|(list, _)| listed(list, name)))
 }
 
 /// `-5`: a number, not a letter.
@@ -199,7 +289,7 @@ fn abbreviates(option: &str, full: &str) -> bool {
 
 /// Whether the option takes the next word as its value.
 pub(crate) fn takes_value(row: &Row, option: &str) -> bool {
-    listed(row.valued, option)
+    matches!(takes(row, option), Some(spec::Takes::Value | spec::Takes::Format))
 }
 
 /// Whether a word switches something off.
@@ -230,20 +320,18 @@ pub(crate) fn has_shape(shape: &str, text: &str) -> bool {
 pub(crate) fn unknown_before_sub<'a>(row: &Row, args: &'a [Word]) -> Option<&'a str> {
     const USUAL: &str = "--version --help -h -V -v --verbose -q --quiet --no-color --color";
     let known = |option: &str| {
-        listed(row.flags, option)
-            || listed(row.valued, option)
-            || row.only.is_some_and(|only| listed(only, option))
-            || row.rules.iter().any(|(list, _)| listed(list, option))
+        takes(row, option).is_some() || row.rules.iter().any(|(list, _)| listed(list, option))
     };
     let mut is_value = false;
     args.iter().map(|word| word.text.as_str()).find(|text| {
         if std::mem::take(&mut is_value) || !text.starts_with('-') {
             return false;
         }
-        is_value = listed(row.valued, text);
+        is_value = takes_value(row, text);
+        let name = text.split('=').next().unwrap_or(text);
         let letters = || text[1..].chars().all(|letter| known(&format!("-{letter}")));
         let bundle = !text.starts_with("--") && !row.single_dash && letters();
-        !(known(text) || listed(USUAL, text) || text.contains('=') || bundle)
+        !(known(name) || listed(USUAL, name) || bundle)
     })
 }
 
@@ -256,7 +344,11 @@ pub(crate) fn first_operand(row: &Row, args: &[Word]) -> Option<usize> {
             return Some(at);
         }
         let name = text.split('=').next().unwrap_or(text);
-        let valued = listed(row.valued, name) && !text.contains('=');
+        let last = name.char_indices().next_back().map_or("", |(at, _)| &name[at..]);
+        let bundled = !name.starts_with("--") && takes(row, name).is_none();
+        let valued =
+            if bundled { takes_value(row, &format!("-{last}")) } else { takes_value(row, name) };
+        let valued = valued && !text.contains('=');
         at += if valued { 2 } else { 1 };
     }
     None

@@ -51,7 +51,7 @@ pub enum Direction {
 }
 
 /// One effect, with its target where the text names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Effect {
     /// What is done.
     pub kind: Kind,

@@ -3,6 +3,8 @@
 //! Expansion can run commands (substitutions, and arithmetic or indirection over hostile values), so
 //! everything found in a word is walked too. What the walk cannot follow makes the text inexact.
 
+use std::rc::Rc;
+
 use brush_parser::ast;
 
 use crate::lexer::MAX_DEPTH;
@@ -25,6 +27,7 @@ struct Shape {
     may_be_option: bool,
     may_split: bool,
     shows_secret: bool,
+    free: bool,
 }
 
 impl Walk {
@@ -50,6 +53,7 @@ impl Walk {
             may_be_option: false,
             may_split: false,
             shows_secret: false,
+            free: true,
         };
         let braces = has_brace_expansion(&parts);
         for part in parts {
@@ -69,6 +73,9 @@ impl Walk {
             shape.may_be_option = true;
         }
         let guess = shape.guess.filter(|_| !literal);
+        // Quotes never change what a path is.
+        let plain =
+            (!literal && guess.is_none() && raw.contains(['"', '\'', '\\'])).then(|| unquoted(raw));
         let text = if literal { shape.text } else { raw.to_owned() };
         let text = if raw.starts_with('~') && shape.expansions == [Expansion::Tilde] {
             guess.clone().unwrap_or(text)
@@ -83,6 +90,8 @@ impl Walk {
             may_be_option: shape.may_be_option,
             may_split: shape.may_split,
             shows_secret: shape.shows_secret,
+            free: shape.free && !literal && !braces,
+            plain,
         }
     }
 
@@ -111,11 +120,14 @@ impl Walk {
                 shape.text.push(c);
                 push(&mut shape.guess, Some(c.encode_utf8(&mut [0; 4])));
                 shape.expansions.push(Expansion::Glob);
+                shape.free = false;
                 shape.may_be_option |= shape.leading;
                 shape.may_split = true;
             }
             Part::Parameter { inner, quoted } => {
                 let value = self.parameter(&inner);
+                shape.free &=
+                    scope::is_name(&inner) && self.known.get(&inner).is_none() && !self.tainted;
                 note(shape, &value, quoted, Expansion::Variable);
                 if scope::is_secret(name_in(&inner)) && !inner.contains('#') && !inner.contains('+')
                 {
@@ -123,6 +135,7 @@ impl Walk {
                 }
             }
             Part::Substitution { script, quoted } => {
+                shape.free = false;
                 self.substitution(&script);
                 let value = self.output_value(&script);
                 let guess = shape.guess.take();
@@ -140,19 +153,24 @@ impl Walk {
 
     /// Walks the command of a substitution.
     pub(crate) fn substitution(&mut self, script: &str) {
+        if self.shallow {
+            return;
+        }
         let outer = std::mem::replace(&mut self.input, Input::Inherited);
-        let functions = self.functions.clone();
+        let mark = self.functions.mark();
+        let directory = self.directory.clone();
         self.depth += 1;
         self.script(script);
         self.depth -= 1;
-        self.functions = functions;
+        self.functions.back_to(mark);
+        self.directory = directory;
         self.input = outer;
     }
 
     /// What is known about the output of a script, unless a function prints it.
     fn output_value(&self, script: &str) -> Value {
         let program = output::last_program(script);
-        let overridden = self.functions.iter().any(|function| function == program);
+        let overridden = self.functions.has(program);
         if overridden { Value::Any } else { output::value(script) }
     }
 
@@ -370,6 +388,11 @@ impl Walk {
     /// What a command of a pipeline hands to the next.
     pub(crate) fn output_of(&mut self, command: &ast::Command) -> Input {
         let ast::Command::Simple(simple) = command else { return Input::Other };
+        self.output_of_simple(simple)
+    }
+
+    /// What a simple command prints, as far as its text says.
+    pub(crate) fn output_of_simple(&mut self, simple: &ast::SimpleCommand) -> Input {
         let Some(name) = &simple.word_or_name else { return Input::Other };
         let raws: Vec<&str> = simple
             .suffix
@@ -389,7 +412,8 @@ impl Walk {
         match name.value.as_str() {
             // Also behind wrappers: `timeout 5 echo …`.
             _ if printer.is_some() => {
-                let mut probe = Walk::new(self.shell, self.known.clone());
+                let mut probe = Walk::new(self.shell, Rc::clone(&self.known));
+                probe.shallow = true;
                 let words: Vec<String> = raws[printer.unwrap_or(0)..]
                     .iter()
                     .map(|raw| probe.word(raw).likely().to_owned())
@@ -404,8 +428,9 @@ impl Walk {
                 document_of(simple).or_else(|| self.input_text()).map_or(Input::Other, Input::Text)
             }
             "tee" => self.input_text().map_or(Input::Other, Input::Text),
-            "base64" | "base32" | "xxd" | "openssl" | "gunzip" | "zcat" | "gzip" | "rev" | "tr"
-            | "uudecode" | "sed" => Input::Decoded,
+            // What somebody typed before is as good as hidden.
+            "history" | "fc" | "base64" | "base32" | "xxd" | "openssl" | "gunzip" | "zcat"
+            | "gzip" | "rev" | "tr" | "uudecode" | "sed" => Input::Decoded,
             _ => Input::Other,
         }
     }
@@ -453,6 +478,11 @@ fn note(shape: &mut Shape, value: &Value, quoted: bool, expansion: Expansion) {
         shape.may_be_option |= value.may_be_option();
     }
     shape.may_split |= !quoted;
+}
+
+/// A word's source without what only quotes.
+fn unquoted(raw: &str) -> String {
+    raw.chars().filter(|c| !matches!(c, '"' | '\'' | '\\')).collect()
 }
 
 /// Whether unquoted braces with a comma or `..` between them are there.

@@ -5,16 +5,21 @@
 //! through for dangers.
 
 use crate::argv::{self, Options};
-use crate::effect::{Does, Kind, READ, RUN, SECRET, UNKNOWN};
+use crate::effect::{DESTROY, Does, Kind, READ, RUN, SECRET, UNKNOWN};
+use crate::framework::drops_database;
+use crate::help::{asks_for_help, asks_unknown_for_help};
 use crate::path;
+use crate::reader::sql;
+use crate::reader::verbs::tells_to_destroy;
 use crate::reading::SimpleCommand;
 use crate::risk::Risk;
 use crate::row::{Reader, Row, Takes};
 use crate::scan;
 use crate::shell::Shell;
+use crate::supposition::Supposition;
 use crate::table;
 use crate::unwrap::find_wrapper;
-use crate::walk::Walk;
+use crate::walk::{FORK_STORM, Walk};
 use crate::word::{Expansion, Word};
 use crate::wrapper;
 
@@ -43,6 +48,9 @@ pub(crate) fn program_name(word: &str) -> Option<&str> {
 impl Walk {
     /// Judges a command that is run through the wrappers `via`.
     pub(crate) fn judge(&mut self, argv: &[Word], via: &[String]) {
+        if !self.charge(16 + argv.iter().map(|word| word.text.len() + 4).sum::<usize>()) {
+            return;
+        }
         let before = self.found.len();
         self.judge_as_written(argv, via);
         if !self.probing {
@@ -63,7 +71,14 @@ impl Walk {
         if argv.iter().any(|word| word.guess.is_some()) && scan::danger(self, &guessed()) {
             return;
         }
-        if risk == Some(Risk::Unknown) {
+        // A program that is known and has an option that is not still runs none of its arguments.
+        let only_options = self.found[before..]
+            .iter()
+            .filter(|finding| finding.does.risk == Risk::Unknown)
+            .all(|finding| {
+                [UNKNOWN_TO_ROW.phrase, UNKNOWN_OPTION.phrase].contains(&finding.does.phrase)
+            });
+        if risk == Some(Risk::Unknown) && !only_options {
             let named_like =
                 argv.first().and_then(Word::exact).and_then(|name| name.rsplit('/').next());
             let named_like = named_like.map(|name| {
@@ -100,25 +115,36 @@ impl Walk {
             return;
         }
         // Functions are the shell's own: whatever runs a command for somebody else does not see them.
-        if via.is_empty() && self.functions.iter().any(|function| function == command) {
+        if via.is_empty() && self.functions.has(command) {
+            if self.functions.is_open(command) {
+                let does = if self.beside > 0 { FORK_STORM } else { RECURSION };
+                self.find(does, command, command);
+            }
             self.find(READ, command, command);
             if table::find(command).is_none() {
                 return;
             }
         }
-        let Some(name) = program_name(command) else {
+        // The tables name sub-commands with a blank; a program with one in its name is another.
+        let Some(name) = program_name(command).filter(|name| !name.contains([' ', '*'])) else {
             self.unknown_program(argv, command);
+            self.run_file(command, Shell::Posix);
             return;
         };
         self.secrets_shown(name, argv);
+        self.frameworks(name, argv);
         if matches!(name, "source" | ".") {
-            self.foreign(name, format!("{name} {}", argv.get(1).map_or("", |word| word.likely())));
+            let file = argv.get(1).map_or("", |word| word.likely()).to_owned();
+            self.foreign(name, format!("{name} {file}"));
+            self.run_file(&file, self.shell);
         } else if let Some(shell) = Shell::named(name).filter(|_| name != "busybox") {
             self.shell_program(name, shell, argv, via);
         } else if let Some((wrapper, rest)) = find_wrapper(name, argv) {
             self.wrapped(name, wrapper, rest, via);
         } else if let Some(row) = table::find(name) {
             self.by_row(row, name, &argv[1..]);
+        } else if asks_unknown_for_help(&argv[1..]) && !command.contains('/') {
+            self.find(ASKS_HELP, name, name);
         } else {
             self.unknown_program(argv, name);
         }
@@ -133,6 +159,14 @@ impl Walk {
         if let Some(finding) = self.found.last_mut() {
             finding.foreign = foreign;
         }
+        if tells_to_destroy(argv.get(1..).unwrap_or(&[])) {
+            self.find(DESTROYS, what, what);
+        }
+        // A statement is no command, but somebody meant it for a database.
+        let words: Vec<&str> = argv.iter().map(Word::likely).collect();
+        if sql::statement(&words.join(" ")).risk == Risk::Dangerous {
+            self.find(sql::DROPS, what, words.join(" "));
+        }
     }
 
     /// Arguments that would show a secret variable.
@@ -145,17 +179,27 @@ impl Walk {
         }
     }
 
+    /// Frameworks name what they do to a database in words of their own: `db:drop`, `migrate:fresh`.
+    fn frameworks(&mut self, name: &str, argv: &[Word]) {
+        let words: Vec<&str> = argv.iter().skip(1).map(Word::likely).collect();
+        if !matches!(name, "echo" | "printf" | "grep" | "rg" | "git" | "man")
+            && drops_database(name, &words)
+        {
+            self.find(sql::DROPS, name, format!("{name} {}", words.join(" ")));
+        }
+    }
+
     /// Judges by a row, following sub-commands.
     pub(crate) fn by_row(&mut self, row: &'static Row, name: &str, args: &[Word]) {
         if asks_for_help(row, args) {
-            self.find(READ, name, format!("{name} {}", args[0].text));
+            self.find(ASKS_HELP, name, name);
             return;
         }
         if row.subs
             && let Some(at) = argv::first_operand(row, args)
         {
             self.globals(row, name, &args[..at]);
-            let Some(sub) = args[at].exact() else {
+            let Some(sub) = args[at].exact().filter(|sub| !sub.contains([' ', '*'])) else {
                 self.find(
                     UNKNOWN,
                     name,
@@ -170,12 +214,24 @@ impl Walk {
             } else if let Some((wrapper, rest)) = wrapper::find(&full).map(|w| (w, &args[at + 1..]))
             {
                 self.wrapped(&full, wrapper, rest, &[]);
+            } else if let Some(verbs) = row.verbs {
+                self.by_verb(row, verbs, name, args);
             } else if row.other.is_some_and(|does| does.risk == Risk::ReadOnly) {
                 // The operand is no sub-command; the program's own options still count.
                 self.plain(row, name, args);
             } else {
                 self.find(row.other.unwrap_or(UNKNOWN), name, full);
             }
+            return;
+        }
+        let first = args.first().and_then(Word::exact).unwrap_or_default();
+        let begins = |(shapes, _): &&(&str, Does)| {
+            shapes.split(' ').any(|shape| argv::has_shape(shape, first))
+        };
+        if let Some((_, does)) = row.begins.iter().find(begins)
+            && args.iter().all(|word| word.literal || !word.may_be_option)
+        {
+            self.find(*does, name, format!("{name} {first}"));
             return;
         }
         match row.reader {
@@ -213,6 +269,15 @@ impl Walk {
         }
     }
 
+    /// What the rules of a program say of options after its sub-commands.
+    pub(crate) fn late_rules(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        for (option, does) in Options::of(row, args).rules(row) {
+            if does.risk > Risk::ReadOnly {
+                self.find(does, name, format!("{name} {option}"));
+            }
+        }
+    }
+
     /// Long options that many programs also take after the sub-command. git does not.
     fn late_globals(&mut self, row: &'static Row, name: &str, args: &[Word]) {
         if row.rules.is_empty() || name == "git" {
@@ -226,9 +291,19 @@ impl Walk {
         }
     }
 
+    /// Notes what a verdict on this program supposes of the directory it is run in.
+    fn suppose_for(&mut self, name: &str) {
+        if name.starts_with("git ") {
+            self.suppose_of_directory(Supposition::GitHasNoHelpers);
+        } else if name.starts_with("cargo ") {
+            self.suppose_of_directory(Supposition::CargoHasNoConfig);
+        }
+    }
+
     /// Judges by what the row says, and nothing else.
     pub(crate) fn plain(&mut self, row: &'static Row, name: &str, args: &[Word]) {
         let options = Options::of(row, args);
+        self.suppose_for(name);
         let before = self.found.len();
         let mut base = row.does;
         let softer = options.softening(row);
@@ -248,11 +323,12 @@ impl Walk {
                 }
             }
         }
-        if let Some(only) = row.only
+        let reads = row.does.risk == Risk::ReadOnly;
+        if (reads || row.only.is_some())
             && softer.is_none()
-            && let Some(option) = options.outside(row, only)
+            && let Some(option) = options.outside(row, row.only.unwrap_or_default())
         {
-            self.find(UNKNOWN, name, format!("{name} {option}"));
+            self.find(UNKNOWN_TO_ROW, name, format!("{name} {option}"));
         }
         if row.subs {
             self.before_sub(row, name, args);
@@ -287,7 +363,8 @@ impl Walk {
     /// What the shapes of options and operands say.
     fn by_shapes(&mut self, row: &'static Row, name: &str, args: &[Word], options: &Options<'_>) {
         let dashed = args.iter().filter(|word| word.starts_with("-"));
-        let words: Vec<&Word> = options.operands.iter().copied().chain(dashed).collect();
+        let words = options.operands.iter().chain(&options.values).copied().chain(dashed);
+        let words: Vec<&Word> = words.collect();
         for (shapes, does) in row.shapes {
             let is_so = |word: &&&Word| {
                 shapes.split_whitespace().any(|shape| argv::has_shape(shape, word.likely()))
@@ -330,7 +407,7 @@ impl Walk {
                     any = true;
                     let host = argv::host(word.likely());
                     let local = host.as_deref().is_some_and(argv::is_local);
-                    if path::is_secret(word.likely()) && !word.likely().contains("://") {
+                    if self.is_secret(word.likely()) && !word.likely().contains("://") {
                         self.find(SECRET, name, format!("{name} {}", word.text));
                     }
                     // `ext::sh -c …` names a program, not a machine.
@@ -358,8 +435,11 @@ impl Walk {
         if !matches!(row.takes, Takes::Text | Takes::Names) {
             // A pattern with a slash may be a path after all, where an option took two values.
             let first = options.operands.first().filter(|word| word.text.contains('/'));
-            let named = options.values.iter().chain(first);
-            for word in named.filter(|word| path::is_secret(word.likely())) {
+            let named: Vec<&&Word> = options.values.iter().chain(first).collect();
+            for word in named {
+                if !self.is_secret(word.likely()) {
+                    continue;
+                }
                 self.find_at(
                     SECRET,
                     name,
@@ -377,13 +457,17 @@ impl Walk {
     /// One path among the operands.
     pub(crate) fn path_target(&mut self, does: Does, name: &str, word: &Word) {
         let likely = word.likely();
-        if path::is_secret(likely) {
+        if self.is_secret(likely) {
             self.find_at(SECRET, name, format!("{name} {}", word.text), Some(word.text.clone()));
         }
         let worse = match does.kind {
             Kind::Read | Kind::Network => None,
-            _ => path::danger_of_writing(likely),
+            _ => self.danger_of_writing(likely),
         };
+        if does.kind == Kind::Write && name == "mv" && likely == "/dev/null" {
+            self.find_path(DESTROY, name, format!("{name} {}", word.text), word);
+            return;
+        }
         if likely.starts_with("/dev/tcp/")
             || (does.kind == Kind::Overwrite && path::is_harmless_device(likely))
         {
@@ -399,15 +483,16 @@ impl Walk {
 /// An option may be hidden in what is only known at run time.
 const UNKNOWN_OPTION: Does =
     Does { phrase: "could turn out to be an option that does more", ..UNKNOWN };
+/// A function that calls itself.
+const RECURSION: Does = Does { phrase: "calls itself", ..UNKNOWN };
+/// A program that is not known is told to take something away.
+const DESTROYS: Does = Does { phrase: "is told to delete or destroy something", ..DESTROY };
+/// A program is asked what it is.
+const ASKS_HELP: Does = Does { phrase: "only says what it is", ..READ };
+/// An option that the tables do not know.
+const UNKNOWN_TO_ROW: Does = Does { phrase: "has an option that is not known", ..UNKNOWN };
 /// The address, and so what is sent, is only known at run time.
 const UNKNOWN_HOST: Does = Does { phrase: "asks for an address only known at run time", ..UNKNOWN };
-
-/// `--version` and `--help` alone never do anything else; builtins would take them as operands.
-fn asks_for_help(row: &Row, args: &[Word]) -> bool {
-    let one =
-        args.len() == 1 && args[0].exact().is_some_and(|arg| matches!(arg, "--version" | "--help"));
-    one && row.reader != Reader::Builtin && !row.names.contains("|.|")
-}
 
 /// `git -c color.ui=false` and the like.
 fn harmless_git_setting(name: &str, option: &str, args: &[Word]) -> bool {

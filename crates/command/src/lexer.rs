@@ -20,7 +20,7 @@ pub(crate) type Stop = &'static str;
 /// More nesting than this is refused: the grammar recurses, and nobody writes it by hand.
 pub(crate) const MAX_DEPTH: usize = 64;
 /// More text than this is refused.
-pub(crate) const MAX_BYTES: usize = 256 * 1024;
+pub(crate) const MAX_BYTES: usize = 128 * 1024;
 /// More tokens than this are refused.
 const MAX_TOKENS: usize = 20_000;
 

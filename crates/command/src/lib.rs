@@ -13,22 +13,32 @@
 
 mod argv;
 mod arity;
+mod condition;
 pub mod corpus;
 mod cursor;
 mod effect;
 mod expand;
+mod explain;
 mod foreign;
+mod framework;
+mod help;
 mod judge;
 mod lexer;
 mod output;
 mod path;
+#[doc(hidden)]
+pub mod proof;
 mod reader;
 mod reading;
+mod redirect;
 mod risk;
 mod row;
 mod scan;
 mod scope;
 mod shell;
+mod spec;
+mod state;
+mod supposition;
 mod table;
 pub mod tasks;
 mod unfinished;
@@ -39,11 +49,15 @@ mod wrapper;
 
 pub use arity::{arity, prefix};
 pub use effect::{Direction, Effect, Kind};
+pub use explain::{Because, Explained, Explanation, Less, explain};
 pub use reading::{Reading, SimpleCommand};
 pub use risk::Risk;
 pub use shell::Shell;
+pub use supposition::Supposition;
 pub use unfinished::is_unfinished;
 pub use word::{Expansion, Word};
+
+use std::rc::Rc;
 
 use scope::{Value, Variables};
 use walk::Walk;
@@ -67,6 +81,8 @@ pub struct Given<'a> {
     pub input: Option<&'a str>,
     /// Variables that are set for it.
     pub variables: &'a [(String, String)],
+    /// Texts of files that it may run, by the names that [`Reading::scripts`] has for them.
+    pub files: &'a [(String, String)],
 }
 
 impl std::fmt::Debug for Given<'_> {
@@ -76,6 +92,7 @@ impl std::fmt::Debug for Given<'_> {
         f.debug_struct("Given")
             .field("input", &bytes)
             .field("variables", &self.variables.len())
+            .field("files", &self.files.len())
             .finish()
     }
 }
@@ -99,14 +116,31 @@ pub fn read_given(command: &str, shell: Shell, given: Given<'_>) -> Reading {
     if command.len() > lexer::MAX_BYTES {
         return Reading::unknown("the text is too long");
     }
-    let walk = walk(command, shell, Variables::default(), given);
-    if walk.learned.is_empty() {
-        return Reading::of(walk);
+    Reading::of(walk_twice(command, shell, given))
+}
+
+/// How much work a reading was: for tests that the work grows with the text and not faster.
+#[doc(hidden)]
+pub fn steps(command: &str, shell: Shell) -> usize {
+    walk_twice(command, shell, Given::default()).steps
+}
+
+fn walk_twice(command: &str, shell: Shell, given: Given<'_>) -> Walk {
+    let first = walk(command, shell, Rc::default(), given);
+    if first.learned.is_empty() {
+        return first;
     }
     // Variables were set: read again, knowing all values each of them may have.
-    let known = walk.learned;
-    Reading::of(self::walk(command, shell, known, given))
+    walk(command, shell, Rc::new(first.learned), given)
 }
+
+/// How much work a text of a length may be.
+fn budget(bytes: usize) -> usize {
+    STEPS_AT_LEAST + bytes.saturating_mul(STEPS_FOR_A_BYTE)
+}
+
+const STEPS_AT_LEAST: usize = 40_000;
+const STEPS_FOR_A_BYTE: usize = 32;
 
 /// Reads text that is typed into a running program, of which nobody knows what it is: never certain,
 /// and dangerous if any part of it would be to a shell, an interpreter or a database.
@@ -114,7 +148,8 @@ pub fn read_typed(text: &str) -> Reading {
     if text.len() > lexer::MAX_BYTES {
         return Reading::unknown("the text is too long");
     }
-    let mut walk = Walk::new(Shell::Bash, Variables::default());
+    let mut walk = Walk::new(Shell::Bash, Rc::default());
+    walk.budget = budget(text.len());
     walk.script(text);
     walk.inexact("what reads the text is not known");
     scan::dangers(&mut walk, text);
@@ -122,8 +157,13 @@ pub fn read_typed(text: &str) -> Reading {
     Reading::of(walk)
 }
 
-fn walk(command: &str, shell: Shell, known: Variables, given: Given<'_>) -> Walk {
+fn walk(command: &str, shell: Shell, known: Rc<Variables>, given: Given<'_>) -> Walk {
     let mut walk = Walk::new(shell, known);
+    let input = given.input.map_or(0, str::len);
+    walk.budget = budget(command.len() + input);
+    for (name, text) in given.files {
+        walk.files.write(name, text, false);
+    }
     walk.fed = given.input.map(str::to_owned);
     for (name, value) in given.variables {
         walk.assign(name, Value::literal(value), Some(value));

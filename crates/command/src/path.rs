@@ -104,9 +104,15 @@ pub(crate) fn is_secret(text: &str) -> bool {
         && (!name.starts_with("shadow")
             || path.ends_with("/etc/shadow")
             || path.ends_with("/etc/shadow-"));
+    // A pattern is a secret if all it can name are secrets, not because it could match one: `.env*` and
+    // `id_*` are, `*.json` is not.
+    let fixed: String = name.chars().take_while(|c| !matches!(c, '*' | '?' | '[')).collect();
     let letters = name.chars().filter(char::is_ascii_alphanumeric).count();
+    let telling = fixed.len() >= 3
+        || (fixed.starts_with('.') && letters > 0)
+        || name.starts_with(['?', '[']) && letters >= 3;
     let hidden = name.contains(['*', '?', '['])
-        && (letters >= 3 || (name.starts_with('.') && letters > 0))
+        && telling
         && (matches_glob(name, ".env")
             || SECRET_NAMES.iter().any(|secret| matches_glob(name, secret)));
     if hidden {

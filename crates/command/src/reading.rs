@@ -1,10 +1,13 @@
 //! The answer: what a command would do, and how sure we are.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::effect::{Effect, Kind, LISTEN};
 use crate::path;
 use crate::risk::Risk;
+use crate::supposition::Supposition;
 use crate::walk::{Finding, Walk};
 use crate::word::Word;
 
@@ -54,6 +57,14 @@ pub struct Reading {
     /// Whether something in it runs what it finds on standard input.
     #[serde(skip)]
     pub runs_input: bool,
+    /// Files that would be run as scripts, as the text names them. Given their texts
+    /// ([`crate::Given::files`]), a second reading says what is in them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scripts: Vec<String>,
+    /// What the verdict supposes of the directory. Who has the directory looks, and calls
+    /// [`Reading::distrust`] if it is otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supposes: Vec<Supposition>,
 }
 
 /// The programs an `accept_edits` mode runs without asking.
@@ -77,7 +88,19 @@ impl Reading {
             exact: false,
             possible: Vec::new(),
             runs_input: false,
+            scripts: Vec::new(),
+            supposes: Vec::new(),
         }
+    }
+
+    /// The same after a look at the directory that shows that the verdict does not hold there.
+    pub fn distrust(&mut self, reason: &str) {
+        if self.risk < Risk::Unknown {
+            self.risk = Risk::Unknown;
+            self.common_fs = false;
+            self.reason = sentence(reason.trim_end_matches('.'));
+        }
+        self.exact = false;
     }
 
     /// Draws the conclusion from a walk.
@@ -112,6 +135,8 @@ impl Reading {
             exact: walk.stop.is_none(),
             possible,
             runs_input: walk.runs_input,
+            scripts: walk.scripts,
+            supposes: walk.supposes,
         }
     }
 }
@@ -119,7 +144,7 @@ impl Reading {
 /// Code that comes over the network is run: nothing can be said about it, and everything is possible.
 fn code_from_elsewhere(walk: &mut Walk) {
     let network = walk.found.iter().any(|finding| finding.does.kind == Kind::Network);
-    let written: Vec<String> = walk
+    let written: HashSet<String> = walk
         .found
         .iter()
         .filter(|finding| finding.does.kind == Kind::Overwrite)
@@ -145,6 +170,7 @@ fn code_from_elsewhere(walk: &mut Walk) {
 
 fn effects(found: &[Finding]) -> Vec<Effect> {
     let mut effects: Vec<Effect> = Vec::new();
+    let mut seen: HashSet<Effect> = HashSet::new();
     for finding in found {
         let effect = Effect {
             kind: finding.does.kind,
@@ -154,7 +180,7 @@ fn effects(found: &[Finding]) -> Vec<Effect> {
             direction: finding.does.direction,
             program: finding.program.clone(),
         };
-        if !effects.contains(&effect) {
+        if seen.insert(effect.clone()) {
             effects.push(effect);
         }
     }

@@ -34,12 +34,15 @@ pub(crate) enum Reader {
     Chmod,
     Code,
     Curl,
+    Date,
     Dd,
+    Echo,
     Find,
     GhApi,
     GitConfig,
     GitDiscard,
     GitPush,
+    Jq,
     Kill,
     Netcat,
     Redis,
@@ -47,6 +50,7 @@ pub(crate) enum Reader {
     Sed,
     Server,
     Sql,
+    Statements,
     Tar,
     Test,
     Wget,
@@ -54,12 +58,16 @@ pub(crate) enum Reader {
 }
 
 /// One row.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, not states")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     /// The program, or program and sub-commands; several spellings separated by `|`.
     pub(crate) names: &'static str,
     pub(crate) does: Does,
     pub(crate) takes: Takes,
+    /// The options it knows, as [`crate::spec`] reads them. A program that only reads does so only with
+    /// options that one of these lists knows.
+    pub(crate) options: &'static str,
     /// Options that take the next argument as their value.
     pub(crate) valued: &'static str,
     /// Options without a value that may stand before a sub-command. Any other one could take the
@@ -73,8 +81,16 @@ pub(crate) struct Row {
     pub(crate) operands: Option<(usize, Does, &'static str)>,
     /// Options or operands of such a shape make it do that; `*` stands for any text.
     pub(crate) shapes: &'static [(&'static str, Does)],
+    /// When its first argument has one of these shapes, it does that instead.
+    pub(crate) begins: &'static [(&'static str, Does)],
     /// Its first operand is a sub-command.
     pub(crate) subs: bool,
+    /// Its options may also come after its sub-commands.
+    pub(crate) anywhere: bool,
+    /// What reading, changing and destroying is, for sub-commands that are named by a verb.
+    pub(crate) verbs: Option<[Does; 3]>,
+    /// Whether things are named before the verb: `compute instances list`.
+    pub(crate) things_first: bool,
     /// What sub-commands without a row do.
     pub(crate) other: Option<Does>,
     /// Options are whole words after one dash (`-delete`), not bundles of letters.
@@ -88,14 +104,19 @@ pub(crate) const fn row(names: &'static str, does: Does) -> Row {
         names,
         does,
         takes: Takes::Text,
+        options: "",
         valued: "",
         flags: "",
         rules: &[],
         only: None,
         operands: None,
         shapes: &[],
+        begins: &[],
         subs: false,
+        anywhere: false,
         other: None,
+        verbs: None,
+        things_first: false,
         single_dash: false,
         reader: Reader::Row,
     }
@@ -104,6 +125,17 @@ pub(crate) const fn row(names: &'static str, does: Does) -> Row {
 impl Row {
     pub(crate) const fn takes(mut self, takes: Takes) -> Self {
         self.takes = takes;
+        self
+    }
+
+    pub(crate) const fn options(mut self, spec: &'static str) -> Self {
+        self.options = spec;
+        self
+    }
+
+    /// Its options may also come after its sub-commands.
+    pub(crate) const fn anywhere(mut self) -> Self {
+        self.anywhere = true;
         self
     }
 
@@ -142,6 +174,11 @@ impl Row {
         self
     }
 
+    pub(crate) const fn begins(mut self, shapes: &'static [(&'static str, Does)]) -> Self {
+        self.begins = shapes;
+        self
+    }
+
     pub(crate) const fn subs(mut self) -> Self {
         self.subs = true;
         self
@@ -149,6 +186,20 @@ impl Row {
 
     pub(crate) const fn other(mut self, does: Does) -> Self {
         self.other = Some(does);
+        self
+    }
+
+    /// As [`Row::verbs`], where things are named before the verb.
+    pub(crate) const fn things(mut self, reads: Does, changes: Does, destroys: Does) -> Self {
+        self.things_first = true;
+        self.verbs(reads, changes, destroys)
+    }
+
+    /// Sub-commands without a row are judged by their verb.
+    pub(crate) const fn verbs(mut self, reads: Does, changes: Does, destroys: Does) -> Self {
+        self.subs = true;
+        self.anywhere = true;
+        self.verbs = Some([reads, changes, destroys]);
         self
     }
 

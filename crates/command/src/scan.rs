@@ -4,6 +4,8 @@
 //! Quotes and backslashes are dropped, every separator and bracket ends a command, and a command may
 //! begin at any word.
 
+use std::rc::Rc;
+
 use crate::judge::program_name;
 use crate::risk::Risk;
 use crate::shell::Shell;
@@ -60,7 +62,7 @@ fn plain(text: &str) -> Vec<String> {
 
 /// Notes the worst danger among the possible commands of a text.
 pub(crate) fn dangers(walk: &mut Walk, text: &str) {
-    if walk.probing {
+    if walk.probing || !walk.charge(text.len().min(MAX_SCANNED)) {
         return;
     }
     for plain in plain(text) {
@@ -71,6 +73,10 @@ pub(crate) fn dangers(walk: &mut Walk, text: &str) {
 }
 
 fn dangers_in_plain(walk: &mut Walk, plain: &str) -> bool {
+    if crate::reader::sql::deletes_documents(plain) {
+        walk.find(crate::reader::sql::DROPS, "code", "code that deletes from a database");
+        return true;
+    }
     let mut judged = 0;
     let ends_value = |c: char| SEPARATORS.contains(&c) || BEFORE_VALUES.contains(&c);
     for segment in plain.split(SEPARATORS).chain(plain.split(ends_value)) {
@@ -99,7 +105,8 @@ pub(crate) fn dangers_in_arguments(walk: &mut Walk, argv: &[Word]) {
         return;
     }
     for start in 0..argv.len().min(MAX_ARGUMENTS) {
-        if is_known(argv[start].likely()) && danger(walk, &argv[start..]) {
+        let word = argv[start].likely();
+        if is_known(word) && !is_everyday_word(word) && danger(walk, &argv[start..]) {
             return;
         }
     }
@@ -115,6 +122,12 @@ pub(crate) fn dangers_in_arguments(walk: &mut Walk, argv: &[Word]) {
     }
 }
 
+/// Programs whose names are as often the name of something else.
+fn is_everyday_word(word: &str) -> bool {
+    const WORDS: &str = "at batch init mount open start write mail install postgres nginx caddy redis-server httpd mongod mysqld service serve security age pass op keyring sops step act render transfer wall iw tc sv b2 mc sg say render route bridge";
+    WORDS.split(' ').any(|one| one == word)
+}
+
 /// Whether the tables say anything about a program of this name.
 fn is_known(word: &str) -> bool {
     program_name(word).is_some_and(|name| {
@@ -124,12 +137,18 @@ fn is_known(word: &str) -> bool {
 
 /// Notes what is dangerous about a command that may be run; whether anything is.
 pub(crate) fn danger(walk: &mut Walk, argv: &[Word]) -> bool {
-    let mut probe = Walk::new(walk.shell, walk.known.clone());
+    if !walk.charge(argv.iter().map(|word| word.text.len() + 8).sum()) {
+        return false;
+    }
+    let mut probe = Walk::new(walk.shell, Rc::clone(&walk.known));
+    (probe.steps, probe.budget) = (walk.steps, walk.budget);
+    probe.directory = walk.directory.clone();
     probe.depth = walk.depth + 1;
     probe.probing = true;
     probe.input = walk.input.clone();
     probe.fed.clone_from(&walk.fed);
     probe.judge(argv, &[]);
+    walk.steps = probe.steps;
     let dangers = probe.found.into_iter().filter(|finding| finding.does.risk == Risk::Dangerous);
     let before = walk.found.len();
     walk.found.extend(dangers.take(1));

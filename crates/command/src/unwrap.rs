@@ -3,6 +3,7 @@
 use crate::argv;
 use crate::effect::{READ, RUN, UNKNOWN};
 use crate::judge::MAX_WRAPPERS;
+use crate::risk::Risk;
 use crate::scan;
 use crate::scope::Value;
 use crate::shell::Shell;
@@ -56,7 +57,19 @@ impl Walk {
         }
         match wrapper.inner {
             wrapper::Inner::Argv if inside.rest.is_empty() => self.find(READ, name, name),
-            wrapper::Inner::Argv => self.judge(inside.rest, &via),
+            wrapper::Inner::Argv => {
+                let before = self.found.len();
+                self.judge(inside.rest, &via);
+                // A package of that name is not the program that the tables know.
+                if fetches_packages(name)
+                    && self.found[before..].iter().all(|it| it.does.risk == Risk::ReadOnly)
+                    && inside.rest.first().and_then(Word::exact).is_none_or(|name| {
+                        crate::table::find(name).is_none_or(|row| row.does.risk == Risk::ReadOnly)
+                    })
+                {
+                    self.find(RUN, name, format!("{name} {}", inside.rest[0].text));
+                }
+            }
             wrapper::Inner::ArgvAndInput => self.xargs(name, &inside, &via),
             wrapper::Inner::Text => self.shell_text(name, inside.rest, &via),
             wrapper::Inner::DashC => self.dash_c(name, inside.rest, &via),
@@ -146,6 +159,24 @@ impl Walk {
             finding.foreign = true;
         }
     }
+}
+
+/// Whether the wrapper runs what it finds in a registry.
+fn fetches_packages(wrapper: &str) -> bool {
+    matches!(
+        wrapper,
+        "npx"
+            | "npm exec"
+            | "npm x"
+            | "pnpm exec"
+            | "pnpm dlx"
+            | "yarn exec"
+            | "yarn dlx"
+            | "bunx"
+            | "bun x"
+            | "uvx"
+            | "uv tool run"
+    )
 }
 
 /// The wrapper at the head of a command, and what follows its name.

@@ -5,17 +5,24 @@
 //! be run), and the first reason why the text is not read exactly. Judging one command is the business
 //! of [`crate::judge`]; expanding words that of [`crate::expand`].
 
+use std::rc::Rc;
+
 use brush_parser::ast;
 use brush_parser::{ParserOptions, parse_tokens};
 
-use crate::effect::{Does, OVERWRITE, READ, SECRET, UNKNOWN};
+use crate::effect::{Does, READ, UNKNOWN};
 use crate::lexer::{self, MAX_DEPTH, Stop};
 use crate::path;
 use crate::reading::SimpleCommand;
 use crate::scan;
 use crate::scope::{self, Value, Variables};
 use crate::shell::Shell;
-use crate::word::{Expansion, Word, heredoc_text};
+use crate::state::{Directory, Files, Functions};
+use crate::supposition::Supposition;
+use crate::word::{Expansion, Word};
+
+/// Parsing is the dearest part of a reading.
+const STEPS_TO_PARSE_A_BYTE: usize = 8;
 
 /// One thing a command would do.
 #[derive(Clone, Debug)]
@@ -48,15 +55,32 @@ pub(crate) enum Input {
 }
 
 /// A walk through a text.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, not states")]
 #[derive(Default)]
 pub(crate) struct Walk {
     pub(crate) shell: Shell,
     pub(crate) depth: usize,
     /// What is known about variables before the walk.
-    pub(crate) known: Variables,
+    pub(crate) known: Rc<Variables>,
     /// What this walk learned.
     pub(crate) learned: Variables,
-    pub(crate) functions: Vec<String>,
+    pub(crate) functions: Functions,
+    pub(crate) directory: Directory,
+    pub(crate) files: Files,
+    /// Files that are run as scripts.
+    pub(crate) scripts: Vec<String>,
+    /// What the verdict supposes of the directory.
+    pub(crate) supposes: Vec<Supposition>,
+    /// How many loops without an end, and how many parts that run beside each other, are open.
+    pub(crate) endless: usize,
+    pub(crate) beside: usize,
+    /// How much has been read, and how much may be.
+    pub(crate) steps: usize,
+    pub(crate) budget: usize,
+    /// What the command prints whose redirections are read.
+    pub(crate) printing: Option<Input>,
+    /// Words are only taken apart; what they would run is read elsewhere.
+    pub(crate) shallow: bool,
     pub(crate) found: Vec<Finding>,
     pub(crate) commands: Vec<SimpleCommand>,
     pub(crate) stop: Option<Stop>,
@@ -69,13 +93,51 @@ pub(crate) struct Walk {
     pub(crate) probing: bool,
     /// A program is run whose name nobody can guess.
     pub(crate) hides_program: bool,
+    /// Any variable may have been set by something that names none.
+    pub(crate) tainted: bool,
     /// Texts that could not be parsed, for the scan.
     pub(crate) opaque: Vec<String>,
 }
 
 impl Walk {
-    pub(crate) fn new(shell: Shell, known: Variables) -> Self {
-        Self { shell, known, ..Self::default() }
+    pub(crate) fn new(shell: Shell, known: Rc<Variables>) -> Self {
+        Self { shell, known, budget: usize::MAX, ..Self::default() }
+    }
+
+    /// Notes work; whether there may be more. The work is bounded by the length of the text, so that no
+    /// text takes longer than others of its length.
+    pub(crate) fn charge(&mut self, steps: usize) -> bool {
+        self.steps = self.steps.saturating_add(steps);
+        if self.steps > self.budget {
+            self.inexact("there is too much to read");
+        }
+        self.steps <= self.budget
+    }
+
+    /// Whether a path is a secret, here or from where the text has gone.
+    pub(crate) fn is_secret(&self, text: &str) -> bool {
+        path::is_secret(text)
+            || self.directory.resolve(text).is_some_and(|text| path::is_secret(&text))
+    }
+
+    /// Why writing to a path is worse than an ordinary change, here or from where the text has gone.
+    pub(crate) fn danger_of_writing(&self, text: &str) -> Option<Does> {
+        path::danger_of_writing(text).or_else(|| {
+            self.directory.resolve(text).and_then(|text| path::danger_of_writing(&text))
+        })
+    }
+
+    /// Whether a path is all of a system, a home or a project.
+    pub(crate) fn is_everything(&self, text: &str) -> bool {
+        path::is_everything(text)
+            || self.directory.resolve(text).is_some_and(|text| path::is_everything(&text))
+    }
+
+    /// Notes that the verdict holds only if the directory is as supposed.
+    pub(crate) fn suppose_of_directory(&mut self, supposition: Supposition) {
+        if !self.supposes.contains(&supposition) {
+            self.supposes.push(supposition);
+        }
     }
 
     /// What the next command finds on its standard input.
@@ -147,6 +209,9 @@ impl Walk {
             self.inexact("nested too deeply");
             return;
         }
+        if !self.charge(text.len() * STEPS_TO_PARSE_A_BYTE) {
+            return;
+        }
         let parsed = lexer::tokens(text, self.shell, self.depth).and_then(|tokens| {
             let options =
                 ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
@@ -184,28 +249,40 @@ impl Walk {
     fn list(&mut self, list: &ast::CompoundList) {
         for ast::CompoundListItem(and_or, separator) in &list.0 {
             let background = matches!(separator, ast::SeparatorOperator::Async);
-            let functions = self.functions.clone();
+            let before = self.functions.mark();
+            if background {
+                self.beside += 1;
+                if self.endless > 0 {
+                    self.find(FORK_STORM, "&", "an endless loop that starts processes");
+                }
+            }
             self.pipeline(&and_or.first);
-            let unconditional = self.functions.clone();
+            let unconditional = self.functions.mark();
             for item in &and_or.additional {
                 match item {
                     ast::AndOr::And(pipeline) | ast::AndOr::Or(pipeline) => self.pipeline(pipeline),
                 }
             }
             // A function defined only under a condition may not exist afterwards.
-            self.functions = if background { functions } else { unconditional };
+            self.functions.back_to(if background { before } else { unconditional });
+            if background {
+                self.beside -= 1;
+            }
         }
     }
 
     /// A list whose definitions do not count afterwards, because it may not run.
     fn conditional(&mut self, list: &ast::CompoundList) {
-        let functions = self.functions.clone();
+        let mark = self.functions.mark();
         self.list(list);
-        self.functions = functions;
+        self.functions.back_to(mark);
     }
 
     fn pipeline(&mut self, pipeline: &ast::Pipeline) {
-        let functions = (pipeline.seq.len() > 1).then(|| self.functions.clone());
+        let several = pipeline.seq.len() > 1;
+        let mark = several.then(|| self.functions.mark());
+        let directory = several.then(|| self.directory.clone());
+        self.beside += usize::from(several);
         let outer = self.input.clone();
         for (index, command) in pipeline.seq.iter().enumerate() {
             if index > 0 {
@@ -214,8 +291,12 @@ impl Walk {
             self.command(command);
         }
         self.input = outer;
-        if let Some(functions) = functions {
-            self.functions = functions;
+        self.beside -= usize::from(several);
+        if let Some(mark) = mark {
+            self.functions.back_to(mark);
+        }
+        if let Some(directory) = directory {
+            self.directory = directory;
         }
     }
 
@@ -242,11 +323,16 @@ impl Walk {
         if scope::changes_what_runs(&name, None) {
             self.inexact("a function takes over a name of the shell");
         }
-        self.functions.push(name);
+        self.functions.define(&name);
         self.redirects(function.body.1.as_ref());
-        let functions = self.functions.clone();
+        let mark = self.functions.mark();
+        let (beside, endless) =
+            (std::mem::take(&mut self.beside), std::mem::take(&mut self.endless));
+        self.functions.enter(&name);
         self.compound(&function.body.0);
-        self.functions = functions;
+        self.functions.leave();
+        (self.beside, self.endless) = (beside, endless);
+        self.functions.back_to(mark);
     }
 
     /// Nesting counts towards the same limit whether it is by brackets or by substitution.
@@ -265,10 +351,18 @@ impl Walk {
                 {
                     self.arithmetic(&part.value);
                 }
+                let empty = clause.condition.as_ref().is_none_or(|it| it.value.trim().is_empty());
+                let endless = usize::from(empty);
+                self.endless += endless;
                 self.conditional(&clause.body.list);
+                self.endless -= endless;
             }
             ast::CompoundCommand::BraceGroup(group) => self.list(&group.list),
-            ast::CompoundCommand::Subshell(subshell) => self.conditional(&subshell.list),
+            ast::CompoundCommand::Subshell(subshell) => {
+                let directory = self.directory.clone();
+                self.conditional(&subshell.list);
+                self.directory = directory;
+            }
             ast::CompoundCommand::ForClause(clause) => self.for_clause(clause),
             ast::CompoundCommand::CaseClause(clause) => {
                 self.word(&clause.value.value);
@@ -293,8 +387,12 @@ impl Walk {
             }
             ast::CompoundCommand::WhileClause(clause)
             | ast::CompoundCommand::UntilClause(clause) => {
+                let until = matches!(compound, ast::CompoundCommand::UntilClause(_));
+                let endless = usize::from(is_constant(&clause.0, !until));
                 self.list(&clause.0);
+                self.endless += endless;
                 self.conditional(&clause.1.list);
+                self.endless -= endless;
             }
             ast::CompoundCommand::Coprocess(clause) => {
                 self.inexact("coproc is not read");
@@ -354,12 +452,10 @@ impl Walk {
         };
         match &assignment.value {
             ast::AssignmentValue::Scalar(raw) => {
-                let from = self.found.len();
                 let word = self.word(&raw.value);
                 let value =
                     if assignment.append { Value::Any } else { self.value_of(&raw.value, &word) };
                 let text = word.exact().filter(|_| !assignment.append).map(str::to_owned);
-                debug_assert!(from <= self.found.len());
                 self.assign(&name, value, text.as_deref());
             }
             ast::AssignmentValue::Array(elements) => {
@@ -376,12 +472,16 @@ impl Walk {
 
     fn simple(&mut self, simple: &ast::SimpleCommand) {
         let outer = self.input.clone();
+        self.remember_written(simple);
         let mut argv: Vec<Word> = Vec::new();
         let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0);
         let mut assigned = false;
         for item in prefix {
             match item {
                 ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => self.redirect(redirect),
+                // `IFS= read`: only for that one builtin, which runs nothing.
+                ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _)
+                    if separates_a_read(assignment, simple) => {}
                 ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
                     assigned = true;
                     self.assignment(assignment);
@@ -407,8 +507,11 @@ impl Walk {
                         argv.push(self.word(&raw.value));
                     }
                 }
-                ast::CommandPrefixOrSuffixItem::ProcessSubstitution(_, subshell) => {
-                    argv.push(self.process(subshell));
+                ast::CommandPrefixOrSuffixItem::ProcessSubstitution(kind, subshell) => {
+                    // What `tee` is fed goes on into it.
+                    let fed = matches!(kind, ast::ProcessSubstitutionKind::Write)
+                        .then(|| self.input_text().map_or(Input::Other, Input::Text));
+                    argv.push(self.process(subshell, fed));
                 }
             }
         }
@@ -422,13 +525,20 @@ impl Walk {
         self.input = outer;
     }
 
+    /// What a word most likely is, without reading what it would run.
+    pub(crate) fn shallow_word(&mut self, raw: &str) -> String {
+        let mut probe = Walk::new(self.shell, Rc::clone(&self.known));
+        probe.shallow = true;
+        probe.word(raw).likely().to_owned()
+    }
+
     /// The path a process substitution leaves among the arguments.
-    fn process(&mut self, subshell: &ast::SubshellCommand) -> Word {
+    pub(crate) fn process(&mut self, subshell: &ast::SubshellCommand, fed: Option<Input>) -> Word {
         if self.shell == Shell::Posix {
             self.inexact("<(…) is not in every sh");
         }
         self.depth += 1;
-        let outer = std::mem::take(&mut self.input);
+        let outer = std::mem::replace(&mut self.input, fed.unwrap_or_default());
         self.conditional(&subshell.list);
         self.input = outer;
         self.depth -= 1;
@@ -438,146 +548,43 @@ impl Walk {
         word.may_split = false;
         word
     }
-
-    fn redirects(&mut self, redirects: Option<&ast::RedirectList>) {
-        for redirect in redirects.iter().flat_map(|list| &list.0) {
-            self.redirect(redirect);
-        }
-    }
-
-    fn redirect(&mut self, redirect: &ast::IoRedirect) {
-        match redirect {
-            ast::IoRedirect::File(_, kind, target) => self.file_redirect(kind, target),
-            ast::IoRedirect::OutputAndError(raw, _) => {
-                let word = self.word(&raw.value);
-                self.written(&word, "&>");
-            }
-            ast::IoRedirect::HereString(_, raw) => {
-                let word = self.word(&raw.value);
-                self.input = match word.guess.clone().or_else(|| word.exact().map(str::to_owned)) {
-                    Some(text) => Input::Text(text),
-                    None => Input::Likely(word.text),
-                };
-            }
-            ast::IoRedirect::HereDocument(_, document) => {
-                let quoted = !document.requires_expansion;
-                let text = &document.doc.value;
-                self.input = if quoted || self.heredoc(text) {
-                    Input::Text(text.clone())
-                } else {
-                    Input::Likely(heredoc_text(text))
-                };
-            }
-        }
-    }
-
-    fn file_redirect(
-        &mut self,
-        kind: &ast::IoFileRedirectKind,
-        target: &ast::IoFileRedirectTarget,
-    ) {
-        use ast::IoFileRedirectKind as K;
-        use ast::IoFileRedirectTarget as T;
-        match (kind, target) {
-            (_, T::ProcessSubstitution(_, subshell)) => {
-                self.process(subshell);
-                self.input = Input::Other;
-            }
-            (_, T::Fd(_)) => {}
-            (K::DuplicateInput | K::DuplicateOutput, T::Duplicate(raw)) => {
-                let word = self.word(&raw.value);
-                let number = word.text.strip_suffix('-').unwrap_or(&word.text);
-                let is_fd = word.literal && number.bytes().all(|b| b.is_ascii_digit());
-                if !is_fd {
-                    self.written(&word, ">&");
-                }
-            }
-            (K::Read, T::Filename(raw)) => {
-                let word = self.word(&raw.value);
-                self.input = Input::Other;
-                if word.text.starts_with("/dev/tcp/") || word.text.starts_with("/dev/udp/") {
-                    self.find(crate::effect::LISTEN, "<", "< /dev/tcp");
-                } else if path::is_secret(word.likely()) {
-                    self.find_at(SECRET, "<", format!("< {}", word.text), Some(word.text.clone()));
-                } else {
-                    self.find_at(READ, "<", "<", word.path().map(str::to_owned));
-                }
-            }
-            (_, T::Filename(raw) | T::Duplicate(raw)) => {
-                let word = self.word(&raw.value);
-                self.written(&word, ">");
-            }
-        }
-    }
-
-    /// A file is opened for writing by redirection.
-    fn written(&mut self, word: &Word, operator: &str) {
-        if word.literal && path::is_harmless_device(&word.text) {
-            return;
-        }
-        let does = path::danger_of_writing(word.likely()).unwrap_or(OVERWRITE);
-        let what = format!("{operator} {}", word.text);
-        self.find_path(does, operator, what, word);
-    }
-
-    fn extended_test(&mut self, test: &ast::ExtendedTestExpr, outermost: bool) {
-        use ast::ExtendedTestExpr as T;
-        // Where `[[` is not a keyword, `&&` inside it ends a command.
-        if self.shell == Shell::Posix && !outermost {
-            self.inexact("[[ with operators is not in every sh");
-        }
-        match test {
-            T::And(one, two) | T::Or(one, two) => {
-                self.extended_test(one, false);
-                self.extended_test(two, false);
-            }
-            T::Not(inner) | T::Parenthesized(inner) => self.extended_test(inner, false),
-            T::UnaryTest(predicate, raw) => {
-                let word = self.word(&raw.value);
-                let evaluates = matches!(
-                    predicate,
-                    ast::UnaryPredicate::ShellVariableIsSetAndAssigned
-                        | ast::UnaryPredicate::ShellVariableIsSetAndNameRef
-                );
-                if evaluates && !word.exact().is_some_and(scope::is_name) {
-                    self.inexact("-v evaluates its operand");
-                }
-            }
-            T::BinaryTest(predicate, left, right) => {
-                self.binary_test(predicate, &left.value, &right.value);
-            }
-        }
-    }
-
-    fn binary_test(&mut self, predicate: &ast::BinaryPredicate, left: &str, right: &str) {
-        use ast::BinaryPredicate as P;
-        let words = [self.word(left), self.word(right)];
-        let compares_numbers = matches!(
-            predicate,
-            P::ArithmeticEqualTo
-                | P::ArithmeticNotEqualTo
-                | P::ArithmeticLessThan
-                | P::ArithmeticLessThanOrEqualTo
-                | P::ArithmeticGreaterThan
-                | P::ArithmeticGreaterThanOrEqualTo
-        );
-        if compares_numbers {
-            for (raw, word) in [left, right].into_iter().zip(&words) {
-                if !self.value_of(raw, word).is_number() && !self.is_free_variable(raw) {
-                    self.inexact("arithmetic on a value that may not be a number");
-                }
-            }
-        }
-        if self.shell == Shell::Posix
-            && matches!(predicate, P::LeftSortsBeforeRight | P::LeftSortsAfterRight)
-        {
-            self.inexact("[[ with < is not in every sh");
-        }
-    }
 }
 
 /// Setting a variable that other programs read.
 const UNKNOWN_VARIABLE: Does = Does { phrase: "changes what later commands run", ..UNKNOWN };
+
+/// Processes that start processes.
+pub(crate) const FORK_STORM: Does = Does {
+    kind: crate::effect::Kind::Execute,
+    risk: crate::risk::Risk::Dangerous,
+    direction: None,
+    phrase: "starts processes without an end",
+};
+
+/// Whether the condition of a loop never changes: `true`, `:`, `false`.
+fn is_constant(list: &ast::CompoundList, value: bool) -> bool {
+    let [ast::CompoundListItem(and_or, _)] = &list.0[..] else { return false };
+    let [ast::Command::Simple(simple)] = &and_or.first.seq[..] else { return false };
+    let name = simple.word_or_name.as_ref().map_or("", |name| name.value.as_str());
+    and_or.additional.is_empty()
+        && if value {
+            matches!(name, "true" | ":" | "/bin/true")
+        } else {
+            matches!(name, "false" | "/bin/false")
+        }
+}
+
+/// Whether an assignment says how a `read` splits its line, and is plain text.
+fn separates_a_read(assignment: &ast::Assignment, simple: &ast::SimpleCommand) -> bool {
+    let named =
+        matches!(&assignment.name, ast::AssignmentName::VariableName(name) if name == "IFS");
+    let reads = simple
+        .word_or_name
+        .as_ref()
+        .is_some_and(|name| matches!(name.value.as_str(), "read" | "mapfile" | "readarray"));
+    let plain = matches!(&assignment.value, ast::AssignmentValue::Scalar(raw) if !raw.value.contains(['`', '(']));
+    named && reads && plain
+}
 
 /// Builtins whose arguments may be assignments.
 fn is_declaration(name: &str) -> bool {

@@ -56,6 +56,12 @@ pub struct Word {
     /// Whether it contains the value of a variable that is named like a secret.
     #[serde(skip)]
     pub(crate) shows_secret: bool,
+    /// Whether all that is not known of it are variables that the text does not set.
+    #[serde(skip)]
+    pub(crate) free: bool,
+    /// Its source without quotes, where there are some and nothing better is known.
+    #[serde(skip)]
+    pub(crate) plain: Option<String>,
 }
 
 impl Word {
@@ -69,6 +75,8 @@ impl Word {
             may_be_option: false,
             may_split: false,
             shows_secret: false,
+            free: false,
+            plain: None,
         }
     }
 
@@ -82,6 +90,8 @@ impl Word {
             may_be_option: true,
             may_split: true,
             shows_secret: false,
+            free: false,
+            plain: None,
         }
     }
 
@@ -92,7 +102,7 @@ impl Word {
 
     /// The best idea of the text: exact, guessed, or the source.
     pub fn likely(&self) -> &str {
-        self.guess.as_deref().unwrap_or(&self.text)
+        self.guess.as_deref().or(self.plain.as_deref()).unwrap_or(&self.text)
     }
 
     /// The text to use as a path: exact, or with only a tilde in front.

@@ -219,6 +219,53 @@ fn deep_nesting_and_long_text_end_and_are_unknown() {
     }
 }
 
+/// Texts that grow with a number, and that once took longer than their length explains.
+type Family = (&'static str, fn(usize) -> String);
+
+fn families() -> Vec<Family> {
+    vec![
+        ("lists", |n| "ls; ".repeat(n)),
+        ("programs nobody knows", |n| "frob rm x; ".repeat(n)),
+        ("functions", |n| {
+            (0..n).map(|at| format!("f{at}() {{ :; }}; ")).collect::<Vec<_>>().concat()
+        }),
+        ("assignments", |n| (0..n).map(|at| format!("v{at}=a; ")).collect::<Vec<_>>().concat()),
+        ("redirections", |n| (0..n).map(|at| format!("echo>f{at}; ")).collect::<Vec<_>>().concat()),
+        ("words", |n| format!("cat {}", "a ".repeat(n))),
+        ("arguments of a program nobody knows", |n| format!("frob {}", "a ".repeat(n))),
+        ("substitutions side by side", |n| format!("echo {}", "$(ls) ".repeat(n))),
+        ("here-documents", |n| "cat <<E\nx\nE\n".repeat(n)),
+        ("statements", |n| format!("psql -c '{}'", "select 1; ".repeat(n))),
+    ]
+}
+
+#[test]
+fn the_work_grows_with_the_text_and_not_faster() {
+    for (name, family) in families() {
+        let (short, long) = (family(200), family(400));
+        let (few, many) =
+            (umbo_command::steps(&short, Shell::Bash), umbo_command::steps(&long, Shell::Bash));
+        let growth = long.len() * 100 / short.len();
+        assert!(many * 100 <= few * (growth + 30), "{name}: {few} steps, then {many}");
+        assert!(
+            read(&long, Shell::Bash).reason
+                != "There is too much to read, so what it does is not certain.",
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_level_of_nesting_costs_its_length_and_is_not_read_twice() {
+    let nested =
+        |deep: usize| format!("{}ls{}", "echo $(echo ".repeat(deep), " | cat)".repeat(deep));
+    let (ten, twenty) = (nested(10), nested(20));
+    let steps = |text: &str| umbo_command::steps(text, Shell::Bash);
+    // Each level reads what is inside of it once: the work is that of all levels together.
+    assert!(steps(&twenty) <= 5 * steps(&ten), "{} and {}", steps(&ten), steps(&twenty));
+    assert_eq!(read(&twenty, Shell::Bash).risk, Risk::ReadOnly);
+}
+
 #[test]
 fn nesting_within_the_limit_is_read() {
     let text = format!("{}ls{}", "( ".repeat(40), " )".repeat(40));

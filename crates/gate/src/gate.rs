@@ -19,6 +19,7 @@ use crate::recipe::Recipe;
 use crate::refusal::{Declined, Refusal};
 use crate::rule::Rule;
 use crate::subject::Subject;
+use crate::surroundings::read_in;
 use crate::verdict::{Explanation, Verdict, changing_prefixes, decide, suggest};
 
 /// A command somebody wants to run.
@@ -107,8 +108,10 @@ impl Call<'_> {
         let variables: Vec<(String, String)> =
             self.set.iter().map(|(name, value)| (text(name), text(value))).collect();
         let read = |input: Option<&str>| {
-            let given = umbo_command::Given { input, variables: &variables };
-            umbo_command::read_given(self.command, self.shell, given)
+            let given = umbo_command::Given { input, variables: &variables, files: &[] };
+            let home = self.environment.iter().rev().find(|(name, _)| name == "HOME");
+            let home = home.map(|(_, value)| Path::new(value));
+            read_in(self.command, self.shell, given, self.cwd, home)
         };
         let mut reading = match self.input {
             Input::Nothing => read(None),

@@ -1,7 +1,9 @@
 //! `classify`: what a command would do, without running it.
 
-use serde::Deserialize;
-use umbo_command::{Reading, Shell, read};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use umbo_command::{Explained, Given, Reading, Shell, explain};
 
 use crate::error::Error;
 
@@ -19,13 +21,29 @@ pub struct ClassifyRequest {
     pub shell: Option<String>,
 }
 
-/// Reads a command. The answer is a [`Reading`].
-pub fn classify(request: &ClassifyRequest) -> Result<Reading, Error> {
+/// What a command would do, and why that is said.
+#[derive(Debug, Serialize)]
+pub struct ClassifyAnswer {
+    /// The verdict with its effects.
+    #[serde(flatten)]
+    pub reading: Reading,
+    /// Each simple command with the row and the option that decided.
+    pub explained: Vec<Explained>,
+}
+
+/// Reads a command, for a caller in a directory.
+pub fn classify(
+    request: &ClassifyRequest,
+    directory: &Path,
+    home: Option<&Path>,
+) -> Result<ClassifyAnswer, Error> {
     let shell = match &request.shell {
         Some(name) => language(name)?,
         None => Shell::Bash,
     };
-    Ok(read(&request.command, shell))
+    let line = &request.command;
+    let reading = umbo_gate::read_in(line, shell, Given::default(), directory, home);
+    Ok(ClassifyAnswer { reading, explained: explain(line, shell).commands })
 }
 
 /// The grammar of a shell, by its name.

@@ -66,7 +66,7 @@ pub use audit_writer::record_missed_ends;
 pub use call::{Call, Ran, Whose, fresh_name, text};
 pub use caller::{Caller, CallerBuilder, Owner};
 pub use caller_jobs::{label_wait, outlasted};
-pub use classify::{ClassifyRequest, classify, language};
+pub use classify::{ClassifyAnswer, ClassifyRequest, classify, language};
 pub use clock::now;
 pub use completions::{Awaiting, Completions};
 pub use error::{Error, ErrorCode, RefusalDetails};

@@ -1,6 +1,7 @@
 //! Measurements. What is compared runs in one process, in turns, and the ratio is what counts:
 //! the machine is shared and times vary, but they vary for both.
 
+pub(crate) mod command;
 pub(crate) mod exec;
 pub(crate) mod flood;
 pub(crate) mod jobs;

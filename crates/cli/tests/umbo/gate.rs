@@ -76,6 +76,19 @@ fn classify_says_what_a_command_would_do() {
 }
 
 #[test]
+fn classify_says_which_row_decided_and_what_would_make_it_less() {
+    let umbo = Umbo::new();
+    let said = umbo.call(["classify", "--json", "sort -o out in"]).json();
+    assert_eq!(said["explained"][0]["row"], "sort");
+    assert_eq!(said["explained"][0]["less"][0]["without"], "-o out");
+    let words = umbo.call(["classify", "sort -o out in"]).answer().text();
+    assert!(words.contains("without -o out it is read_only"), "{words}");
+    let diff = umbo.call(["classify", "--json", "--diff", "ls", "rm -rf x"]).json();
+    assert_eq!(diff["risk"], serde_json::json!(["read_only", "dangerous"]));
+    assert_eq!(diff["only_second"].as_array().unwrap().len(), 1, "{diff}");
+}
+
+#[test]
 fn options_after_a_line_are_not_judged_as_part_of_it() {
     let umbo = Umbo::new();
     for words in [

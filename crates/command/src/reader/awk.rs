@@ -1,10 +1,9 @@
 //! `awk`: its program can write files and run commands.
 //!
-//! The program is not parsed; it is searched for the few constructs through which awk acts. Where
-//! the search could be misled by quotes inside regular expressions, the program is unknown.
+//! The program is taken apart into tokens, and those are searched for the few constructs through which
+//! awk acts. Where two awks could see different tokens, the program is unknown.
 
 use crate::effect::{OVERWRITE, READ, RUN, UNKNOWN, WRITE};
-use crate::path;
 use crate::walk::Walk;
 use crate::word::Word;
 
@@ -70,7 +69,7 @@ impl Walk {
                 self.find(OVERWRITE, name, what.clone());
                 // Any of its texts may be the name of the file.
                 for text in program.text.split('"').skip(1).step_by(2) {
-                    if path::danger_of_writing(text).is_some() {
+                    if self.danger_of_writing(text).is_some() {
                         self.writes(name, what.clone(), Some(&Word::literal(text)));
                     }
                 }
@@ -86,146 +85,197 @@ impl Walk {
 
 /// Reads an awk program.
 pub(crate) fn read(program: &str) -> Program {
-    if program.contains("system") || program.contains("getline") || program.contains("/inet") {
-        return Program::Runs;
-    }
-    if program.contains('@') && !at_signs_are_quoted(program) {
-        return Program::Unknown;
-    }
-    let Some(code) = without_literals(program) else { return Program::Unknown };
-    let mut worst = Program::Prints;
-    for statement in code.split([';', '}', '{', '\n']) {
-        let Some(at) = find_print(statement) else { continue };
-        let after = &statement[at..];
-        if after.replace("||", "").contains('|') {
-            return Program::Runs;
-        }
-        if redirects(after) {
-            worst = Program::Writes;
-        }
-    }
-    worst
+    tokens(program).map_or(Program::Unknown, |tokens| effects(&tokens))
 }
 
-fn at_signs_are_quoted(program: &str) -> bool {
-    without_literals(program).is_some_and(|code| !code.contains('@'))
+/// A token of a program, as far as it matters here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Name(String),
+    Number,
+    Text(String),
+    Regex,
+    Sign(&'static str),
 }
 
-/// Where a statement begins to print.
-fn find_print(statement: &str) -> Option<usize> {
-    let mut from = 0;
-    while let Some(found) = statement[from..].find("print") {
-        let at = from + found;
-        let before = statement[..at].chars().next_back();
-        if !before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
-            return Some(at);
+/// Signs of more than one character, longest first, and the others that matter.
+const SIGNS: [&str; 40] = [
+    ">>", "|&", "||", "&&", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "**", "==", "!=", "<=",
+    ">=", "!~", "(", ")", "{", "}", "[", "]", ";", ",", "+", "-", "*", "%", "^", "<", ">", "|",
+    "!", "~", "?", ":", "=", "$",
+];
+
+/// Names after which a `/` begins a regular expression.
+fn is_keyword(name: &str) -> bool {
+    matches!(
+        name,
+        "print"
+            | "printf"
+            | "return"
+            | "in"
+            | "else"
+            | "do"
+            | "case"
+            | "exit"
+            | "delete"
+            | "while"
+            | "if"
+            | "BEGIN"
+            | "END"
+    )
+}
+
+/// The tokens of a program; nothing when it is not certain which is which.
+fn tokens(program: &str) -> Option<Vec<Token>> {
+    let mut tokens = Vec::new();
+    let mut rest = program;
+    while let Some(c) = rest.chars().next() {
+        match c {
+            ' ' | '\t' | '\r' => rest = &rest[1..],
+            '\n' => {
+                tokens.push(Token::Sign("\n"));
+                rest = &rest[1..];
+            }
+            '\\' => rest = rest.strip_prefix("\\\n")?,
+            '#' => rest = &rest[rest.find('\n').unwrap_or(rest.len())..],
+            '"' => {
+                let (text, after) = string(&rest[1..])?;
+                tokens.push(Token::Text(text));
+                rest = after;
+            }
+            '/' if begins_regex(&tokens, &rest[1..])? => {
+                rest = regex(&rest[1..])?;
+                tokens.push(Token::Regex);
+            }
+            '/' => {
+                let sign = if rest.starts_with("/=") { "/=" } else { "/" };
+                tokens.push(Token::Sign(sign));
+                rest = &rest[sign.len()..];
+            }
+            // Letters after a number may be a name: `0system(…)`. Nobody writes that.
+            '0'..='9' | '.' => {
+                rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+                if rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+                    return None;
+                }
+                tokens.push(Token::Number);
+            }
+            c if c.is_ascii_alphabetic() || c == '_' => {
+                let end = rest
+                    .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == ':'))
+                    .unwrap_or(rest.len());
+                // `a ? b:c` has no namespace.
+                let name = &rest[..end];
+                let name =
+                    if name.contains("::") { name } else { name.split(':').next().unwrap_or(name) };
+                tokens.push(Token::Name(name.to_owned()));
+                rest = &rest[name.len()..];
+            }
+            // `@include`, and calls of functions whose names are data.
+            _ => {
+                let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign))?;
+                tokens.push(Token::Sign(sign));
+                rest = &rest[sign.len()..];
+            }
         }
-        from = at + 5;
+    }
+    Some(tokens)
+}
+
+/// After an opening quote: the text, and what follows it.
+fn string(rest: &str) -> Option<(String, &str)> {
+    let mut text = String::new();
+    let mut chars = rest.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((text, &rest[at + 1..])),
+            '\\' => {
+                text.push('?');
+                chars.next()?;
+            }
+            '\n' => return None,
+            c => text.push(c),
+        }
     }
     None
 }
 
-/// A `>` outside parentheses after print opens a file, unless it is one of the standard streams.
-fn redirects(after: &str) -> bool {
-    let mut depth = 0_usize;
-    for (at, c) in after.char_indices() {
+/// After an opening slash: what follows the expression. A slash in brackets ends it in some awks.
+fn regex(rest: &str) -> Option<&str> {
+    let mut chars = rest.char_indices();
+    let mut brackets = false;
+    while let Some((at, c)) = chars.next() {
         match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            // Standard streams were left in place by `without_literals`.
-            '>' if depth == 0 => {
-                let target = after[at..].trim_start_matches('>').trim();
-                if !matches!(target, "\"/dev/stderr\"" | "\"/dev/stdout\"") {
-                    return true;
+            '/' if brackets => return None,
+            '/' => return Some(&rest[at + 1..]),
+            '\\' => {
+                chars.next()?;
+            }
+            '\n' => return None,
+            '[' if !brackets => {
+                brackets = true;
+                // A `]` that comes first is one of the characters.
+                let inside = rest[at + 1..].trim_start_matches('^');
+                if inside.starts_with(']') {
+                    return None;
+                }
+            }
+            ']' => brackets = false,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether a slash after these tokens begins a regular expression; nothing if that is not certain.
+fn begins_regex(tokens: &[Token], rest: &str) -> Option<bool> {
+    match tokens.last() {
+        Some(Token::Name(name)) => Some(is_keyword(name)),
+        Some(Token::Number | Token::Text(_) | Token::Regex | Token::Sign("]" | "$")) => Some(false),
+        // `if (x) /y/` or `(x) / y`; `x++ / y` or `++ /x/`.
+        Some(Token::Sign(")" | "++" | "--")) => (!rest.contains('/')).then_some(false),
+        None | Some(Token::Sign(_)) => Some(true),
+    }
+}
+
+/// What the tokens do. After a `print`, up to the end of its block or statement, a `>` outside of
+/// parentheses opens a file and a `|` runs a command; line breaks end nothing, as they may not.
+fn effects(tokens: &[Token]) -> Program {
+    let mut worst = Program::Prints;
+    let mut printing = false;
+    let mut depth = 0_usize;
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Name(name) if name.ends_with("system") => return Program::Runs,
+            Token::Name(name) if name == "getline" => {
+                let piped = tokens[..at].last() == Some(&Token::Sign("|"));
+                return if piped { Program::Runs } else { Program::Unknown };
+            }
+            Token::Name(name) if matches!(name.as_str(), "print" | "printf") => {
+                printing = true;
+                depth = 0;
+            }
+            Token::Text(text) if text.starts_with("/inet") => return Program::Runs,
+            Token::Sign("|" | "|&") => return Program::Runs,
+            Token::Sign("(" | "[") => depth += 1,
+            Token::Sign(")" | "]") => depth = depth.saturating_sub(1),
+            Token::Sign(";" | "}") if depth == 0 => printing = false,
+            Token::Sign(">" | ">>") if printing && depth == 0 => {
+                let stream = match tokens.get(at + 1) {
+                    Some(Token::Text(text)) => {
+                        matches!(text.as_str(), "/dev/stderr" | "/dev/stdout")
+                    }
+                    _ => false,
+                };
+                let ends = matches!(tokens.get(at + 2), None | Some(Token::Sign(";" | "}" | "\n")));
+                if !(stream && ends) {
+                    worst = Program::Writes;
                 }
             }
             _ => {}
         }
     }
-    false
-}
-
-/// The program with strings and regular expressions emptied. `None` when it is not certain which is
-/// which.
-fn without_literals(program: &str) -> Option<String> {
-    let mut code = String::new();
-    let mut chars = program.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' => {
-                let mut text = String::new();
-                loop {
-                    match chars.next()? {
-                        '"' => break,
-                        '\\' => {
-                            text.push('?');
-                            chars.next()?;
-                        }
-                        '\n' => return None,
-                        c => text.push(c),
-                    }
-                }
-                let stream = text == "/dev/stderr" || text == "/dev/stdout";
-                code.push('"');
-                if stream {
-                    code.push_str(&text);
-                }
-                code.push('"');
-            }
-            '/' if starts_regex(&code) => {
-                loop {
-                    match chars.next()? {
-                        '/' => break,
-                        '\\' => {
-                            chars.next()?;
-                        }
-                        // A quote or bracket could make another awk see another end.
-                        '"' | '\n' => return None,
-                        '[' => {
-                            // Inside a bracket a slash may or may not end the expression.
-                            loop {
-                                match chars.next()? {
-                                    ']' => break,
-                                    '/' | '"' | '\n' => return None,
-                                    '\\' => {
-                                        chars.next()?;
-                                    }
-                                    _ => {}
-                                }
-                            }
-                        }
-                        _ => {}
-                    }
-                }
-                code.push_str("~~");
-            }
-            '#' => {
-                for c in chars.by_ref() {
-                    if c == '\n' {
-                        code.push('\n');
-                        break;
-                    }
-                }
-            }
-            '\\' => return None,
-            c => code.push(c),
-        }
-    }
-    Some(code)
-}
-
-/// Whether a `/` after this code begins a regular expression.
-fn starts_regex(code: &str) -> bool {
-    let before = code.trim_end_matches([' ', '\t']);
-    let word =
-        before.rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or("");
-    if matches!(word, "print" | "printf" | "return" | "in" | "else" | "do" | "case") {
-        return true;
-    }
-    match before.chars().next_back() {
-        None => true,
-        Some(c) => "(,{;}!~&|\n=?:".contains(c),
-    }
+    worst
 }
 
 #[cfg(test)]
@@ -246,6 +296,10 @@ mod tests {
             "!seen[$0]++",
             "{print ($1 > 2)}",
             "{print > \"/dev/stderr\"}",
+            "/\"/ {print $2}",
+            "{print (a+b)/2}",
+            "$1 + 0 > 5 {n++} END {print n}",
+            "{a[$1]++} END {for (k in a) print k, a[k]}",
         ] {
             assert_eq!(read(program), Program::Prints, "{program}");
         }
@@ -263,6 +317,12 @@ mod tests {
             "/\"/ {print | \"sh\"} #\"",
             "{print /\"/ | \"sh\" #\"\n}",
             "BEGIN{f=\"sys\" \"tem\"; @f(\"id\")}",
+            "{print a,\n b > \"out\"}",
+            "BEGIN{x = 1 + /\"/; print > \"out\" #\"\n}",
+            "{print > \"/dev/stdout\" x}",
+            "{if (x) /\"/; print | \"sh\" #\"/\n}",
+            "BEGIN{awk::system(\"id\")}",
+            "$0system(\"id\")",
         ] {
             assert_ne!(read(program), Program::Prints, "{program}");
         }

@@ -12,8 +12,34 @@ impl Walk {
         match name {
             "set" => self.set(name, args),
             "shopt" | "setopt" | "unsetopt" => self.shopt(name, args),
-            "export" | "declare" | "typeset" | "local" | "readonly" | "unset" => {
+            "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, args),
+            "unset" => {
                 self.declare(name, args);
+                for word in args {
+                    self.functions.unset(word.likely());
+                }
+            }
+            "jobs" if args.first().is_some_and(|word| word.text == "-x") => {
+                let command = args[1..].to_vec();
+                self.judge(&command, &["jobs -x".to_owned()]);
+            }
+            "wait" if args.iter().any(|word| word.text.starts_with("-p")) => {
+                for word in args.iter().filter(|word| !word.starts_with("-")) {
+                    let name = word.likely().to_owned();
+                    self.assign(&name, Value::Any, None);
+                }
+                self.find(READ, name, name);
+            }
+            "dirs" | "popd" | "wait" | "jobs" | "ulimit" | "umask" | "exit" | "return"
+            | "shift" | "break" | "continue" | "times" | "caller" | "logout"
+                if args.iter().all(|word| {
+                    word.literal
+                        || !word.may_be_option
+                        || word.text.starts_with("\"$")
+                        || word.text.starts_with('$')
+                }) =>
+            {
+                self.find(READ, name, name);
             }
             "read" | "mapfile" | "readarray" | "getopts" => self.read_variables(name, args),
             "printf" | "print" => self.printf(name, args),
@@ -37,11 +63,25 @@ impl Walk {
                 self.find(if clears { SERVICE } else { WRITE }, name, name);
             }
             "trap" => self.trap(name, args),
-            "cd" | "pushd" if args.iter().any(|word| crate::path::is_secret(word.likely())) => {
+            "cd" | "pushd" if !self.enter(args) => {
+                self.find(UNKNOWN, name, format!("{name} with an argument only known at run time"));
+            }
+            "cd" | "pushd" if args.iter().any(|word| self.is_secret(word.likely())) => {
                 self.find(crate::effect::SECRET, name, format!("{name} to a directory of secrets"));
             }
             _ => self.plain(row, name, args),
         }
+    }
+
+    /// `cd`: what comes next is relative to where it goes. False if its arguments are no directory.
+    fn enter(&mut self, args: &[Word]) -> bool {
+        let mut operands = args
+            .iter()
+            .filter(|word| !matches!(word.text.as_str(), "-L" | "-P" | "-e" | "-n" | "--"));
+        let to = operands.next().map_or("~", |word| word.likely()).to_owned();
+        let more = operands.next().is_some();
+        self.directory.enter(&to);
+        !more
     }
 
     fn set(&mut self, name: &str, args: &[Word]) {
@@ -131,9 +171,17 @@ impl Walk {
         self.find(READ, name, name);
     }
 
-    /// Builtins that fill variables from input.
+    /// Builtins that fill variables from input, also those that nobody names.
     fn read_variables(&mut self, name: &str, args: &[Word]) {
         let mut takes_value = false;
+        let implicit: &[&str] = match name {
+            "read" => &["REPLY"],
+            "getopts" => &["OPTARG"],
+            _ => &["MAPFILE"],
+        };
+        for variable in implicit {
+            self.assign(variable, Value::Any, None);
+        }
         // zsh has other letters for other options.
         if self.shell == crate::shell::Shell::Zsh && args.iter().any(|word| word.text.contains('['))
         {
@@ -263,7 +311,7 @@ impl Walk {
                 self.find(READ, name, what);
             }
             Some(word) => {
-                let does = crate::path::danger_of_writing(word.likely()).unwrap_or(OVERWRITE);
+                let does = self.danger_of_writing(word.likely()).unwrap_or(OVERWRITE);
                 self.find_path(does, name, what, word);
             }
             None => self.find(OVERWRITE, name, what),

@@ -5,6 +5,7 @@
 
 use crate::effect::{BUILD, INSTALL, LISTEN, READ, RUN, UNKNOWN, WRITE};
 use crate::row::Row;
+use crate::supposition::Supposition;
 use crate::walk::{Input, Walk};
 use crate::word::Word;
 
@@ -86,6 +87,9 @@ impl Walk {
         };
         let safe = code.exact().is_some_and(|text| is_trivial(text, allowed, node));
         if safe {
+            if !node {
+                self.suppose_of_directory(Supposition::PythonHasNoModules);
+            }
             self.find(READ, name, format!("{name} with a trivial program"));
             return;
         }
@@ -136,6 +140,7 @@ impl Walk {
 
     fn python_module(&mut self, name: &str, args: &[Word]) {
         let module = args.first().map_or("", |word| word.likely());
+        self.suppose_of_directory(Supposition::PythonHasNoModules);
         let does = match module {
             "json.tool" => {
                 self.json_tool(name, &args[1..]);

@@ -7,10 +7,11 @@ use crate::effect::{
 use crate::path;
 use crate::row::Row;
 use crate::walk::Walk;
-use crate::word::Word;
+use crate::word::{Expansion, Word};
 
 /// Removing with force or in depth.
 const FORCED: Does = Does { phrase: "removes without asking or in depth", ..DESTROY };
+const WHATEVER: Does = Does { phrase: "removes whatever it is given at run time", ..DESTROY };
 const EVERYTHING: Does =
     Does { phrase: "would remove or change a whole system, home or project", ..DESTROY };
 
@@ -47,12 +48,18 @@ impl Walk {
         }
         for word in &options.operands {
             let target = word.path().map(str::to_owned).or_else(|| Some(word.text.clone()));
-            let does = if path::is_everything(word.likely()) {
+            let whatever = word
+                .expansions
+                .iter()
+                .any(|it| matches!(it, Expansion::Input | Expansion::Substitution));
+            let does = if self.is_everything(word.likely()) {
                 EVERYTHING
+            } else if whatever {
+                WHATEVER
             } else if deep || forced {
                 FORCED
             } else {
-                path::danger_of_writing(word.likely()).unwrap_or(DELETE)
+                self.danger_of_writing(word.likely()).unwrap_or(DELETE)
             };
             self.find_at(does, name, what.clone(), target);
             self.suppose(word);
@@ -77,14 +84,22 @@ impl Walk {
                     && mode.bytes().all(|b| b.is_ascii_digit())));
         // `chmod -x file`: the mode looks like an option.
         let modes = usize::from(!args.first().is_some_and(|word| is_mode(word.likely())));
+        let mass = options
+            .operands
+            .iter()
+            .take(modes)
+            .find(|word| deep && self.is_everything(word.likely()));
+        if let Some(word) = mass {
+            self.find_path(EVERYTHING, name, format!("{name} -R"), word);
+        }
         for word in options.operands.iter().skip(modes) {
-            let everything = deep && path::is_everything(word.likely());
+            let everything = deep && self.is_everything(word.likely());
             let does = if everything {
                 EVERYTHING
-            } else if setuid || (opens && deep) || (name == "chattr" && mode.contains('i')) {
+            } else if setuid || opens || (name == "chattr" && mode.contains('i')) {
                 SERVICE
             } else {
-                path::danger_of_writing(word.likely()).unwrap_or(WRITE)
+                self.danger_of_writing(word.likely()).unwrap_or(WRITE)
             };
             self.find_path(does, name, format!("{name} {mode}"), word);
         }
@@ -102,10 +117,10 @@ impl Walk {
                     continue;
                 }
                 writes = true;
-                let does = path::danger_of_writing(target).unwrap_or(WRITE);
+                let does = self.danger_of_writing(target).unwrap_or(WRITE);
                 self.find_at(does, name, format!("{name} of={target}"), Some(target.to_owned()));
             } else if let Some(source) = text.strip_prefix("if=") {
-                if path::is_secret(source) {
+                if self.is_secret(source) {
                     self.find(crate::effect::SECRET, name, format!("{name} if={source}"));
                 } else if source.starts_with("/dev/")
                     && !matches!(
@@ -185,11 +200,10 @@ impl Walk {
             return;
         }
         if args.iter().any(|word| {
-            matches!(word.text.as_str(), "-P" | "--absolute-names")
-                || path::is_secret(word.likely())
+            matches!(word.text.as_str(), "-P" | "--absolute-names") || self.is_secret(word.likely())
         }) {
             self.find(
-                if args.iter().any(|w| path::is_secret(w.likely())) {
+                if args.iter().any(|w| self.is_secret(w.likely())) {
                     crate::effect::SECRET
                 } else {
                     SERVICE
@@ -201,7 +215,7 @@ impl Walk {
         if let Some(at) =
             args.iter().position(|word| matches!(word.text.as_str(), "-C" | "--directory"))
             && let Some(target) = args.get(at + 1)
-            && let Some(does) = path::danger_of_writing(target.likely())
+            && let Some(does) = self.danger_of_writing(target.likely())
         {
             self.find(does, name, format!("{name} -C {}", target.text));
         }

@@ -109,6 +109,15 @@ const VALUED: &[&str] = &[
     "-D",
 ];
 
+/// `-newermt` and the like.
+fn is_newer(text: &str) -> bool {
+    text.strip_prefix("-newer").is_some_and(|rest| {
+        rest.len() == 2
+            && rest.starts_with(['a', 'B', 'c', 'm'])
+            && rest.ends_with(['a', 'B', 'c', 'm', 't'])
+    })
+}
+
 /// Where it looks: what comes before the first test.
 fn roots(args: &[Word]) -> impl Iterator<Item = &str> {
     let is_option = |word: &&Word| matches!(word.text.as_str(), "-H" | "-L" | "-P");
@@ -124,10 +133,15 @@ impl Walk {
             at += 1;
             let text = word.text.as_str();
             if !word.literal {
-                if path::is_secret(word.likely()) {
+                if self.is_secret(word.likely()) {
                     self.find_at(SECRET, name, name, Some(text.to_owned()));
                 }
-                if word.may_be_option {
+                // Where it looks may be a variable of the environment, as everybody writes it: `"$ROOT"`.
+                let is_root = at == 1
+                    && word.free
+                    && !word.may_split
+                    && !text.contains(|c: char| c.is_ascii_lowercase());
+                if word.may_be_option && !is_root {
                     self.find(
                         UNKNOWN,
                         name,
@@ -154,21 +168,20 @@ impl Walk {
                     }
                     at += 1;
                 }
+                _ if is_newer(text) => at += 1,
                 _ if text.starts_with("-O") && text[2..].bytes().all(|b| b.is_ascii_digit()) => {}
                 _ if text.starts_with('-') => {
                     self.find(UNKNOWN, name, format!("{name} {text}"));
                     return;
                 }
                 _ => {
-                    let does = if path::is_secret(text) { SECRET } else { READ };
+                    let does = if self.is_secret(text) { SECRET } else { READ };
                     self.find_at(does, name, name, Some(text.to_owned()));
                 }
             }
         }
         if runs
-            && args
-                .iter()
-                .any(|word| path::is_secret(word.likely()) || word.text.contains("id_rsa"))
+            && args.iter().any(|word| self.is_secret(word.likely()) || word.text.contains("id_rsa"))
         {
             self.find(SECRET, name, format!("{name} -exec on secrets"));
         }
@@ -177,10 +190,14 @@ impl Walk {
 
     /// The command after `-exec`; returns where the expression goes on.
     fn find_exec(&mut self, name: &str, args: &[Word], start: usize) -> usize {
-        let length = args[start.min(args.len())..]
-            .iter()
-            .position(|word| word.literal && (word.text == ";" || word.text == "+"))
-            .unwrap_or(args.len() - start.min(args.len()));
+        let rest = &args[start.min(args.len())..];
+        // A `+` ends it only after `{}`.
+        let ends = |at: &usize| {
+            let text = rest[*at].exact();
+            text == Some(";")
+                || (text == Some("+") && *at > 0 && rest[at - 1].exact() == Some("{}"))
+        };
+        let length = (0..rest.len()).find(ends).unwrap_or(rest.len());
         let mut command = args[start..start + length].to_vec();
         for word in &mut command {
             if word.text.contains("{}") {

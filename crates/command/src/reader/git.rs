@@ -188,6 +188,7 @@ impl Walk {
                 && !option.starts_with("--")
                 && option[1..].contains(['f', 'd']);
             let forced = bundle
+                || option.starts_with("--force")
                 || FORCED
                     .iter()
                     .any(|bad| option == *bad || (option.len() > 4 && bad.starts_with(option)));

@@ -3,15 +3,19 @@
 mod awk;
 mod builtin;
 mod code;
+mod date;
 mod file;
 mod find;
 mod git;
+mod jq;
 mod sed;
 mod server;
 mod shell;
-mod sql;
+pub(crate) mod sql;
 mod transfer;
+pub(crate) mod verbs;
 
+use crate::effect::READ;
 use crate::row::{Reader, Row};
 use crate::walk::Walk;
 use crate::word::Word;
@@ -26,12 +30,16 @@ impl Walk {
             Reader::Chmod => self.chmod(row, name, args),
             Reader::Code => self.code(row, name, args),
             Reader::Curl => self.curl(row, name, args),
+            Reader::Date => self.date(row, name, args),
             Reader::Dd => self.dd(name, args),
+            // Whatever its arguments are, they are printed or ignored.
+            Reader::Echo => self.find(READ, name, name),
             Reader::Find => self.find_program(name, args),
             Reader::GhApi => self.gh_api(row, name, args),
             Reader::GitConfig => self.git_config(name, args),
             Reader::GitDiscard => self.git_discard(row, name, args),
             Reader::GitPush => self.git_push(row, name, args),
+            Reader::Jq => self.jq(row, name, args),
             Reader::Kill => self.kill(name, args),
             Reader::Netcat => self.netcat(row, name, args),
             Reader::Redis => self.redis(name, args),
@@ -39,6 +47,7 @@ impl Walk {
             Reader::Sed => self.sed(row, name, args),
             Reader::Server => self.server(row, name, args),
             Reader::Sql => self.sql(name, args),
+            Reader::Statements => self.other_statements(row, name, args),
             Reader::Tar => self.tar(row, name, args),
             Reader::Test => self.test(name, args),
             Reader::Wget => self.wget(row, name, args),

@@ -61,6 +61,25 @@ impl Walk {
             self.foreign(name, what);
         } else {
             self.find(crate::effect::RUN, name, what);
+            let shell = Shell::named(name).unwrap_or_default();
+            let file = file.text.clone();
+            self.run_file(&file, shell);
+        }
+    }
+
+    /// A file is run as a script: what is in it, where that is known, can only make it worse.
+    pub(crate) fn run_file(&mut self, file: &str, shell: Shell) {
+        if !self.scripts.iter().any(|one| one == file) {
+            self.scripts.push(file.to_owned());
+        }
+        let resolved = self.directory.resolve(file);
+        let text = self.files.get(file).or_else(|| self.files.get(resolved.as_deref()?));
+        if let Some(text) = text.map(str::to_owned)
+            && !self.probing
+            && self.depth < crate::lexer::MAX_DEPTH / 2
+        {
+            self.nested(&text, shell);
+            crate::scan::dangers(self, &text);
         }
     }
 
@@ -114,7 +133,8 @@ fn invocation(args: &[Word]) -> Option<Invocation<'_>> {
                 for letter in text[1..].chars() {
                     match letter {
                         'c' => call.text = true,
-                        'n' => call.checks_only = true,
+                        // `+n` switches it off.
+                        'n' => call.checks_only = text.starts_with('-'),
                         's' => call.reads_input = true,
                         'e' | 'u' | 'x' | 'l' | 'i' | 'v' | 'f' | 'p' | 'm' | 'h' | 'b' | 'a'
                         | 'E' | 'B' | 'T' => {}

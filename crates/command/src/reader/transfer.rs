@@ -4,7 +4,6 @@ use crate::argv::{self, Options};
 use crate::effect::{
     Does, FETCH, PRIVILEGE, PUBLISH, READ, REMOTE, RUN, SECRET, SEND, UNKNOWN, UPLOAD,
 };
-use crate::path;
 use crate::risk::Risk;
 use crate::row::Row;
 use crate::walk::Walk;
@@ -112,7 +111,7 @@ impl Walk {
                     || text.starts_with('@')
                     || text.contains("=@")
                     || text.contains("=<");
-                let does: Does = if path::is_secret(text) {
+                let does: Does = if self.is_secret(text) {
                     SECRET
                 } else if uploads {
                     UPLOAD
@@ -227,7 +226,7 @@ impl Walk {
                 self.find(UNKNOWN, name, format!("{name} to an address only known at run time"));
             }
             if lower.starts_with("file:") {
-                let does = if path::is_secret(text) { SECRET } else { READ };
+                let does = if self.is_secret(text) { SECRET } else { READ };
                 self.find(does, name, format!("{name} {text}"));
             } else if lower.contains("://") && !lower.starts_with("http") {
                 self.find(UNKNOWN, name, format!("{name} {text}"));

@@ -6,131 +6,149 @@ use crate::effect::{
 };
 use crate::row::{Row, Takes, row};
 
+/// Options of docker and its kin that list and show.
+const DOCKER: &str = "aqsvf:n:l --all --quiet --filter= --format= --no-trunc --size --last= --latest --digests --tree --no-stream --human= --type= --since= --until= --limit= --json --verbose --orphans? --services --volumes --images --profiles --hash= --environment --variables --no-interpolate --no-normalize --no-path-resolution --no-consistency --status= --project= --platform= --raw --max-entries= --index= --namespace --interval= --pod --ns --sort= --noheading --no-color --no-log-prefix --resolve-image-digests --insecure --pretty --no-resolve --list-tags --project-name=";
+/// Options of docker and its kin that show logs.
+const LOGS: &str = "fn:tc --follow --tail= --timestamps --since= --until= --details --latest --names --color --no-color --no-log-prefix --index= --raw --no-trunc --no-task-ids --no-resolve --limit= --build";
+/// Options of kubectl that ask.
+const KUBE: &str = "An:l:o@c:L:wf:pR --all-namespaces --namespace= --selector= --output@ --container= --label-columns= --watch --watch-only --filename= --recursive --kustomize= --all-containers? --tail= --since= --since-time= --follow --timestamps --previous --prefix? --limit-bytes= --max-log-requests= --ignore-errors? --pod-running-timeout= --field-selector= --sort-by= --show-labels? --show-kind? --show-managed-fields? --show-events? --no-headers? --ignore-not-found? --chunk-size= --server-print? --subresource= --output-watch-events --template= --allow-missing-template-keys? --context= --cluster= --user= --request-timeout= --containers --sum --use-protocol-buffers --api-group= --api-version= --namespaced? --verbs= --categories= --cached --client? --short --for= --timeout= --types= --all --local --minify? --flatten? --quiet --list --no-pager --color? --field-manager= --force-conflicts --server-side? --prune --concurrency= --history --revision= --name-only --max= --warnings-as-errors --insecure-skip-tls-verify? --match-server-version --disable-compression --cpu= --v= v:";
+/// Options of helm that ask.
+const HELM: &str = "An:aqdo@rm:lf:i --all-namespaces --all --namespace= --output@ --filter= --max= --offset= --date --reverse --short --deployed --failed --pending --superseded --uninstalled --uninstalling --time-format= --selector= --revision= --show-desc --show-resources --version= --devel --repo= --versions --regexp --max-col-width= --list-repo-url --fail-on-no-result --endpoint= --client --template= --values= --set= --set-string= --set-json= --strict --quiet --with-subcharts --kube-version= --kube-context= --debug --kube-apiserver= --burst-limit= --qps= --keyring= --skip-schema-validation --include-crds --no-hooks --show-only= --name-template= --api-versions= --is-upgrade --skip-tests --release-name --generate-name";
+/// Options of terraform that show.
+const TERRAFORM: &str = "-json -no-color -state= -raw -module-depth= -type= -draw-cycles -plan= -id= -var= -var-file= -no-tests -test-directory= -verbose -show-sensitive -check -diff -recursive -list? -write? -compact-warnings -lock? -lock-timeout= -input? -chdir=";
+/// Everything that a cloud's command line takes is a parameter of its service.
+const CLOUD: &str = "o@g:n:q --* --output@ --format=";
+
 pub(super) const ROWS: &[Row] = &[
     row("docker|podman|nerdctl", READ).subs().valued("-H --host -c --context --config -l --log-level --connection --url").flags("-D --debug --tls --tlsverify").when(&[("-H --host --config --tlscacert --tlscert --tlskey", UNKNOWN)]),
-    row("docker ps|docker images|docker logs|docker inspect|docker info|docker version|docker stats|docker top|docker port|docker diff|docker history|docker events|docker search|docker help|podman ps|podman images|podman logs|podman inspect|podman info|podman version|podman stats|podman top|podman port|podman diff|podman history|podman search|nerdctl ps|nerdctl images|nerdctl logs|nerdctl inspect|nerdctl info", READ)
-        .valued("-f --filter --format -n --tail --since --until --last --limit"),
-    row("docker container|docker image|docker network|docker volume|docker system|docker compose|docker context|docker buildx|docker builder|docker manifest|docker plugin|docker swarm|docker service|docker node|docker stack|docker secret|docker config|docker scout|docker trust|podman container|podman image|podman network|podman volume|podman system|podman compose|podman pod|podman machine|nerdctl compose", READ)
+    row("docker ps|docker images|docker inspect|docker info|docker version|docker stats|docker top|docker port|docker diff|docker history|docker events|docker search|docker help|podman ps|podman images|podman inspect|podman info|podman version|podman stats|podman top|podman port|podman diff|podman history|podman search|nerdctl ps|nerdctl images|nerdctl inspect|nerdctl info", READ).options(DOCKER)
+        .takes(Takes::Text),
+    row("docker container|docker image|docker network|docker volume|docker system|docker compose|docker context|docker buildx|docker builder|docker manifest|docker plugin|docker swarm|docker service|docker node|docker stack|docker secret|docker config|docker scout|docker trust|podman container|podman image|podman network|podman volume|podman system|podman compose|podman pod|podman machine|nerdctl compose", READ).options(DOCKER)
         .subs()
         .valued("-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel --builder")
         .flags("--all-resources --compatibility --dry-run -D --debug"),
-    row("docker container ls|docker container list|docker container ps|docker container logs|docker container inspect|docker container stats|docker container top|docker container port|docker container diff|docker image ls|docker image list|docker image inspect|docker image history|docker network ls|docker network list|docker network inspect|docker volume ls|docker volume list|docker volume inspect|docker system df|docker system info|docker system events|docker context ls|docker context list|docker context inspect|docker context show|docker buildx ls|docker buildx inspect|docker buildx version|docker buildx du|docker manifest inspect|docker plugin ls|docker service ls|docker service ps|docker service logs|docker service inspect|docker node ls|docker node ps|docker node inspect|docker stack ls|docker stack ps|docker stack services|docker secret ls|docker config ls|docker compose ps|docker compose logs|docker compose config|docker compose ls|docker compose images|docker compose top|docker compose version|docker compose port|docker compose events|docker compose stats|docker compose volumes|docker builder du|podman container ls|podman image ls|podman network ls|podman volume ls|podman system df|podman pod ls|podman pod ps|podman machine ls|podman compose ps|podman compose logs", READ)
-        .valued("-f --filter --format -n --tail --since --until --services")
+    row("docker logs|docker container logs|docker service logs|docker compose logs|docker-compose logs|podman logs|podman compose logs|podman container logs|nerdctl logs|crictl logs", READ).options(LOGS),
+    row("docker container ls|docker container list|docker container ps|docker container inspect|docker container stats|docker container top|docker container port|docker container diff|docker image ls|docker image list|docker image inspect|docker image history|docker network ls|docker network list|docker network inspect|docker volume ls|docker volume list|docker volume inspect|docker system df|docker system info|docker system events|docker context ls|docker context list|docker context inspect|docker context show|docker buildx ls|docker buildx inspect|docker buildx version|docker buildx du|docker manifest inspect|docker plugin ls|docker service ls|docker service ps|docker service inspect|docker node ls|docker node ps|docker node inspect|docker stack ls|docker stack ps|docker stack services|docker secret ls|docker config ls|docker compose ps|docker compose config|docker compose ls|docker compose images|docker compose top|docker compose version|docker compose port|docker compose events|docker compose stats|docker compose volumes|docker builder du|podman container ls|podman image ls|podman network ls|podman volume ls|podman system df|podman pod ls|podman pod ps|podman machine ls|podman compose ps", READ).options(DOCKER)
+
         .when(&[("-o --output --lock-image-digests", OVERWRITE), ("--bootstrap", SYNC)]),
     row("docker build|docker buildx build|docker buildx bake|docker compose build|podman build|docker image build|docker builder build|buildah|kaniko|nerdctl build", BUILD),
     row("docker pull|docker load|docker import|docker create|docker start|docker restart|docker pause|docker unpause|docker rename|docker tag|docker update|docker wait|docker commit|docker save|docker export|docker cp|docker image pull|docker image tag|docker image load|docker image save|docker network create|docker network connect|docker network disconnect|docker volume create|docker container start|docker container restart|docker container create|docker compose up|docker compose start|docker compose restart|docker compose pull|docker compose create|docker compose pause|docker compose unpause|docker compose cp|docker compose watch|docker context use|docker context create|docker buildx create|docker buildx use|podman pull|podman start|podman restart|podman create|podman tag|podman cp|podman compose up|podman machine start|nerdctl pull|nerdctl compose up", SYNC),
     row("docker stop|docker container stop|docker compose stop|podman stop|docker kill|docker container kill|docker compose kill|podman kill|podman machine stop", SIGNAL),
-    row("docker rm|docker rmi|docker container rm|docker container remove|docker image rm|docker image remove|docker network rm|docker volume rm|docker compose rm|docker compose down|docker context rm|docker buildx rm|docker secret rm|docker config rm|podman rm|podman rmi|podman volume rm|podman compose down|nerdctl rm|nerdctl rmi", DELETE)
+    row("docker rm|docker rmi|docker container rm|docker container remove|docker image rm|docker image remove|docker compose rm|docker compose down|docker context rm|docker buildx rm|docker secret rm|docker config rm|podman rm|podman rmi|podman compose down|nerdctl rm|nerdctl rmi", DELETE)
         .when(&[("-f --force -v --volumes --rmi", REMOTE)]),
-    row("docker volume prune|docker system prune|docker container prune|docker image prune|docker network prune|docker builder prune|docker buildx prune|podman system prune|podman volume prune|podman image prune|podman system reset|docker stack rm|docker service rm|docker swarm leave|docker node rm", REMOTE),
+    row("docker volume rm|docker volume remove|docker network rm|docker network remove|podman volume rm|podman network rm|docker volume prune|docker system prune|docker container prune|docker image prune|docker network prune|docker builder prune|docker buildx prune|podman system prune|podman volume prune|podman image prune|podman system reset|docker stack rm|docker service rm|docker swarm leave|docker node rm", REMOTE),
     row("docker push|docker image push|docker compose push|docker manifest push|docker buildx imagetools create|podman push|docker compose publish|docker service create|docker service update|docker service scale|docker stack deploy|docker swarm init|docker swarm join|docker plugin install|docker plugin enable", RELEASE),
-    row("docker buildx imagetools|docker buildx history", READ).subs(),
-    row("docker buildx imagetools inspect|docker buildx history ls|docker buildx history logs|docker buildx history inspect", FETCH).valued("--format"),
+    row("docker buildx imagetools|docker buildx history", READ).options(DOCKER).subs(),
+    row("docker buildx imagetools inspect|docker buildx history ls|docker buildx history logs|docker buildx history inspect", FETCH).options(DOCKER).valued("--format"),
     row("docker login|docker logout|docker secret create|docker secret inspect|docker trust sign|podman login|podman logout", SECRET),
+    row("docker run|docker container run|podman run|nerdctl run|docker compose run|podman compose run", RUN).when(&[("--privileged --cap-add --pid --device --userns", PRIVILEGE)]).shaped(&[("/:* -v/:* --volume=/:* --mount=*source=/,* *docker.sock*", PRIVILEGE)]),
     row("docker attach|docker compose attach|docker debug|podman attach|docker init", RUN),
     row("docker-compose", READ).subs().valued("-f --file -p --project-name --profile --env-file"),
-    row("docker-compose ps|docker-compose logs|docker-compose config|docker-compose images|docker-compose top|docker-compose version|docker-compose ls|docker-compose port", READ).when(&[("-o --output", OVERWRITE)]),
+    row("docker-compose ps|docker-compose config|docker-compose images|docker-compose top|docker-compose version|docker-compose ls|docker-compose port", READ).options(DOCKER).when(&[("-o --output", OVERWRITE)]),
     row("docker-compose up|docker-compose start|docker-compose restart|docker-compose pull|docker-compose build|docker-compose create", BUILD),
     row("docker-compose down|docker-compose rm|docker-compose stop|docker-compose kill", DELETE).when(&[("-v --volumes --rmi -f --force", REMOTE)]),
     row("docker-compose exec|docker-compose run", RUN),
-    row("dockerd|containerd|runc|crun|lxc|lxd|incus|multipass|vagrant|virsh|VBoxManage|qemu-img|firecracker|colima|lima|limactl|minikube|kind|k3d|k3s|microk8s|kubeadm", UNKNOWN).subs().other(UNKNOWN),
-    row("minikube status|minikube ip|colima status|limactl list|virsh list|lxc list", READ),
-    row("kind get", READ).subs(),
-    row("kind get clusters|kind get nodes", READ),
+    row("dockerd|containerd|runc|crun|lxc|lxd|incus|multipass|vagrant|virsh|VBoxManage|qemu-img|firecracker|colima|lima|limactl|minikube|kind|k3s|microk8s|kubeadm", UNKNOWN).verbs(READ, RUN, REMOTE).other(UNKNOWN),
+    row("minikube status|minikube ip|colima status|limactl list|virsh list|lxc list", READ).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name="),
+    row("kind get", READ).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name=").subs(),
+    row("kind get clusters|kind get nodes", READ).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name="),
     row("kind get kubeconfig", SECRET),
     row("vagrant status|vagrant validate", BUILD),
     row("nsenter|unshare|chroot|capsh|setpriv|systemd-nspawn|bwrap|firejail", PRIVILEGE),
-    row("crictl|ctr|skopeo|crane|regctl|cosign|trivy|grype|syft", FETCH).subs().other(UNKNOWN),
-    row("crictl ps|crictl images|crictl logs|crictl inspect|crictl pods|crictl info|skopeo inspect|skopeo list-tags|crane ls|crane manifest|crane digest|crane config|regctl tag ls|regctl tag list|regctl manifest head|regctl version", FETCH),
+    row("crictl|ctr|skopeo|crane|regctl|cosign|trivy|grype|syft", FETCH).verbs(FETCH, UNKNOWN, REMOTE).other(UNKNOWN),
+    row("crictl ps|crictl images|crictl inspect|crictl pods|crictl info|skopeo inspect|skopeo list-tags|crane ls|crane manifest|crane digest|crane config|regctl tag ls|regctl tag list|regctl manifest head|regctl version", FETCH).options(DOCKER),
     row("regctl tag|regctl manifest", FETCH).subs().other(UNKNOWN),
     // Kubernetes.
-    row("kubectl|k|oc", READ).subs().valued("-n --namespace --context --cluster -s --server --user --kubeconfig --as --token -l --selector --request-timeout").flags("--warnings-as-errors --insecure-skip-tls-verify --match-server-version --disable-compression").when(&[("--kubeconfig --server -s --token --cache-dir --kuberc", UNKNOWN), ("--as --as-group --as-uid", PRIVILEGE), ("--profile --profile-output --log-file --log-dir", OVERWRITE)]),
-    row("kubectl get|kubectl describe|kubectl logs|kubectl top|kubectl explain|kubectl version|kubectl api-resources|kubectl api-versions|kubectl cluster-info|kubectl diff|kubectl events|kubectl wait|kubectl options|kubectl help|oc get|oc describe|oc logs|oc status|oc whoami|oc projects|oc version|k get|k describe|k logs|k top", FETCH)
+    row("kubectl|k|oc", READ).subs().anywhere().valued("-n --namespace --context --cluster -s --server --user --kubeconfig --as --token -l --selector --request-timeout").flags("--warnings-as-errors --insecure-skip-tls-verify --match-server-version --disable-compression").when(&[("--kubeconfig --server -s --token --cache-dir --kuberc", UNKNOWN), ("--as --as-group --as-uid", PRIVILEGE), ("--profile --profile-output --log-file --log-dir", OVERWRITE)]),
+    row("kubectl get|kubectl describe|kubectl logs|kubectl top|kubectl explain|kubectl version|kubectl api-resources|kubectl api-versions|kubectl cluster-info|kubectl diff|kubectl events|kubectl wait|kubectl options|kubectl help|oc get|oc describe|oc logs|oc status|oc whoami|oc projects|oc version|k get|k describe|k logs|k top", FETCH).options(KUBE)
         .valued("-n --namespace -l --selector -o --output --field-selector --sort-by -c --container --tail --since -f --filename --context -L --for --timeout")
         .when(&[("--kubeconfig --server --token --raw", UNKNOWN), ("--output-directory", OVERWRITE)])
         .shaped(&[("--raw=*secret*", SECRET)]),
-    row("kubectl config|kubectl auth|kubectl rollout|kubectl set|kubectl certificate|kubectl plugin|kubectl create", READ).subs().other(REMOTE),
-    row("kubectl config view|kubectl config get-contexts|kubectl config current-context|kubectl config get-clusters|kubectl config get-users", READ).when(&[("--raw", SECRET)]),
+    row("kubectl config|kubectl auth|kubectl rollout|kubectl set|kubectl certificate|kubectl plugin", READ).options(KUBE).subs().other(REMOTE),
+    row("kubectl create", PUBLISH).subs().other(PUBLISH),
+    row("kubectl create token|kubectl create secret", SECRET),
+    row("kubectl config view|kubectl config get-contexts|kubectl config current-context|kubectl config get-clusters|kubectl config get-users", READ).options(KUBE).when(&[("--raw", SECRET)]),
     row("kubectl config use-context|kubectl config set-context|kubectl config set|kubectl config unset|kubectl config rename-context|kubectl config set-cluster|kubectl config set-credentials|kubectl config delete-context|kubectl config delete-cluster", WRITE),
-    row("kubectl auth can-i|kubectl auth whoami|kubectl rollout status|kubectl rollout history|kubectl plugin list", FETCH),
-    row("kubectl rollout restart|kubectl rollout undo|kubectl rollout pause|kubectl rollout resume|kubectl apply|kubectl scale|kubectl autoscale|kubectl label|kubectl annotate|kubectl expose|kubectl patch|kubectl edit|kubectl set image|kubectl set env|kubectl create namespace|kubectl create deployment|kubectl create configmap|kubectl create job|kubectl cp|kubectl cordon|kubectl uncordon|kubectl taint", PUBLISH),
+    row("kubectl auth can-i|kubectl auth whoami|kubectl rollout status|kubectl rollout history|kubectl plugin list", FETCH).options(KUBE),
+    row("kubectl rollout undo|kubectl rollout pause|kubectl cordon|kubectl taint|oc rollback|k drain|k scale|k rollout|k replace", REMOTE),
+    row("kubectl scale", PUBLISH).shaped(&[("--replicas=0", REMOTE)]),
+    row("kubectl apply|k apply", PUBLISH).when(&[("--force --prune", REMOTE)]),
+    row("kubectl rollout restart|kubectl rollout resume|kubectl autoscale|kubectl label|kubectl annotate|kubectl expose|kubectl patch|kubectl edit|kubectl set image|kubectl set env|kubectl create namespace|kubectl create deployment|kubectl create configmap|kubectl create job|kubectl cp|kubectl uncordon", PUBLISH),
     row("kubectl delete|kubectl drain|kubectl replace|oc delete|k delete|kubectl certificate approve", REMOTE),
     row("kubectl run|kubectl attach|kubectl debug|kubectl proxy|kubectl port-forward|oc rsh|oc exec|k exec|kubectl kustomize", RUN),
-    row("kubectx|kubens|k9s|stern|kustomize|helmfile|argocd|flux|istioctl|linkerd|velero|eksctl|kops|cilium", UNKNOWN).subs().other(UNKNOWN),
-    row("flux get|flux logs|istioctl analyze|istioctl version|eksctl get", FETCH),
+    row("kubectx|kubens|k9s|kustomize", UNKNOWN).subs().other(UNKNOWN),
+    row("istioctl analyze", FETCH).options(KUBE),
     row("helm", READ).subs().valued("-n --namespace --kube-context --kubeconfig").flags("--debug").when(&[("--kubeconfig", UNKNOWN)]),
-    row("helm list|helm ls|helm status|helm history|helm version|helm env|helm search|helm show|helm lint|helm verify", FETCH).when(&[("--post-renderer", RUN)]),
-    row("helm get|helm repo|helm dependency|helm plugin", READ).subs(),
-    row("helm get values|helm get manifest|helm get notes|helm get hooks|helm get all|helm repo list|helm dependency list|helm plugin list", FETCH),
-    row("helm template", READ).when(&[("--post-renderer", RUN), ("--output-dir", OVERWRITE)]),
-    row("helm install|helm upgrade|helm rollback|helm test", PUBLISH),
+    row("helm list|helm ls|helm status|helm history|helm version|helm env|helm search|helm show|helm lint|helm verify", FETCH).options(HELM).when(&[("--post-renderer", RUN)]),
+    row("helm get|helm repo|helm dependency|helm plugin", READ).options(HELM).subs(),
+    row("helm get values|helm get manifest|helm get notes|helm get hooks|helm get all|helm repo list|helm dependency list|helm plugin list", FETCH).options(HELM),
+    row("helm template", READ).options(HELM).when(&[("--post-renderer", RUN), ("--output-dir", OVERWRITE)]),
+    row("helm rollback", REMOTE),
+    row("helm install|helm upgrade|helm test", PUBLISH).when(&[("--force --reset-values", REMOTE)]),
     row("helm pull|helm create|helm package|helm repo add|helm repo update|helm repo remove|helm repo index|helm dependency update|helm dependency build", SYNC),
     row("helm uninstall|helm delete|helm push", REMOTE),
     row("helm plugin install|helm plugin update|helm plugin uninstall", INSTALL),
     // Infrastructure as code.
     row("terraform|tofu|terragrunt", READ).subs().single_dash().valued("-chdir"),
-    row("terraform version|terraform validate|terraform graph|terraform output|terraform show|tofu version|tofu validate|tofu show|tofu output", READ).single_dash(),
-    row("terraform providers|tofu providers", READ).subs(),
-    row("terraform providers schema|tofu providers schema", READ).single_dash(),
+    row("terraform version|terraform validate|terraform graph|terraform output|terraform show|tofu version|tofu validate|tofu show|tofu output", READ).options(TERRAFORM).single_dash(),
+    row("terraform providers|tofu providers", READ).options(TERRAFORM).subs(),
+    row("terraform providers schema|tofu providers schema", READ).options(TERRAFORM).single_dash(),
     row("terraform providers lock|terraform providers mirror|tofu providers lock|tofu providers mirror", WRITE),
     row("terraform fmt|tofu fmt", WRITE).single_dash().when(&[("-check -diff -recursive", READ)]),
     row("terraform plan|terraform refresh|terraform get|terraform init|tofu plan|tofu init|terragrunt plan|terragrunt init", SYNC).single_dash().when(&[("-destroy", SYNC)]),
     row("terraform apply|terraform destroy|terraform import|terraform taint|terraform untaint|terraform force-unlock|terraform login|terraform logout|tofu apply|tofu destroy|tofu import|terragrunt apply|terragrunt destroy|terragrunt run-all", REMOTE).single_dash(),
-    row("terraform state|terraform workspace|tofu state|tofu workspace", READ).subs(),
-    row("terraform state list|terraform state show|terraform workspace list|terraform workspace show|tofu state list|tofu state show|tofu workspace list", READ),
+    row("terraform state|terraform workspace|tofu state|tofu workspace", READ).options(TERRAFORM).subs(),
+    row("terraform state list|terraform state show|terraform workspace list|terraform workspace show|tofu state list|tofu state show|tofu workspace list", READ).options(TERRAFORM),
     row("terraform state pull|tofu state pull", SECRET),
     row("terraform state rm|terraform state mv|terraform state push|terraform state replace-provider|terraform workspace delete|tofu state rm|tofu state mv", REMOTE),
     row("terraform workspace new|terraform workspace select|tofu workspace select", WRITE),
-    row("terraform console|terraform test|pulumi|cdk|cdktf|sam|packer|vault|consul|nomad|boundary|waypoint|crossplane", UNKNOWN).subs().other(UNKNOWN),
+    row("terraform console|terraform test", UNKNOWN),
+    row("packer init|packer plugins", REMOTE),
+    row("pulumi|cdk|cdktf|sam|packer|vault|crossplane", UNKNOWN).things(FETCH, RUN, REMOTE).other(UNKNOWN),
     row("pulumi preview|cdk list|cdk ls|cdk diff|cdk synth", BUILD).when(&[("-a --app --build -c --context --cwd --plugin", RUN)]),
-    row("pulumi whoami|packer validate|packer version|vault status|vault version|nomad status|consul members", FETCH),
+    row("pulumi whoami|packer validate|packer version|vault status|vault version", FETCH).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name="),
     row("pulumi up|pulumi destroy|cdk deploy|cdk destroy|sam deploy|packer build|nomad run|nomad stop", REMOTE),
     row("vault read|vault write|vault kv|vault login|vault token|vault delete|pass|op|bw|gopass|lpass|keyring|secret-tool|security|sops|age", SECRET),
-    row("ansible|ansible-playbook|ansible-galaxy|ansible-vault|salt|salt-call|puppet|chef-client|knife|pyinfra", REMOTE),
+    row("ansible-galaxy", FETCH).verbs(FETCH, SYNC, DELETE).other(UNKNOWN),
+    row("ansible-galaxy install", REMOTE),
+    row("ansible-vault", SECRET),
+    row("ansible|ansible-playbook|salt|salt-call|puppet|chef-client|knife|pyinfra", REMOTE),
     row("ansible-inventory", RUN),
-    row("ansible-doc|ansible-config", READ).when(&[("--output", OVERWRITE), ("--vault-password-file --vault-id -M --module-path --playbook-dir -c --config", RUN)]),
+    row("ansible-doc|ansible-config", READ).options("ljst:F --list --json --snippet --type= --list_files --metadata-dump --only-changed --format=").when(&[("--output", OVERWRITE), ("--vault-password-file --vault-id -M --module-path --playbook-dir -c --config", RUN)]),
     // Clouds: what only describes is read, the rest is remote and shared.
-    row("aws", READ).subs().other(REMOTE).valued("--profile --region --output --query --endpoint-url --ca-bundle --color --cli-read-timeout --cli-connect-timeout --cli-binary-format")
-        .flags("--debug --no-verify-ssl --no-paginate --no-sign-request --no-cli-pager")
-        .when(&[("--endpoint-url --ca-bundle", UNKNOWN)]),
-    // What describes and what lists is read in every service; what gets may be a secret.
-    row("aws *", REMOTE).subs().other(REMOTE),
-    row("aws * describe-*|aws * list-*|aws * wait", FETCH)
-        .valued("--profile --region --output --query --filters --instance-ids --log-group-name --since"),
-    row("aws s3", READ).subs(),
-    row("aws s3 ls", FETCH),
-    row("aws s3 cp|aws s3 mv|aws s3 sync|aws s3 mb|aws s3 website", RELEASE),
+    row("aws", READ).things(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD).valued("--profile --region --query --color --cli-read-timeout --cli-connect-timeout --cli-binary-format")
+        .when(&[("--endpoint-url --ca-bundle --cli-input-json --cli-input-yaml", UNKNOWN), ("--open --web --browser", RUN)]),
+    row("aws s3", READ).subs().options(CLOUD),
+    row("aws s3 ls", FETCH).options(CLOUD),
+    row("aws s3 cp|aws s3 mv|aws s3 sync|aws s3 mb|aws s3 website", RELEASE).when(&[("--delete", REMOTE)]),
     row("aws s3 rm|aws s3 rb", REMOTE),
-    row("aws sts|aws ec2|aws iam|aws lambda|aws logs|aws ecs|aws eks|aws rds|aws dynamodb|aws cloudformation|aws cloudwatch|aws ecr|aws s3api|aws route53|aws sqs|aws sns|aws ssm|aws apigateway|aws elbv2|aws autoscaling|aws kms|aws events|aws stepfunctions|aws secretsmanager|aws configure", READ).subs().other(REMOTE),
-    row("aws sts get-caller-identity|aws ec2 describe-instances|aws ec2 describe-security-groups|aws ec2 describe-vpcs|aws ec2 describe-subnets|aws ec2 describe-images|aws ec2 describe-volumes|aws ec2 describe-regions|aws ec2 describe-instance-types|aws ec2 describe-key-pairs|aws iam list-users|aws iam list-roles|aws iam list-policies|aws iam get-role|aws iam get-user|aws iam get-policy|aws iam list-attached-role-policies|aws lambda list-functions|aws lambda get-function-configuration|aws logs describe-log-groups|aws logs describe-log-streams|aws logs tail|aws logs filter-log-events|aws logs get-log-events|aws ecs list-clusters|aws ecs list-services|aws ecs list-tasks|aws ecs describe-services|aws ecs describe-tasks|aws ecs describe-clusters|aws eks list-clusters|aws eks describe-cluster|aws rds describe-db-instances|aws rds describe-db-clusters|aws dynamodb list-tables|aws dynamodb describe-table|aws cloudformation list-stacks|aws cloudformation describe-stacks|aws cloudformation describe-stack-events|aws cloudwatch describe-alarms|aws cloudwatch list-metrics|aws ecr describe-repositories|aws ecr list-images|aws s3api list-buckets|aws s3api list-objects|aws s3api list-objects-v2|aws s3api head-object|aws s3api get-bucket-location|aws s3api get-bucket-policy|aws route53 list-hosted-zones|aws route53 list-resource-record-sets|aws sqs list-queues|aws sqs get-queue-attributes|aws sns list-topics|aws ssm describe-parameters|aws elbv2 describe-load-balancers|aws elbv2 describe-target-groups|aws autoscaling describe-auto-scaling-groups|aws kms list-keys|aws events list-rules|aws configure list|aws configure list-profiles|aws stepfunctions list-state-machines", FETCH)
-        .valued("--profile --region --output --query --filters --instance-ids --log-group-name --since")
-        .when(&[("--endpoint-url --ca-bundle", UNKNOWN)]),
-    row("aws secretsmanager get-secret-value|aws ssm get-parameter|aws ssm get-parameters|aws configure get|aws configure set|aws ecr get-login-password|aws sts assume-role|aws sts get-session-token|aws iam create-access-key|aws kms decrypt|aws configure export-credentials", SECRET),
-    row("gcloud", READ).subs().other(REMOTE).valued("--project --account --format --filter --configuration --impersonate-service-account")
-        .flags("-q --log-http --user-output-enabled")
+    row("aws s3 presign", SECRET),
+    row("aws s3api", READ).things(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD),
+    row("aws s3api get-object|aws s3api select-object-content|aws s3api get-object-torrent", OVERWRITE),
+    row("aws configure", WRITE).subs().other(SECRET),
+    row("aws configure list|aws configure list-profiles", READ).options(CLOUD),
+    row("aws configure get|aws configure set|aws configure export-credentials", SECRET),
+    row("gcloud", READ).things(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD).valued("--project --account --format --filter --configuration --impersonate-service-account")
         .when(&[("--flags-file --access-token-file --impersonate-service-account", UNKNOWN)]),
-    // The same rule at every depth: what lists and describes only asks.
-    row("gcloud *|gcloud * *", REMOTE).subs().other(REMOTE),
-    row("gcloud * list|gcloud * describe|gcloud * * list|gcloud * * describe|gcloud * get-iam-policy|gcloud * * get-iam-policy", FETCH).valued("--project --format --filter --limit --zone --region"),
-    row("gcloud config|gcloud auth|gcloud projects|gcloud compute|gcloud container|gcloud run|gcloud functions|gcloud logging|gcloud services|gcloud iam|gcloud sql|gcloud storage|gcloud app|gcloud components", READ).subs().other(REMOTE),
-    row("gcloud config list|gcloud config get-value|gcloud config get|gcloud auth list|gcloud projects list|gcloud projects describe|gcloud logging read|gcloud services list|gcloud info|gcloud version|gcloud components list|gcloud functions list|gcloud functions describe|gcloud storage ls|gcloud storage cat", FETCH).valued("--project --format --filter --limit --freshness"),
-    row("gcloud compute instances|gcloud compute zones|gcloud compute regions|gcloud compute disks|gcloud compute networks|gcloud container clusters|gcloud run services|gcloud sql instances|gcloud iam roles|gcloud iam service-accounts", READ).subs().other(REMOTE),
-    row("gcloud compute instances list|gcloud compute instances describe|gcloud compute zones list|gcloud compute regions list|gcloud compute disks list|gcloud compute networks list|gcloud container clusters list|gcloud container clusters describe|gcloud run services list|gcloud run services describe|gcloud sql instances list|gcloud iam roles list|gcloud iam service-accounts list", FETCH).valued("--project --format --filter --limit --zone --region"),
-    row("gcloud auth print-access-token|gcloud auth print-identity-token|gcloud auth login|gcloud auth application-default|gcloud secrets", SECRET),
-    row("gsutil", READ).subs().other(REMOTE).flags("-m -q -D -DD"),
-    row("gsutil ls|gsutil cat|gsutil du|gsutil stat|gsutil version|gsutil hash", FETCH),
+    row("gcloud auth login|gcloud auth application-default|gcloud auth activate-service-account", SECRET),
+    row("gcloud auth", READ).things(FETCH, REMOTE, REMOTE).options(CLOUD),
+    row("gcloud config", READ).things(READ, REMOTE, REMOTE).options(CLOUD),
+    row("gcloud info|gcloud version|gcloud topic|gcloud cheat-sheet|gcloud feedback", READ).options(CLOUD),
+    row("gsutil", READ).verbs(FETCH, REMOTE, REMOTE).other(REMOTE).when(&[("-o", REMOTE)]).flags("-m -q -D -DD"),
+    row("gsutil ls|gsutil cat|gsutil du|gsutil stat|gsutil version|gsutil hash", FETCH).options(CLOUD),
     row("gsutil cp|gsutil mv|gsutil rsync|gsutil rm|gsutil rb", REMOTE),
-    row("az", READ).subs().other(REMOTE).flags("--debug --only-show-errors"),
-    row("az *", REMOTE).subs().other(REMOTE),
-    row("az * list|az * show", FETCH).valued("--query -o --output -g --resource-group -n --name --subscription"),
-    row("az account|az group|az vm|az aks|az webapp|az storage|az acr|az functionapp|az resource|az keyvault", READ).subs().other(REMOTE),
-    row("az account show|az account list|az group list|az group show|az vm list|az vm show|az aks list|az aks show|az webapp list|az webapp show|az acr list|az functionapp list|az resource list|az resource show|az version", FETCH).valued("--query -o --output -g --resource-group -n --name --subscription"),
-    row("az account get-access-token|az keyvault secret|az login|az ad", SECRET),
-    row("heroku|fly|flyctl|railway|render|doctl|linode-cli|hcloud|scw|ibmcloud|oci|openstack|exo|civo|supabase|planetscale|neonctl|turso|stripe|twilio|sentry-cli|datadog-ci|newrelic|circleci|buildkite-agent|travis|codecov|snyk|sonar-scanner|act", UNKNOWN).subs().other(UNKNOWN),
-    row("heroku apps|heroku ps|heroku logs|heroku releases|fly status|fly logs|flyctl status|flyctl logs|doctl account|supabase status", FETCH).takes(Takes::Text),
-    row("ollama", UNKNOWN).subs().other(UNKNOWN),
-    row("ollama list|ollama ps|ollama show", READ),
-    row("ssh-keyscan", FETCH).when(&[("-f", READ)]),
-    row("tailscale|wg|wg-quick|openvpn", LISTEN).subs().other(LISTEN),
-    row("tailscale status|tailscale ip|tailscale version", READ).when(&[("--web --listen", LISTEN)]),
+    row("az", READ).things(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD).when(&[("--open --web --browser", RUN)]).valued("--subscription --query -g --resource-group -n --name"),
+    row("az login|az logout|az ad", SECRET),
+    row("az version|az find|az feedback", READ).options(CLOUD),
+    row("heroku|velero|restic|borg|rustic|kopia|duplicity|duplicacy|bacula|bconsole|gitlab-runner|jenkins-cli|cockroach|scylla|nodetool|fly|flyctl|railway|render|doctl|linode-cli|hcloud|scw|ibmcloud|oci|openstack|exo|civo|supabase|pscale|planetscale|neonctl|turso|stripe|twilio|sentry-cli|datadog-ci|newrelic|circleci|buildkite-agent|travis|codecov|snyk|vultr-cli|cf|bosh|balena|kaggle|gcrane|bx|yc|aliyun|tccli|upctl|eb|ecs-cli|copilot|chalice|zappa|serverless|sls|sst|doppler|infisical|ngc|huggingface-cli|hf|wandb|dbt|prefect|dagster|airflow|astro-cli|rabbitmqctl|rabbitmqadmin|rpk|nats|etcdctl|ceph|rbd|rados|radosgw-admin|gluster|mc|vcluster|k3d|argocd|flux|cilium|linkerd|istioctl|kops|eksctl|stern|helmfile|nomad|consul|boundary|waypoint|spacectl|tfe|gitea|tea|fj|hub|jira|sfdx|sf|zapier|koji|chainctl|dolt|stolonctl|glances-cli|ibm-cloud|elasticsearch-plugin|logstash-plugin|jf|jfrog|nova|neutron|cinder|glance|keystone|snyk-cli|wrangler-cli|resend|acorn|okteto|devspace|garden|werf|porter|humctl|score-compose|coder|gitpod|tailscale|netbird|zerotier-cli|headscale|mullvad|nordvpn|protonvpn|warp-cli|ivpn|hcp|vercel|netlify|firebase|amplify|surge", FETCH).things(FETCH, PUBLISH, REMOTE).other(UNKNOWN),
+    row("heroku apps|heroku ps|heroku logs|heroku releases|fly status|fly logs|flyctl status|flyctl logs|doctl account|supabase status", FETCH).options("a:n:t --app= --tail --num= --json").options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name=").takes(Takes::Text),
+    row("ollama", UNKNOWN).verbs(READ, SYNC, DELETE).other(UNKNOWN),
+    row("ollama list|ollama ps|ollama show", READ).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name="),
+    row("ssh-keyscan", FETCH).options("46cDHt:p:T:O:qv").when(&[("-f", READ)]),
+    row("kafka-topics|kafka-topics.sh|kafka-consumer-groups|kafka-consumer-groups.sh|kafka-acls|kafka-acls.sh|kafka-configs|kafka-configs.sh|kafka-delete-records|kafka-delete-records.sh", UNKNOWN)
+        .valued("--bootstrap-server --zookeeper --topic --group --entity-type --entity-name --command-config")
+        .when(&[("--delete --remove --delete-config --reset-offsets --delete-offsets --offset-json-file", REMOTE), ("--list --bootstrap-server --topic --group --zookeeper --exclude-internal", FETCH), ("--describe --bootstrap-server --topic --group --zookeeper --all-groups --entity-type --entity-name --all --members --state --verbose", FETCH)]),
+    row("wg|wg-quick|openvpn", LISTEN).subs().other(LISTEN),
+    row("tailscale up|tailscale serve|tailscale funnel|tailscale ssh|tailscale file", LISTEN),
+    row("tailscale status|tailscale ip|tailscale version", READ).options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name=").when(&[("--web --listen", LISTEN)]),
 ];

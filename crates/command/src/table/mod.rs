@@ -9,6 +9,7 @@ mod develop;
 mod git;
 mod github;
 mod package;
+mod show;
 mod system;
 
 use std::collections::HashMap;
@@ -29,9 +30,18 @@ static INDEX: LazyLock<HashMap<&'static str, &'static Row>> = LazyLock::new(|| {
 
 /// All rows of all tables.
 pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
-    [core::ROWS, git::ROWS, github::ROWS, develop::ROWS, package::ROWS, cloud::ROWS, system::ROWS]
-        .into_iter()
-        .flatten()
+    [
+        core::ROWS,
+        git::ROWS,
+        github::ROWS,
+        develop::ROWS,
+        package::ROWS,
+        cloud::ROWS,
+        system::ROWS,
+        show::ROWS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// Names with a `*` in a word, which is any text: sub-commands that follow a rule of their own.

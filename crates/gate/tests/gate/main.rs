@@ -13,4 +13,5 @@ mod modes;
 mod project;
 mod recipes;
 mod rules;
+mod surroundings;
 mod trust;

@@ -1,0 +1,67 @@
+//! Frameworks name what they do to a database in words of their own: `db:drop`, `migrate:fresh`.
+
+/// Whether the arguments of a framework's command line drop or empty a database.
+pub(crate) fn drops_database(name: &str, words: &[&str]) -> bool {
+    const THINGS: [&str; 9] = [
+        "db",
+        "database",
+        "schema",
+        "migrate",
+        "migration",
+        "migrations",
+        "ecto",
+        "doctrine",
+        "data",
+    ];
+    const ENDS: [&str; 13] = [
+        "drop",
+        "reset",
+        "fresh",
+        "flush",
+        "purge",
+        "dropall",
+        "drop-all",
+        "wipe",
+        "truncate",
+        "destroy",
+        "refresh",
+        "downgrade",
+        "reset_db",
+    ];
+    let tool = matches!(
+        name,
+        "flyway"
+            | "liquibase"
+            | "alembic"
+            | "django-admin"
+            | "manage.py"
+            | "prisma"
+            | "sqlx"
+            | "diesel"
+            | "dbmate"
+            | "goose"
+            | "knex"
+            | "hasura"
+            | "supabase"
+    );
+    let one = |word: &str| {
+        let lower = word.to_ascii_lowercase();
+        let parts: Vec<&str> = lower.split([':', '.']).collect();
+        parts.len() > 1
+            && !lower.contains('/')
+            && THINGS.contains(&parts[0])
+            && parts.last().is_some_and(|last| ENDS.contains(last))
+    };
+    let two = |pair: &[&str]| {
+        THINGS.contains(&pair[0].to_ascii_lowercase().as_str())
+            && ENDS.contains(&pair[1].to_ascii_lowercase().as_str())
+    };
+    let alone = |word: &&str| {
+        ENDS.contains(&word.to_ascii_lowercase().as_str()) || (*word == "clean" && name == "flyway")
+    };
+    let manage = words.first().is_some_and(|word| word.ends_with("manage.py"));
+    words.iter().any(|word| one(word))
+        || (name != "docker" && words.windows(2).any(two))
+        || (tool && words.iter().take(3).any(alone))
+        || (manage && words.iter().skip(1).take(1).any(alone))
+}

@@ -1,0 +1,116 @@
+//! What a shell remembers while it runs a text: its functions, its directory, the files it wrote.
+
+use std::collections::HashMap;
+
+use crate::path;
+
+/// The functions that are defined at a point of the text. Definitions only ever come and go at the end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Functions {
+    names: Vec<String>,
+    /// How often each name is among them.
+    count: HashMap<String, usize>,
+    /// Those whose body is being read.
+    open: Vec<String>,
+}
+
+impl Functions {
+    /// How many there are, for [`Functions::back_to`].
+    pub(crate) fn mark(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Forgets all that were defined since.
+    pub(crate) fn back_to(&mut self, mark: usize) {
+        while self.names.len() > mark
+            && let Some(name) = self.names.pop()
+        {
+            self.forget_one(&name);
+        }
+    }
+
+    pub(crate) fn define(&mut self, name: &str) {
+        self.names.push(name.to_owned());
+        *self.count.entry(name.to_owned()).or_default() += 1;
+    }
+
+    /// `unset`: the name may be a program's again.
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.count.remove(name);
+    }
+
+    fn forget_one(&mut self, name: &str) {
+        if let Some(count) = self.count.get_mut(name) {
+            *count -= 1;
+            if *count == 0 {
+                self.count.remove(name);
+            }
+        }
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.count.contains_key(name)
+    }
+
+    pub(crate) fn enter(&mut self, name: &str) {
+        self.open.push(name.to_owned());
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.open.pop();
+    }
+
+    /// Whether a call of the name is a call of a function inside of itself.
+    pub(crate) fn is_open(&self, name: &str) -> bool {
+        self.open.iter().any(|open| open == name)
+    }
+}
+
+/// Where a text is: the directory that its `cd`s lead to, as far as they say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Directory {
+    /// From where the text began; empty while it is still there.
+    path: String,
+}
+
+impl Directory {
+    pub(crate) fn enter(&mut self, to: &str) {
+        let to = if to.is_empty() { "~" } else { to };
+        self.path = if is_rooted(to) || self.path.is_empty() {
+            to.to_owned()
+        } else {
+            format!("{}/{to}", self.path)
+        };
+    }
+
+    /// A path as it is from here. Nothing if it is the same as it was.
+    pub(crate) fn resolve(&self, text: &str) -> Option<String> {
+        (!self.path.is_empty() && !is_rooted(text) && !text.contains("://"))
+            .then(|| format!("{}/{}", self.path, text.trim_start_matches("./")))
+    }
+}
+
+fn is_rooted(text: &str) -> bool {
+    text.starts_with(['/', '~', '$'])
+}
+
+/// Texts of files: what the line itself wrote, and what the caller says is in them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Files {
+    texts: HashMap<String, String>,
+}
+
+impl Files {
+    pub(crate) fn write(&mut self, name: &str, text: &str, appends: bool) {
+        let entry = self.texts.entry(path::normal(name)).or_default();
+        if !appends {
+            entry.clear();
+        }
+        entry.push_str(text);
+        entry.push('\n');
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.texts.get(&path::normal(name)).map(String::as_str)
+    }
+}

@@ -1,0 +1,484 @@
+//! Commands to try, from a seed.
+
+use umbo_command::proof;
+
+/// A generator of numbers that is the same everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn new() -> Self {
+        let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse().ok());
+        Self(seed.unwrap_or(7_u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % (most as u64)).unwrap()
+    }
+
+    fn of<'a>(&mut self, list: &[&'a str]) -> &'a str {
+        list[self.below(list.len())]
+    }
+
+    fn some(&mut self, list: &[&str], most: usize, between: &str) -> String {
+        let count = 1 + self.below(most);
+        (0..count).map(|_| self.of(list)).collect::<Vec<_>>().join(between)
+    }
+}
+
+/// A word for a shell.
+fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+const SED: &[&str] = &[
+    "p",
+    "d",
+    "w out",
+    "W out",
+    "s/a/b/",
+    "s/a/b/w out",
+    "s/a/touch x/e",
+    "s/a/b/gp",
+    "s,a,b,",
+    "e touch x",
+    "b",
+    "ba",
+    "b ",
+    ":a",
+    "t ",
+    "T",
+    ";",
+    ";",
+    ";",
+    "\n",
+    "\n",
+    "}",
+    "{",
+    "1",
+    "$",
+    "/a/",
+    "/[/]/",
+    "/a/I",
+    "\\,a,",
+    "[",
+    "]",
+    "\\",
+    "a text",
+    "a\\",
+    "i\\\n",
+    "c x",
+    "r in",
+    "R in",
+    "y/a/b/",
+    "y/;/w/",
+    "#",
+    "n",
+    "N",
+    "!",
+    ",",
+    "0~2",
+    "+1",
+    "q",
+    "q1",
+    "l",
+    "l 5",
+    "=",
+    "z",
+    "F",
+    "h",
+    "G",
+    "x",
+    " ",
+    "s/[/]/b/",
+    "s/[^/]/b/",
+    "s/\\n/;w out/",
+    "1!",
+    "$!",
+    "D",
+    "P",
+    "v",
+];
+
+pub(crate) fn sed(count: usize) -> Vec<String> {
+    let mut dice = Dice::new();
+    let options = [
+        "",
+        "-n ",
+        "-E ",
+        "-s ",
+        "-z ",
+        "-u ",
+        "--posix ",
+        "-n -e p -e ",
+        "--expression=p -e ",
+        "-l 5 ",
+        "--debug ",
+    ];
+    (0..count)
+        .map(|_| format!("sed {}{} in", dice.of(&options), quote(&dice.some(SED, 7, ""))))
+        .collect()
+}
+
+const AWK: &[&str] = &[
+    "{",
+    "}",
+    "print",
+    "printf",
+    " ",
+    " ",
+    "\"x\"",
+    "> \"out\"",
+    ">> \"out\"",
+    "| \"touch x\"",
+    "/a/",
+    "/\"/",
+    "/[/]/",
+    "/=/",
+    "$1",
+    "$0",
+    "(",
+    ")",
+    ";",
+    "\n",
+    "getline",
+    "<",
+    ">",
+    "system(\"touch x\")",
+    "#",
+    "\\\n",
+    "+",
+    "++",
+    ",",
+    "?",
+    ":",
+    "BEGIN",
+    "END",
+    "if(",
+    "close(\"x\")",
+    "~",
+    "!",
+    "a[1]",
+    " in ",
+    "/=",
+    "0",
+    "||",
+    "&&",
+    "1/2",
+    "NR",
+    "x",
+    "=",
+    "==",
+    "> \"/dev/stderr\"",
+    "printf \"%s\",",
+    "print $1",
+    "{print}",
+    "else",
+    "for(;;)",
+    "next",
+    "exit",
+    "-",
+    "*",
+    "%",
+    "|&",
+];
+
+pub(crate) fn awk(count: usize) -> Vec<String> {
+    let mut dice = Dice::new();
+    let options = ["", "", "-F, ", "-v x=1 ", "-F '\"' "];
+    (0..count)
+        .map(|_| format!("awk {}{} in", dice.of(&options), quote(&dice.some(AWK, 8, ""))))
+        .collect()
+}
+
+const FIND: &[&str] = &[
+    "-name in",
+    "-name '*'",
+    "-type f",
+    "-type d",
+    "-print",
+    "-print0",
+    "-ls",
+    "-delete",
+    "-exec echo {} \\;",
+    "-exec cat {} +",
+    "-exec touch x \\;",
+    "-exec echo + x \\;",
+    "-execdir ls {} \\;",
+    "-ok touch x \\;",
+    "-fprint out",
+    "-fprintf out x",
+    "-fls out",
+    "-o",
+    "-a",
+    "!",
+    "-not",
+    "\\(",
+    "\\)",
+    "-maxdepth 1",
+    "-mindepth 1",
+    "-newer in",
+    "-newermt 2020-01-01",
+    "-size +1k",
+    "-empty",
+    "-prune",
+    "-quit",
+    "-printf '%p\\n'",
+    "-regex '.*'",
+    "-path './*'",
+    "-perm 644",
+    "-user root",
+    "-mtime -1",
+    "-depth",
+    "-xdev",
+    "-links 1",
+    "-true",
+    ",",
+];
+
+pub(crate) fn find(count: usize) -> Vec<String> {
+    let mut dice = Dice::new();
+    let roots = ["", ".", "dir", ". dir", "-L .", "-O2 .", "-H dir"];
+    (0..count).map(|_| format!("find {} {}", dice.of(&roots), dice.some(FIND, 4, " "))).collect()
+}
+
+const DATE: &[&str] = &[
+    "+%F",
+    "-u",
+    "-R",
+    "-I",
+    "-Iseconds",
+    "-d now",
+    "-d '2020-01-01'",
+    "-d@0",
+    "--date=now",
+    "-r in",
+    "-f in",
+    "-s now",
+    "--set=now",
+    "-us now",
+    "01010101",
+    "2020",
+    "'+%s'",
+    "--rfc-3339=date",
+    "--utc",
+    "-j",
+    "-v+1d",
+    "--",
+    "-ud now",
+    "--se=now",
+    "--debug",
+    "-n",
+];
+
+pub(crate) fn date(count: usize) -> Vec<String> {
+    let mut dice = Dice::new();
+    (0..count).map(|_| format!("date {}", dice.some(DATE, 3, " "))).collect()
+}
+
+const TEST: &[&str] = &[
+    "-f in",
+    "-d dir",
+    "-z x",
+    "-n ''",
+    "a = b",
+    "a -eq 1",
+    "1 -lt 2",
+    "-v 'a[$(touch x)]'",
+    "-v x",
+    "! -e in",
+    "in -nt in.txt",
+    "-a",
+    "-o",
+    "'a[$(touch x)]' -eq 1",
+    "\\( -f in \\)",
+    "-t 1",
+    "-R x",
+    "a != b",
+    "-x in.sh",
+];
+const DOUBLE: &[&str] = &[
+    "-f in",
+    "a == b",
+    "a = b*",
+    "1 -eq 1",
+    "'a[$(touch x)]' -eq 1",
+    "x -eq 1",
+    "a =~ b",
+    "-v x",
+    "-v 'a[$(touch x)]'",
+    "! -d dir",
+    "a < b",
+    "$x -gt 1",
+    "-n \"$x\"",
+    "\"$(echo 1)\" -eq 1",
+];
+
+pub(crate) fn test(count: usize) -> Vec<String> {
+    let mut dice = Dice::new();
+    let mut commands = Vec::new();
+    for _ in 0..count {
+        commands.push(match dice.below(4) {
+            0 => format!("test {}", dice.some(TEST, 3, " ")),
+            1 => format!("[ {} ]", dice.some(TEST, 3, " ")),
+            2 => format!("[[ {} ]]", dice.some(DOUBLE, 3, " && ")),
+            _ => format!(
+                "x='a[$(touch x)]'; [[ {} ]]; (( 1 + {} ))",
+                dice.of(DOUBLE),
+                dice.of(&["1", "x", "a[0]", "y = 2"])
+            ),
+        });
+    }
+    commands
+}
+
+const SQL: &[&str] = &[
+    "select",
+    "*",
+    "from t",
+    "1",
+    ",",
+    "a",
+    "where a > 1",
+    "drop table t",
+    "delete from t",
+    "insert into t values (3, 4)",
+    "update t set a = 1",
+    ";",
+    ";",
+    "/* x */",
+    "/**/",
+    "-- x\n",
+    "--x\n",
+    "'it''s'",
+    "';'",
+    "\"a\"",
+    "count(*)",
+    "writefile('out', 'x')",
+    "load_extension('x')",
+    "pragma user_version",
+    "pragma user_version = 3",
+    "pragma table_info(t)",
+    "pragma journal_mode(wal)",
+    "pragma journal_mode",
+    "with x as (select 1) select * from x",
+    "union all select 2",
+    "order by a",
+    "explain",
+    "vacuum",
+    "attach 'out' as o",
+    "create table u (a)",
+    "replace(a, 'x', 'y')",
+    "values (1)",
+    "limit 1",
+    "\n.shell touch x\n",
+    "readfile('in')",
+    "edit('x')",
+    "group by a",
+    "json_extract('{}', '$.a')",
+    "begin",
+    "commit",
+    "#",
+    "into outfile 'x'",
+];
+
+pub(crate) fn sqlite(count: usize) -> Vec<String> {
+    let mut dice = Dice::new();
+    let options = ["", "-header -csv ", "-json ", "-readonly ", "-cmd .tables ", "-separator , "];
+    let mut commands: Vec<String> = (0..count)
+        .map(|_| format!("sqlite3 {}in.db {}", dice.of(&options), quote(&dice.some(SQL, 4, " "))))
+        .collect();
+    let mut dice = Dice::new();
+    commands.extend((0..count).map(|_| {
+        format!("sqlite3 in.db {}", quote(&format!("select {}", dice.some(SQL, 3, " "))))
+    }));
+    commands
+}
+
+/// Programs that others start for a part of their work. What these do is traced as well.
+pub(crate) const HELPERS: &[&str] =
+    &["jq", "ls", "less", "diff", "gzip", "tail", "zstd", "xz", "bzip2", "lz4"];
+
+/// What an option may be given.
+const VALUES: &[&str] =
+    &["1", "in", "out", "in.txt", "json", "a", "dir", "never", "%s", "now", ","];
+/// What a program may be given.
+const OPERANDS: &[&str] = &["in", "in.txt", "in.json", "in.csv", "dir", "a", "in in.txt", ""];
+
+/// For each row that only reads and whose program is on this machine: each of its options once, and
+/// some together.
+pub(crate) fn rows(most: usize) -> Vec<String> {
+    let mut commands = all_rows();
+    let mut dice = Dice::new();
+    // A few of a seed; all in a long run.
+    while commands.len() > most {
+        let at = dice.below(commands.len());
+        commands.swap_remove(at);
+    }
+    commands
+}
+
+fn all_rows() -> Vec<String> {
+    let mut dice = Dice::new();
+    let mut commands = Vec::new();
+    for row in proof::read_only_rows() {
+        if !is_installed(&row.program) || is_left_out(&row.name) {
+            continue;
+        }
+        let options = &row.options;
+        commands.push(format!("{} {}", row.name, dice.of(OPERANDS)));
+        for option in options {
+            commands.push(format!(
+                "{} {} {}",
+                row.name,
+                given(option, &mut dice),
+                dice.of(OPERANDS)
+            ));
+        }
+        if options.len() > 1 {
+            let pair: Vec<String> = (0..2)
+                .map(|_| {
+                    let at = dice.below(options.len());
+                    given(&options[at], &mut dice)
+                })
+                .collect();
+            commands.push(format!("{} {} {}", row.name, pair.join(" "), dice.of(OPERANDS)));
+        }
+    }
+    commands
+}
+
+fn given(option: &(String, bool), dice: &mut Dice) -> String {
+    match option {
+        (name, true) if name.starts_with("--") => format!("{name}={}", dice.of(VALUES)),
+        (name, true) => format!("{name} {}", dice.of(VALUES)),
+        (name, false) => name.clone(),
+    }
+}
+
+fn is_installed(program: &str) -> bool {
+    ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"]
+        .iter()
+        .any(|place| std::path::Path::new(place).join(program).exists())
+}
+
+/// Rows whose programs start parts of themselves, wait for somebody, or keep a cache of their own: said
+/// here by name, with the reason.
+fn is_left_out(name: &str) -> bool {
+    let program = name.split(' ').next().unwrap_or_default();
+    matches!(
+        program,
+        // Start their own parts: a formatter, a pager, a decompressor, an interpreter.
+        "man" | "info" | "apropos" | "whatis" | "zcat" | "zgrep" | "zegrep" | "zfgrep" | "zdiff" | "zcmp" | "zless" | "zmore" | "bzgrep" | "bzdiff" | "bzcmp" | "bzless" | "bzmore" | "xzgrep" | "xzdiff" | "xzcmp" | "xzless" | "xzmore" | "lzgrep" | "lzcmp"
+            | "zipgrep" | "ldd" | "which" | "git" | "npm" | "pip" | "pip3" | "cargo" | "rustup" | "rustc" | "go" | "gem" | "apt" | "apt-cache" | "apt-get" | "egrep" | "fgrep" | "fdfind-cache" | "gunzip" | "colordiff" | "lsb_release" | "shasum" | "docker" | "kubectl" | "lsinitramfs" | "checkbashisms" | "dpkg" | "locale-check" | "mimetype" | "cowsay" | "cowthink" | "fortune" | "units" | "ack" | "cloc" | "perl" | "ruby" | "gh" | "node" | "python3" | "python" | "systemctl" | "journalctl"
+            | "gsutil" | "xdg-settings" | "pidof" | "pip3.11" | "pip3.12" | "pip3.13" | "pygmentize" | "apt-mark" | "pg_config" | "gcloud" | "aws" | "az"
+            // Keep a directory of their own.
+            | "terraform" | "blkid" | "dpkg-deb" | "tofu" | "helm" | "conda"
+            // Ask other machines, if only for names.
+            | "ss" | "pg_isready" | "ssh-keyscan" | "getent" | "netstat" | "arp" | "route" | "last" | "w" | "who" | "pinky" | "ping" | "dig" | "host" | "nslookup" | "whois" | "traceroute" | "mtr" | "tracepath" | "curl" | "wget" | "finger"
+            // Builtins, and programs that wait.
+            | "cd" | "pushd" | "top" | "htop" | "less" | "more" | "watch" | "sleep" | "yes" | "test" | "["
+    )
+}

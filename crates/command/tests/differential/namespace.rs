@@ -1,0 +1,164 @@
+//! Running commands where they can do no harm, and hearing from the kernel what they tried.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// Makes the world read-only but for a directory of its own, then runs each command under `strace`.
+const DRIVER: &str = r#"
+set -u
+mount -t tmpfs scratch "$1" || exit 90
+cp -r "$2/." "$1/" || exit 91
+mount -o remount,bind,ro / || exit 92
+for place in /tmp /var /home /root /run; do mount -o remount,bind,ro "$place" 2>/dev/null; done
+cd "$1" || exit 93
+export HOME="$1/home" TERM=dumb LC_ALL=C PAGER=cat GIT_CONFIG_NOSYSTEM=1
+calls=open,openat,creat,execve,connect,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,chmod,fchmod,fchmodat,chown,fchown,lchown,fchownat,link,linkat,symlink,symlinkat,truncate,mknod,mknodat,utimensat,utime,utimes,setxattr,settimeofday,clock_settime,sethostname,kill,mount
+for file in commands/*; do
+  timeout -k 1 5 strace -f -qq -s 400 -e trace=$calls -e signal=none -o .trace bash --norc "$file" </dev/null >/dev/null 2>&1
+  echo "== $file"
+  # A database is opened for writing even where it is only read: what counts is whether it changed.
+  cmp -s in.db "$2/in.db" || { echo "0 truncate(\"in.db has changed\")"; cp "$2/in.db" in.db; }
+  grep -vE ' open(at)?\([^)]*O_RDONLY' .trace 2>/dev/null | grep -v resumed | head -n 60
+done
+"#;
+
+/// The files that commands find.
+const FILES: &[(&str, &str)] = &[
+    ("in", "a b\nb c 3\n\"x\" 4\n"),
+    ("in.txt", "one\ntwo\nthree\n"),
+    ("in.json", "{\"a\": [1, 2, {\"b\": null}]}\n"),
+    ("in.csv", "a,b\n1,2\n3,4\n"),
+    ("in.xml", "<a><b c=\"1\"/></a>\n"),
+    ("in.sh", "echo hello\n"),
+    ("dir/x", "x\n"),
+    ("home/.keep", ""),
+];
+
+/// What each of the commands did, as `strace` says it.
+pub(crate) fn run(commands: &[String]) -> Vec<Vec<String>> {
+    for tool in ["strace", "unshare", "sqlite3"] {
+        let found = Command::new("sh").args(["-c", &format!("command -v {tool}")]).output();
+        assert!(
+            found.is_ok_and(|found| found.status.success()),
+            "{tool} is missing: cargo xtask setup"
+        );
+    }
+    let place = std::env::temp_dir()
+        .join(format!("umbo-differential-{}", std::process::id()))
+        .join(format!("{:?}", std::thread::current().id()).replace(['(', ')'], "-"));
+    let (world, scratch) = (place.join("world"), place.join("scratch"));
+    std::fs::create_dir_all(world.join("commands")).unwrap();
+    std::fs::create_dir_all(&scratch).unwrap();
+    for (name, text) in FILES {
+        let path = world.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let database = Command::new("sqlite3")
+        .arg(world.join("in.db"))
+        .arg("create table t (a, b); insert into t values (1, 'x'), (2, 'y');")
+        .status();
+    assert!(database.is_ok_and(|status| status.success()));
+    for (at, command) in commands.iter().enumerate() {
+        std::fs::write(world.join(format!("commands/{at:06}")), command).unwrap();
+    }
+    let mut child = Command::new("unshare")
+        .args([
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "--pid",
+            "--fork",
+            "--net",
+            "--uts",
+            "--ipc",
+            "--kill-child",
+            "--mount-proc",
+            "bash",
+            "-s",
+        ])
+        .arg(&scratch)
+        .arg(&world)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(DRIVER.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    std::fs::remove_dir_all(&place).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "no namespace to run commands in: {}: {said}", output.status);
+    let mut seen: Vec<Vec<String>> = Vec::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        match (line.strip_prefix("== "), seen.last_mut()) {
+            (Some(_), _) => seen.push(Vec::new()),
+            (None, Some(last)) => last.push(line.to_owned()),
+            (None, None) => {}
+        }
+    }
+    seen
+}
+
+/// Whether a line of a trace shows more than reading. `starts` are the programs that may be started.
+pub(crate) fn contradicts(trace: &str, starts: &[&str]) -> bool {
+    let Some((_, call)) = trace.split_once(' ') else { return false };
+    let call = call.trim_start();
+    let quoted = |nth: usize| call.split('"').nth(nth * 2 + 1).unwrap_or_default();
+    if call.starts_with("open") || call.starts_with("creat") {
+        let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "creat("]
+            .iter()
+            .any(|flag| call.contains(flag));
+        return writes && !is_harmless(quoted(0));
+    }
+    if call.starts_with("execve(") {
+        let program = quoted(0).rsplit('/').next().unwrap_or_default();
+        // A program that is looked for along the path is not started where it is not found.
+        return call.ends_with("= 0") && program != "bash" && !starts.contains(&program);
+    }
+    if call.starts_with("connect(") {
+        return call.contains("AF_INET");
+    }
+    if call.starts_with("kill(") {
+        return !call.contains(", 0)");
+    }
+    // What was there already is not changed.
+    if call.contains("= -1 EEXIST") {
+        return false;
+    }
+    // Anything else that was traced changes something.
+    [
+        "unlink",
+        "rename",
+        "mkdir",
+        "rmdir",
+        "chmod",
+        "fchmod",
+        "chown",
+        "fchown",
+        "lchown",
+        "link",
+        "symlink",
+        "truncate",
+        "mknod",
+        "utime",
+        "setxattr",
+        "settimeofday",
+        "clock_settime",
+        "sethostname",
+        "mount",
+    ]
+    .iter()
+    .any(|name| call.starts_with(name))
+}
+
+/// Terminals, and what every program of the system opens for itself.
+fn is_harmless(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/tty" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/zero" | "/dev/full" | "/dev/ptmx")
+        || path.starts_with("/dev/pts/")
+        || path.starts_with("/dev/fd/")
+        || path.starts_with("/proc/self/")
+        || path.ends_with("/in.db")
+        // A lock on who is logged in.
+        || path.ends_with("/utmp") || path.ends_with("/wtmp")
+}

@@ -1,0 +1,172 @@
+//! What is in the directory a command would run in, as far as a verdict depends on it.
+//!
+//! Reading a command is pure: it says what it supposes of the directory and which files it would run as
+//! scripts. Here somebody looks. What is found can only make a verdict worse.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use umbo_command::{Given, Reading, Risk, Shell, Supposition, read_given};
+
+/// More of a file than this is not read.
+const LONGEST_FILE_BYTES: u64 = 128 * 1024;
+/// More scripts than this are not read.
+const MOST_SCRIPTS: usize = 16;
+
+/// Reads a command for a directory: as [`read_given`], and with a look at what the directory has.
+///
+/// `home` is the user's, whose own settings count as looked at.
+pub fn read_in(
+    command: &str,
+    shell: Shell,
+    given: Given<'_>,
+    cwd: &Path,
+    home: Option<&Path>,
+) -> Reading {
+    let mut reading = read_given(command, shell, given);
+    if !reading.scripts.is_empty() && reading.risk < Risk::Dangerous {
+        let files = scripts(&reading.scripts, cwd);
+        if !files.is_empty() {
+            let files: Vec<(String, String)> = given.files.iter().cloned().chain(files).collect();
+            reading = read_given(command, shell, Given { files: &files, ..given });
+        }
+    }
+    if reading.risk == Risk::ReadOnly {
+        let found = reading.supposes.clone().into_iter().find_map(|it| otherwise(it, cwd, home));
+        if let Some(reason) = found {
+            reading.distrust(&reason);
+        }
+    }
+    reading
+}
+
+/// The texts of those of the files that are scripts of a shell.
+fn scripts(names: &[String], cwd: &Path) -> Vec<(String, String)> {
+    let plain = names.iter().take(MOST_SCRIPTS).filter(|name| !name.contains(['$', '`', '*']));
+    plain.filter_map(|name| Some((name.clone(), shell_script(&cwd.join(name))?))).collect()
+}
+
+fn shell_script(path: &Path) -> Option<String> {
+    let text = text_of(path)?;
+    let first = text.lines().next().unwrap_or_default();
+    let interpreter = first.strip_prefix("#!").and_then(|rest| {
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        words
+            .iter()
+            .rev()
+            .find(|word| !word.starts_with('-'))
+            .map(|word| base_name(word).to_owned())
+    });
+    let is_shell = interpreter.is_none_or(|name| Shell::named(&name).is_some());
+    is_shell.then_some(text)
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The text of a plain file. Anything else could wait for somebody.
+fn text_of(path: &Path) -> Option<String> {
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    File::open(path).ok()?.take(LONGEST_FILE_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// Why a directory is not as supposed.
+fn otherwise(supposition: Supposition, cwd: &Path, home: Option<&Path>) -> Option<String> {
+    match supposition {
+        Supposition::GitHasNoHelpers => git_helper(cwd),
+        Supposition::CargoHasNoConfig => cargo_setting(cwd, home),
+        Supposition::PythonHasNoModules => python_module(cwd),
+    }
+}
+
+/// A setting of the repository that names a program which reading commands of git run.
+fn git_helper(cwd: &Path) -> Option<String> {
+    let settings = git_settings(cwd)?;
+    let text = match text_of(&settings) {
+        Some(text) => text,
+        None if settings.exists() => {
+            return Some("the settings of the git repository cannot be read".to_owned());
+        }
+        None => return None,
+    };
+    let mut section = String::new();
+    for line in text.lines().map(str::trim) {
+        if let Some(rest) = line.strip_prefix('[') {
+            section = rest.split([' ', ']', '.']).next().unwrap_or_default().to_ascii_lowercase();
+            continue;
+        }
+        let (key, value) =
+            line.split_once('=').map_or((line, ""), |(key, value)| (key.trim(), value.trim()));
+        let key = key.to_ascii_lowercase();
+        let names_program = names_a_program(&section, &key, value);
+        if names_program {
+            return Some(format!("the git repository sets {section}.{key}, which git may run"));
+        }
+    }
+    None
+}
+
+/// Whether a setting names a program that git runs while it reads, or more settings.
+fn names_a_program(section: &str, key: &str, value: &str) -> bool {
+    const PROGRAMS: &str = "core.pager core.sshcommand core.gitproxy core.alternaterefscommand core.worktree core.attributesfile diff.external diff.command diff.textconv filter.clean filter.smudge filter.process gpg.program remote.uploadpack remote.vcs";
+    let is_setting = !key.is_empty() && !key.starts_with(['#', ';']);
+    match section {
+        "pager" | "include" | "includeif" | "interactive" => is_setting,
+        "core" if key == "fsmonitor" => !matches!(value, "true" | "false"),
+        _ => PROGRAMS.split(' ').any(|one| one.split_once('.') == Some((section, key))),
+    }
+}
+
+/// The settings of the repository that a directory is in.
+fn git_settings(cwd: &Path) -> Option<PathBuf> {
+    let git = cwd.ancestors().map(|above| above.join(".git")).find(|git| git.exists())?;
+    if git.is_dir() {
+        return Some(git.join("config"));
+    }
+    // A worktree says where its repository is.
+    let text = text_of(&git)?;
+    let named = cwd.join(text.trim().strip_prefix("gitdir:")?.trim());
+    let common = text_of(&named.join("commondir")).map(|common| named.join(common.trim()));
+    Some(common.unwrap_or(named).join("config"))
+}
+
+/// A setting for cargo that names a program.
+fn cargo_setting(cwd: &Path, home: Option<&Path>) -> Option<String> {
+    const RUNS: [&str; 10] = [
+        "rustc",
+        "rustdoc",
+        "wrapper",
+        "runner",
+        "linker",
+        "credential",
+        "[env",
+        "env.",
+        "include",
+        "paths",
+    ];
+    let above = cwd.ancestors().filter(|above| Some(*above) != home);
+    let mut files = above
+        .flat_map(|above| ["config.toml", "config"].map(|name| above.join(".cargo").join(name)));
+    files.find_map(|file| {
+        let text = text_of(&file)?;
+        let told = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+        let runs =
+            told.flat_map(|line| RUNS.iter().filter(move |word| line.contains(**word))).next()?;
+        Some(format!("{} has a setting ({runs}) that cargo may run", file.display()))
+    })
+}
+
+/// A module beside the command that Python would import instead of its own.
+fn python_module(cwd: &Path) -> Option<String> {
+    const IMPORTED: &str = "json sys re math datetime time collections itertools functools operator statistics string textwrap decimal fractions random uuid hashlib base64 struct platform argparse os io abc codecs copy copyreg enum heapq keyword locale numbers reprlib types warnings weakref contextlib typing bisect calendar tokenize token ast tabnanny site sysconfig this binascii traceback linecache signal subprocess shutil tempfile pathlib stat genericpath posixpath runpy importlib pkgutil encodings";
+    let name = IMPORTED.split(' ').find(|name| {
+        cwd.join(format!("{name}.py")).exists() || cwd.join(name).join("__init__.py").exists()
+    })?;
+    Some(format!("a module {name} lies beside it, which Python would import"))
+}
