@@ -23,7 +23,7 @@ pub(crate) fn full() -> Done {
     step_of(&mut tests())?;
     step_of(&mut exact_tokens())?;
     step_of(&mut async_engine())?;
-    step_of(&mut cargo(&["run", "--quiet", "--package", "xtask", "--", "soak", "2"]))?;
+    step_of(&mut cargo(&["run", "--quiet", "--package", "xtask", "--", "soak", "2", "--debug"]))?;
     step_of(&mut cargo(&["test", "--doc", "--workspace", "--all-features"]))?;
     step_of(&mut docs())?;
     say(format!("\n== all well after {:.0} s", start.elapsed().as_secs_f64()));

@@ -35,7 +35,8 @@ cargo xtask VERB
   bench recipes        finding the tasks of 200 packages
   fuzz TARGET [SECONDS]   any bytes at command_read, rulefile, schema or view (60)
   soak [MINUTES]       jobs of all kinds while every kind of process is killed and the disk fills
-                       up, held against a model (30); --seed N chooses the same again
+                       up, held against a model (30); --seed N chooses the same again,
+                       --debug takes the build that is there
   soak bytes [N]       short commands, each checked byte for byte (100000)
 
 bench and soak take --state DIR for where their jobs are kept; else in the directory for

@@ -51,6 +51,13 @@ pub(crate) fn parent(pid: u32) -> Option<u32> {
     field(&format!("/proc/{pid}/status"), "PPid:")?.parse().ok()
 }
 
+/// When a process started, in clock ticks since boot: with its number it is that process.
+pub(crate) fn start_time(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
 /// The most memory a process ever had resident, in KiB.
 pub(crate) fn peak_kib(pid: u32) -> Option<u64> {
     kib(&field(&format!("/proc/{pid}/status"), "VmHWM:")?)

@@ -25,11 +25,21 @@ pub(crate) struct Options<'a> {
     pub(crate) amount: Option<&'a str>,
     state: Option<&'a str>,
     seed: Option<&'a str>,
+    build: Build,
+}
+
+/// Which build is run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Build {
+    /// For release: what is measured is what people get.
+    Release,
+    /// As this program itself was built, which is sooner there.
+    AsItIs,
 }
 
 impl<'a> Options<'a> {
     pub(crate) fn parse(words: &[&'a str]) -> Done<Self> {
-        let mut options = Self { amount: None, state: None, seed: None };
+        let mut options = Self { amount: None, state: None, seed: None, build: Build::Release };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
@@ -41,6 +51,7 @@ impl<'a> Options<'a> {
                     let number = words.next().ok_or_else(|| Failure::new("--seed NUMBER"))?;
                     options.seed = Some(number);
                 }
+                "--debug" => options.build = Build::AsItIs,
                 flag if flag.starts_with('-') => {
                     return Err(Failure::new(format!("no such option: {flag}")));
                 }
@@ -76,8 +87,8 @@ impl Scratch {
     /// Makes it, in a release build: a debug build of this program becomes one first.
     pub(crate) fn open(options: &Options<'_>) -> Done<Self> {
         let own = env::current_exe().map_err(Failure::at("this program"))?;
-        build(&own)?;
-        if cfg!(debug_assertions) {
+        build(&own, options.build)?;
+        if cfg!(debug_assertions) && options.build == Build::Release {
             return Err(become_release(&own));
         }
         say(proc::load());
@@ -157,10 +168,13 @@ fn target(own: &Path) -> Done<&Path> {
     found.ok_or_else(|| Failure::new(format!("{} is in no target directory", own.display())))
 }
 
-/// Builds what is measured, and what measures it, for release.
-fn build(own: &Path) -> Done {
-    let mut command = cargo(&["build", "--release", "--quiet", "--package", "umbo"]);
-    if cfg!(debug_assertions) {
+/// Builds what is measured, and what measures it.
+fn build(own: &Path, build: Build) -> Done {
+    let mut command = cargo(&["build", "--quiet", "--package", "umbo"]);
+    if build == Build::Release || !cfg!(debug_assertions) {
+        command.arg("--release");
+    }
+    if build == Build::Release && cfg!(debug_assertions) {
         command.args(["--package", "xtask"]);
     }
     execute(command.arg("--target-dir").arg(target(own)?))

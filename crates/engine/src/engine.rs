@@ -5,12 +5,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::attached::{Attached, Given, Sent};
+use crate::builder::Builder;
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::event::Journal;
@@ -24,7 +24,7 @@ use crate::prune;
 use crate::request::{Command, Request, Stdin};
 use crate::session;
 use crate::shell::{self, Invocation};
-use crate::spare::{Spares, Warmth};
+use crate::spare::Spares;
 use crate::state::{FORMAT, Record, State};
 use crate::stray::{self, Stray};
 use crate::supervisor::TAG;
@@ -42,14 +42,6 @@ const MOST_DEAD_SUPERVISORS: usize = 6;
 
 /// So many events back is looked for the job that was started last.
 const LAST_JOB_EVENTS: u64 = 8192;
-
-/// Whether `init` was called.
-static INITIALISED: AtomicBool = AtomicBool::new(false);
-
-/// Notes that this program can become a supervisor.
-pub(crate) fn initialised() {
-    INITIALISED.store(true, Ordering::Relaxed);
-}
 
 /// Starts and finds the jobs of one state directory. Cheap to clone; usable from any thread.
 #[derive(Debug, Clone)]
@@ -92,126 +84,22 @@ pub enum Scope {
     All,
 }
 
-/// How an engine is to be.
-#[derive(Debug)]
-pub struct Builder {
-    state: PathBuf,
-    supervisor: Option<Named>,
-    warmth: Warmth,
-    max_running: usize,
-    retention: Retention,
-    listed: Listed,
-}
-
-/// The executable that supervises.
-#[derive(Debug)]
-enum Named {
-    Path(PathBuf),
-    /// To be looked for in the search path of this process.
-    OnPath(String),
-}
-
-impl Named {
-    fn find(self) -> Result<PathBuf> {
-        match self {
-            Self::Path(path) => Ok(path),
-            Self::OnPath(name) => {
-                let searched = std::env::var_os("PATH").unwrap_or_default();
-                shell::search(OsStr::new(&name), &searched).ok_or_else(|| Error::NoSupervisor {
-                    name,
-                    searched: searched.to_string_lossy().into_owned(),
-                })
-            }
-        }
-    }
-}
-
-impl Builder {
-    /// The executable whose supervisors are used, instead of this program itself: an `umbo`, or
-    /// any program that calls [`init`](crate::init) first. For libraries that do not own `main`: a
-    /// test, a plugin, a `cdylib`.
-    #[must_use]
-    pub fn supervisor(mut self, program: impl Into<PathBuf>) -> Self {
-        self.supervisor = Some(Named::Path(program.into()));
-        self
-    }
-
-    /// As [`Builder::supervisor`], looked for by its name (`umbo`) in the `PATH` of this process.
-    #[must_use]
-    pub fn supervisor_on_path(mut self, name: impl Into<String>) -> Self {
-        self.supervisor = Some(Named::OnPath(name.into()));
-        self
-    }
-
-    /// Whether a supervisor is kept waiting for the next job.
-    #[must_use]
-    pub fn warmth(mut self, warmth: Warmth) -> Self {
-        self.warmth = warmth;
-        self
-    }
-
-    /// How many jobs of the state directory may run at once; and how many at once inside of each of
-    /// them, which are not counted among these. 10 unless said otherwise.
-    #[must_use]
-    pub fn max_running(mut self, most: usize) -> Self {
-        self.max_running = most;
-        self
-    }
-
-    /// How many ended jobs stay on disk, and how many bytes they may take.
-    #[must_use]
-    pub fn retention(mut self, jobs: usize, bytes: u64) -> Self {
-        self.retention = Retention { jobs, bytes, ..self.retention };
-        self
-    }
-
-    /// How long ended jobs stay on disk at most. For ever unless said otherwise.
-    #[must_use]
-    pub fn retention_age(mut self, age: Option<Duration>) -> Self {
-        self.retention.age = age;
-        self
-    }
-
-    /// Which ended jobs are listed.
-    #[must_use]
-    pub fn listed(mut self, listed: Listed) -> Self {
-        self.listed = listed;
-        self
-    }
-
-    /// Opens the engine.
-    pub fn open(self) -> Result<Engine> {
-        let program = match self.supervisor {
-            Some(named) => named.find()?,
-            None if INITIALISED.load(Ordering::Relaxed) => PathBuf::from("/proc/self/exe"),
-            None => return Err(Error::NotInitialised),
-        };
-        let state =
-            State::open(&std::path::absolute(&self.state).map_err(Error::state(&self.state))?)?;
-        let spares = Spares::new(program, state.root().to_owned(), self.warmth);
-        spares.refill();
-        let inner = Inner {
-            state,
-            spares,
-            max_running: self.max_running,
-            retention: self.retention,
-            listed: self.listed,
-        };
-        Ok(Engine { inner: Arc::new(inner) })
-    }
-}
-
 impl Engine {
     /// An engine over a state directory.
     pub fn builder(state: impl Into<PathBuf>) -> Builder {
-        Builder {
-            state: state.into(),
-            supervisor: None,
-            warmth: Warmth::Warm,
-            max_running: 10,
-            retention: Retention { jobs: 2000, bytes: 4 << 30, age: None },
-            listed: Listed::default(),
-        }
+        Builder::new(state.into())
+    }
+
+    /// An engine over an open state.
+    pub(crate) fn new(
+        state: State,
+        spares: Spares,
+        max_running: usize,
+        retention: Retention,
+        listed: Listed,
+    ) -> Self {
+        let inner = Inner { state, spares, max_running, retention, listed };
+        Self { inner: Arc::new(inner) }
     }
 
     pub(crate) fn state(&self) -> &State {

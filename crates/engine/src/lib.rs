@@ -30,6 +30,7 @@ mod asynchronous;
 mod attached;
 mod backend;
 mod bookmark;
+mod builder;
 mod clock;
 mod engine;
 mod error;
@@ -72,7 +73,8 @@ pub mod doctor;
 pub use asynchronous::{EventStream, OutputStream};
 pub use attached::Attached;
 pub use backend::{AttachedJob, Backend, BackendJob, Bookmark, JobHandle, JobWatch};
-pub use engine::{Builder, Engine, Listed, Scope};
+pub use builder::Builder;
+pub use engine::{Engine, Listed, Scope};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, EventKind, GapKind, Item};
 pub use follow::{Followed, Follower};
@@ -107,5 +109,5 @@ pub fn init() {
             supervisor::nursery(state.into());
         }
     }
-    engine::initialised();
+    builder::initialised();
 }

@@ -17,8 +17,10 @@ use crate::wire::Retention;
 
 /// How the directory of a job that is being deleted is called, before its id.
 const REMOVED: &str = "removed-";
-/// A leftover without an owner is given this long to find one.
-const ORPHAN_AGE: Duration = Duration::from_mins(1);
+/// A key without a job is given this long to get one.
+const KEY_AGE: Duration = Duration::from_mins(1);
+/// A spare that nobody holds is given this long: between its making and its lock lies a moment.
+const SPARE_AGE: Duration = Duration::from_secs(10);
 
 /// How much ended jobs take, as far as it was counted: a record for each job that ended since all of
 /// them were looked at, and one for those before. Whoever appends takes no lock.
@@ -188,7 +190,7 @@ fn sweep_leftovers(state: &State, deadline: Option<Instant>) {
             let path = spare.path();
             let is_removed = spare.file_name().as_encoded_bytes().starts_with(REMOVED.as_bytes());
             let is_held = files::open(&path.join("lock")).and_then(lock::is_held).unwrap_or(false);
-            if is_removed || (!is_held && is_older(&path)) {
+            if is_removed || (!is_held && is_older(&path, SPARE_AGE)) {
                 let _ = groups::discard(&path, deadline);
             }
         }
@@ -197,15 +199,15 @@ fn sweep_leftovers(state: &State, deadline: Option<Instant>) {
         for key in keys.flatten() {
             let job = fs::read_link(key.path()).ok();
             let is_gone = job.is_none_or(|job| !state.jobs().join(job).exists());
-            if is_gone && is_older(&key.path()) {
+            if is_gone && is_older(&key.path(), KEY_AGE) {
                 let _ = fs::remove_file(key.path());
             }
         }
     }
 }
 
-fn is_older(path: &std::path::Path) -> bool {
+fn is_older(path: &std::path::Path, than: Duration) -> bool {
     fs::symlink_metadata(path)
         .and_then(|meta| meta.modified())
-        .is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ORPHAN_AGE))
+        .is_ok_and(|at| at.elapsed().is_ok_and(|age| age > than))
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use umbo_engine::{Command, Engine, Error, Job, Ladder, Request, Scope, Size, Status};
+use umbo_engine::{Command, Engine, Error, Job, Ladder, Scope, Size, Status};
 
 use super::Sample;
 use super::flood::supervisor_in;

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use super::disk::Disk;
 use super::seed::Seed;
@@ -49,8 +50,8 @@ pub(super) struct Chaos<'a> {
     disk: Option<&'a Disk>,
     kills: AtomicU64,
     tally: Mutex<BTreeMap<String, u64>>,
-    /// Jobs whose supervisor was killed.
-    killed: Mutex<HashSet<String>>,
+    /// Processes that were killed or stopped, with their start times.
+    killed: Mutex<HashSet<(u64, u64)>>,
     /// When the disk was full.
     full: Mutex<Vec<(Instant, Instant)>>,
 }
@@ -79,8 +80,17 @@ impl<'a> Chaos<'a> {
         lock(&self.tally).clone()
     }
 
+    /// Whether the supervisor of a job was killed or stopped.
     pub(super) fn has_killed(&self, job: &str) -> bool {
-        lock(&self.killed).contains(job)
+        let process = self.supervisor_of(job).map(|identity| process(&identity));
+        process.flatten().is_some_and(|process| lock(&self.killed).contains(&process))
+    }
+
+    /// What a job's record says about its supervisor.
+    fn supervisor_of(&self, job: &str) -> Option<Value> {
+        let text = fs::read_to_string(self.state.join("jobs").join(job).join("request")).ok()?;
+        let mut record: Value = serde_json::from_str(text.lines().next()?).ok()?;
+        Some(record["supervisor"].take())
     }
 
     /// Whether the disk was full at some moment of a time.
@@ -129,11 +139,9 @@ impl<'a> Chaos<'a> {
 
     fn kill(&self, victim: Victim, seed: &mut Seed) {
         let Some(pid) = seed.of(&self.find(victim)) else { return };
-        if matches!(victim, Victim::Supervisor | Victim::Stopped)
-            && let Some(job) = self.job_of(pid)
-        {
-            // Before it happens: the caller may be told before this thread goes on.
-            lock(&self.killed).insert(job);
+        // Before it happens: the caller may be told before this thread goes on.
+        if let Some(start) = proc::start_time(pid) {
+            lock(&self.killed).insert((pid.into(), start));
         }
         let signal = if victim == Victim::Stopped { Signal::STOP } else { Signal::KILL };
         let raw = i32::try_from(pid).ok().and_then(Pid::from_raw);
@@ -156,25 +164,17 @@ impl<'a> Chaos<'a> {
         }
         let all = proc::supervisors(&self.state);
         let is_nursery = |pid: &u32| proc::parent(*pid) == Some(std::process::id());
-        if victim == Victim::Nursery {
-            return all.into_iter().filter(is_nursery).collect();
-        }
-        // A keeper's child is a supervisor; one that has no job is a spare.
-        let known: HashSet<u32> = all.iter().copied().filter(|pid| !is_nursery(pid)).collect();
-        let has_keeper =
-            |pid: &u32| proc::parent(*pid).is_some_and(|parent| known.contains(&parent));
-        known
-            .iter()
-            .copied()
-            .filter(|pid| match victim {
-                Victim::Supervisor | Victim::Stopped => {
-                    has_keeper(pid) && self.job_of(*pid).is_some()
-                }
-                Victim::Spare => has_keeper(pid) && self.job_of(*pid).is_none(),
-                Victim::Keeper => !has_keeper(pid),
-                Victim::Nursery | Victim::Client => false,
-            })
-            .collect()
+        let is_wanted = |pid: &u32| match (victim, self.job_of(*pid)) {
+            (Victim::Nursery, _) => is_nursery(pid),
+            (Victim::Spare, None) => !is_nursery(pid),
+            (Victim::Supervisor | Victim::Stopped | Victim::Keeper, Some(job)) => {
+                let Some(identity) = self.supervisor_of(&job) else { return false };
+                let named = if victim == Victim::Keeper { &identity["keeper"] } else { &identity };
+                process(named).is_some_and(|(named, _)| named == u64::from(*pid))
+            }
+            _ => false,
+        };
+        all.into_iter().filter(is_wanted).collect()
     }
 
     /// The job whose directory a process holds open.
@@ -186,4 +186,9 @@ impl<'a> Chaos<'a> {
             Some(below.split(['/', ' ']).next()?.to_owned())
         })
     }
+}
+
+/// A process of a record.
+fn process(identity: &Value) -> Option<(u64, u64)> {
+    Some((identity["pid"].as_u64()?, identity["start_time"].as_u64()?))
 }

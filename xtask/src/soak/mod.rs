@@ -11,6 +11,8 @@ mod model;
 mod report;
 mod seed;
 
+use std::fs;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -31,6 +33,10 @@ const MINUTES: usize = 30;
 const AT_ONCE: usize = 6;
 /// The disk of a run: small enough to be filled in a moment.
 const DISK: &str = "96m";
+/// How long what killed spares left may take to be swept away.
+const SWEEPING: Duration = Duration::from_secs(30);
+/// So many supervisors wait as long as the engine is open.
+const SPARES: usize = 2;
 /// How often it says how far it is.
 const NEWS: Duration = Duration::from_secs(20);
 
@@ -55,6 +61,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let end = start + Duration::from_secs(60 * minutes as u64);
     work(&scratch, &engine, &model, &chaos, (seed, end));
     let report = judge(&engine, &model, &chaos, seed)?;
+    sweep(&engine, &scratch.state(STATE));
     drop(engine);
     report.print(start.elapsed());
     let left = scratch.prove_empty(STATE);
@@ -142,6 +149,16 @@ fn judge(engine: &Engine, model: &Model, chaos: &Chaos<'_>, seed: Seed) -> Done<
     }
     model.judge(&mut report, chaos);
     Ok(report)
+}
+
+/// Waits until what killed spares left is old enough to be swept away, and has it swept.
+fn sweep(engine: &Engine, state: &Path) {
+    let deadline = Instant::now() + SWEEPING;
+    let is_left = || fs::read_dir(state.join("spares")).is_ok_and(|left| left.count() > SPARES);
+    while is_left() && Instant::now() < deadline {
+        let _ = engine.prune(None);
+        thread::sleep(Duration::from_millis(500));
+    }
 }
 
 /// Whether a job was touched by what the chaos did.

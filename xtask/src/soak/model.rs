@@ -135,6 +135,10 @@ impl Job {
             Told::Failed(error) => {
                 Some(format!("its caller was told: {error} (it ran {runs} times)"))
             }
+            // One that lived to tell of a good end has seen it run.
+            Told::Client(Some(0)) if runs != 1 => {
+                Some(format!("its client saw it end, but it ran {runs} times"))
+            }
             Told::Client(_) => None,
             Told::Ended { outcome, output, .. } => {
                 self.wrong(outcome, output.as_deref(), runs, is_excused(self, chaos))

@@ -277,6 +277,10 @@ fn a_profile_that_hangs_or_fails_is_an_error_that_names_its_job() {
     let umbo = Umbo::new();
     fs::write(umbo.path().join("home/.bash_profile"), "kill -9 $$\n").unwrap();
     let said = umbo.call(["exec", "--profile", "true"]).refused();
-    assert!(said.contains("start-up files") && said.contains("umbo output"), "{said}");
-    assert_eq!(umbo.jobs()[0]["state"], json!("signaled"));
+    let job = &umbo.jobs()[0];
+    assert!(
+        said.contains("start-up files") && said.contains(job["job"].as_str().unwrap()),
+        "{said}"
+    );
+    assert_eq!(job["state"], json!("signaled"));
 }

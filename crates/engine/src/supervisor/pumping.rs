@@ -75,9 +75,7 @@ impl Supervision<'_> {
                 Token::Also => {}
             }
         }
-        if let Some((stream, bytes)) = self.capture.stalled.take() {
-            self.keep(stream, &bytes);
-        }
+        self.retry_stalled();
         self.capture.sources.retain(|source| source.flow != Flow::Ended);
         self.connections.sweep();
         if self.capture.log.length() > length {
@@ -231,6 +229,18 @@ impl Supervision<'_> {
             let _ = self.prepared.journal.append(self.job(), &[EventKind::Stalled]);
         }
         self.capture.stalled = Some((stream, bytes[done..].to_vec()));
+    }
+
+    /// Tries again to keep what a full disk did not take. Once it has, what the command wrote since is
+    /// still to be read: the silence was not the command's.
+    fn retry_stalled(&mut self) {
+        let Some((stream, bytes)) = self.capture.stalled.take() else { return };
+        self.keep(stream, &bytes);
+        if self.capture.stalled.is_none() {
+            let now = Instant::now();
+            self.capture.last_output = now;
+            self.ended = self.ended.map(|_| now);
+        }
     }
 
     /// Gives up on output that a full disk does not take: it is counted and let go, together with

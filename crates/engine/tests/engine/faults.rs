@@ -55,17 +55,23 @@ fn a_job_of_a_killed_supervisor_runs_once_though_its_caller_would_try_again() {
 fn killed_spares_and_a_killed_nursery_cost_the_next_calls_nothing() {
     let place = Place::new();
     let engine = place.builder().warmth(Warmth::Warm).open().unwrap();
+    let mark = place.path().join("mark");
     for number in 0..25 {
-        // One that waits, its keeper and the nursery; there may be a second that waits.
-        let idle = until(|| Some(place.supervisors()).filter(|idle| idle.len() >= 3));
-        let idle = idle.expect("a spare is there");
-        for pid in idle {
+        // One that waits, its keeper and the nursery. Those that were dying when the last call looked
+        // for them are replaced by the next.
+        let idle = until(|| {
+            let idle = Some(place.supervisors()).filter(|idle| idle.len() >= 3);
+            idle.or_else(|| engine.read(&place.shell("true")).err().map(|error| panic!("{error}")))
+        });
+        for pid in idle.expect("a spare is there") {
             let _ = kill_process(pid, Signal::KILL);
         }
-        let text = engine.read(&place.shell(&format!("echo {number}"))).unwrap();
-        assert_eq!(text, number.to_string());
+        let line = format!("echo {number} | tee -a {}", mark.display());
+        assert_eq!(engine.read(&place.shell(&line)).unwrap(), number.to_string());
     }
-    assert_eq!(engine.jobs(Scope::All).unwrap().len(), 25, "each ran once");
+    let ran: Vec<String> = (0..25).map(|number| number.to_string()).collect();
+    let marks = fs::read_to_string(mark).unwrap();
+    assert_eq!(marks.lines().collect::<Vec<_>>(), ran, "each ran once");
 }
 
 #[test]
@@ -150,6 +156,31 @@ fn on_a_disk_with_a_few_kilobytes_left_a_job_with_a_time_limit_ends_and_says_wha
     assert_eq!(job.log().unwrap().length().unwrap(), outcome.total_bytes);
     let said = outcome.notes.iter().any(|note| note.contains("were not kept"));
     assert!(said, "{outcome:?}");
+}
+
+#[test]
+fn output_that_waited_for_a_full_disk_is_kept_to_its_last_byte_though_its_command_has_ended() {
+    let disk = Disk::new("4m");
+    let place = disk.place();
+    let engine = place.engine();
+    // More than one read takes: the rest lies in the pipe when the command ends.
+    let line = "read x; head -c 120000 /dev/zero | tr '\\0' x; exit 3";
+    let job = engine.start(&place.shell(line).stdin(Stdin::Open)).unwrap();
+    let Status::Started { pid, .. } = job.status().unwrap() else { panic!("it runs") };
+    disk.fill_but(0);
+    job.input(b"\n").unwrap();
+    until(|| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        (stat.is_empty() || stat.contains(") Z")).then_some(())
+    });
+    // Longer than any silence that would count as the end of an output.
+    let quiet = [Condition::Quiet(Duration::from_millis(1500)), Condition::Exit];
+    job.wait(&quiet, Some(TIMEOUT)).unwrap();
+    fs::remove_file(disk.path.join("filler")).unwrap();
+    assert_eq!(job.wait(&[Condition::Exit], Some(TIMEOUT)).unwrap(), Met::Exit);
+    let outcome = job.outcome().unwrap().unwrap();
+    assert_eq!(outcome.end, End::Exited { code: 3 });
+    assert_eq!((outcome.total_bytes, outcome.dropped_bytes), (120_000, 0), "{outcome:?}");
 }
 
 #[test]
