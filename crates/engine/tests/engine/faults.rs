@@ -412,6 +412,28 @@ fn jobs_of_a_deleted_state_directory_are_listed_and_can_be_stopped() {
 }
 
 #[test]
+fn what_is_left_of_a_job_without_files_and_without_supervisor_can_be_stopped() {
+    let place = Place::new();
+    let engine = place.engine();
+    let line = "setsid sleep 4000 & setsid sleep 4000 & echo ready; wait";
+    let job = engine.start(&place.shell(line)).unwrap();
+    let ready = Condition::Match { pattern: regex::bytes::Regex::new("ready").unwrap(), from: 0 };
+    job.wait(&[ready], Some(TIMEOUT)).unwrap();
+    fs::remove_dir_all(place.state()).unwrap();
+    // The keeper first, which would clean up.
+    let mut supervisors = place.supervisors();
+    supervisors.sort_by_key(|pid| pid.as_raw_nonzero());
+    for pid in supervisors {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+    until(|| place.supervisors().is_empty().then_some(())).unwrap();
+    assert!(!place.processes().is_empty(), "nobody was there to end them");
+    let outcome = place.engine().job(job.id().as_str()).unwrap().stop(Ladder::KILL).unwrap();
+    assert!(outcome.contained_by.is_some(), "{outcome:?}");
+    assert!(until(|| place.processes().is_empty().then_some(())).is_some());
+}
+
+#[test]
 fn jobs_of_a_state_directory_that_became_read_only_are_listed_and_can_be_stopped() {
     let place = Place::new();
     let engine = place.engine();
