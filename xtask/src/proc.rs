@@ -8,15 +8,16 @@ const ARGUMENTS: [&str; 2] = ["--umbo-supervisor", "--umbo-nursery"];
 
 /// The supervisors, keepers, spares and nurseries of a state directory.
 pub(crate) fn supervisors(state: &Path) -> Vec<u32> {
-    let state = state.to_string_lossy();
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid| {
-        let words = words(*pid);
-        words.get(1).is_some_and(|word| ARGUMENTS.contains(&word.as_str()))
-            && words.get(2).is_some_and(|word| *word == state)
-    })
-    .collect()
+    pids.filter(|pid| is_supervisor(*pid, state)).collect()
+}
+
+/// Whether a process is one of them, by the words it was started with.
+pub(crate) fn is_supervisor(pid: u32, state: &Path) -> bool {
+    let words = words(pid);
+    words.get(1).is_some_and(|word| ARGUMENTS.contains(&word.as_str()))
+        && words.get(2).is_some_and(|word| *word == state.to_string_lossy())
 }
 
 /// The clients of a state directory: processes of umbo that name it and are no supervisors.

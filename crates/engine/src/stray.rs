@@ -42,7 +42,7 @@ pub(crate) fn find_all(state: &State) -> Vec<Stray> {
             found.entry(job).or_default().push(pid);
         }
     }
-    for job in grouped_jobs(state) {
+    for (job, _) in groups(state) {
         found.entry(job).or_default();
     }
     found.retain(|job, _| !state.job(job).exists());
@@ -71,18 +71,19 @@ fn held_job(state: &State, pid: Pid) -> Option<JobId> {
     })
 }
 
-/// The jobs of a state directory that have a control group beside this process's own.
-fn grouped_jobs(state: &State) -> Vec<JobId> {
+/// The control groups of a state directory beside this process's own that somebody is in, each with
+/// the job that its processes say they are of. A group has the name of a spare, not of its job.
+fn groups(state: &State) -> Vec<(JobId, Cgroup)> {
     let Ok(own) = cgroup::own_v2() else { return Vec::new() };
     let mark = state.group_name("");
     let Ok(groups) = fs::read_dir(own) else { return Vec::new() };
     groups
         .flatten()
+        .filter(|group| group.file_name().as_encoded_bytes().starts_with(mark.as_bytes()))
         .filter_map(|group| {
-            let name = group.file_name();
-            let job = name.to_str()?.strip_prefix(&mark)?.parse().ok()?;
-            // A spare has a group too, which nobody is in.
-            Cgroup::open(group.path()).ok()?.is_populated().then_some(job)
+            let group = Cgroup::open(group.path()).ok()?;
+            let tag = group.processes().into_iter().find_map(|pid| procfs::variable(pid, TAG))?;
+            Some((tag.parse().ok()?, group))
         })
         .collect()
 }
@@ -145,11 +146,12 @@ impl Stray {
     /// Kills all of it, its command first. `None` if something does not die.
     pub(crate) fn kill(&self, state: &State) -> Option<Outcome> {
         let deadline = Instant::now() + LAST_PROCESSES;
-        let group = cgroup::own_v2()
-            .ok()
-            .and_then(|own| Cgroup::open(own.join(state.group_name(self.job.as_str()))).ok());
+        let groups: Vec<Cgroup> = groups(state)
+            .into_iter()
+            .filter_map(|(job, group)| (job == self.job).then_some(group))
+            .collect();
         while Instant::now() < deadline {
-            if let Some(group) = &group {
+            for group in &groups {
                 let _ = group.kill();
             }
             let living = self.processes();
@@ -163,10 +165,8 @@ impl Stray {
                 }
             }
             if living.is_empty() && supervised.is_empty() {
-                if let Some(group) = &group {
-                    group.remove();
-                }
-                return Some(self.outcome(group.is_some()));
+                groups.iter().for_each(Cgroup::remove);
+                return Some(self.outcome(!groups.is_empty()));
             }
             std::thread::sleep(LOOK_AGAIN);
         }

@@ -174,7 +174,9 @@ impl<'a> Chaos<'a> {
             }
             _ => false,
         };
-        all.into_iter().filter(is_wanted).collect()
+        // Looked at again: a child of a supervisor has become the command of a job meanwhile.
+        let is_still_ours = |pid: &u32| proc::is_supervisor(*pid, &self.state);
+        all.into_iter().filter(is_wanted).filter(is_still_ours).collect()
     }
 
     /// The job whose directory a process holds open.

@@ -12,12 +12,11 @@ mod report;
 mod seed;
 
 use std::fs;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use umbo_engine::{Engine, Item, Scope};
+use umbo_engine::{Engine, Item, Scope, Warmth};
 
 use crate::failure::{Done, Failure};
 use crate::scratch::{Options, Scratch};
@@ -35,8 +34,6 @@ const AT_ONCE: usize = 6;
 const DISK: &str = "96m";
 /// How long what killed spares left may take to be swept away.
 const SWEEPING: Duration = Duration::from_secs(30);
-/// So many supervisors wait as long as the engine is open.
-const SPARES: usize = 2;
 /// How often it says how far it is.
 const NEWS: Duration = Duration::from_secs(20);
 
@@ -53,16 +50,15 @@ pub(crate) fn run(words: &[&str]) -> Done {
     if disk.is_none() {
         say("no disk of its own can be mounted: the disk will not be full in this run");
     }
-    let builder = scratch.engine(STATE).max_running(64).retention(100_000, 1 << 40);
-    let engine = builder.open().map_err(Failure::at("umbo"))?;
+    let engine = open(&scratch, Warmth::Warm)?;
     let model = Model::new(scratch.directory())?;
     let chaos = Chaos::new(&scratch.state(STATE), disk.as_ref());
     let start = Instant::now();
     let end = start + Duration::from_secs(60 * minutes as u64);
     work(&scratch, &engine, &model, &chaos, (seed, end));
     let report = judge(&engine, &model, &chaos, seed)?;
-    sweep(&engine, &scratch.state(STATE));
     drop(engine);
+    sweep(&scratch)?;
     report.print(start.elapsed());
     let left = scratch.prove_empty(STATE);
     drop(disk);
@@ -151,14 +147,22 @@ fn judge(engine: &Engine, model: &Model, chaos: &Chaos<'_>, seed: Seed) -> Done<
     Ok(report)
 }
 
+fn open(scratch: &Scratch, warmth: Warmth) -> Done<Engine> {
+    let builder = scratch.engine(STATE).warmth(warmth).max_running(64);
+    builder.retention(100_000, 1 << 40).open().map_err(Failure::at("umbo"))
+}
+
 /// Waits until what killed spares left is old enough to be swept away, and has it swept.
-fn sweep(engine: &Engine, state: &Path) {
+fn sweep(scratch: &Scratch) -> Done {
+    let engine = open(scratch, Warmth::Cold)?;
+    let spares = scratch.state(STATE).join("spares");
     let deadline = Instant::now() + SWEEPING;
-    let is_left = || fs::read_dir(state.join("spares")).is_ok_and(|left| left.count() > SPARES);
+    let is_left = || fs::read_dir(&spares).is_ok_and(|left| left.count() > 0);
     while is_left() && Instant::now() < deadline {
-        let _ = engine.prune(None);
+        engine.prune(None).map_err(Failure::at("prune"))?;
         thread::sleep(Duration::from_millis(500));
     }
+    Ok(())
 }
 
 /// Whether a job was touched by what the chaos did.

@@ -95,6 +95,15 @@ pub(crate) fn command_line(pid: Pid, words: &[u8]) -> String {
     words.join(" ")
 }
 
+/// A variable in the environment that a process was started with.
+pub(crate) fn variable(pid: Pid, name: &str) -> Option<String> {
+    let environ = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).ok()?;
+    environ.split(|byte| *byte == 0).find_map(|variable| {
+        let value = variable.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+        Some(String::from_utf8_lossy(value).into_owned())
+    })
+}
+
 /// Living processes whose environment carries `NAME=VALUE`, found by reading all of `/proc`.
 ///
 /// The last resort: it finds what left every group we made, unless it cleared its environment.

@@ -55,17 +55,23 @@ fn a_job_of_a_killed_supervisor_runs_once_though_its_caller_would_try_again() {
 fn killed_spares_and_a_killed_nursery_cost_the_next_calls_nothing() {
     let place = Place::new();
     let engine = place.builder().warmth(Warmth::Warm).open().unwrap();
+    let mark = place.path().join("mark");
     for number in 0..25 {
-        // One that waits, its keeper and the nursery; there may be a second that waits.
-        let idle = until(|| Some(place.supervisors()).filter(|idle| idle.len() >= 3));
-        let idle = idle.expect("a spare is there");
-        for pid in idle {
+        // One that waits, its keeper and the nursery. Those that were dying when the last call looked
+        // for them are replaced by the next.
+        let idle = until(|| {
+            let idle = Some(place.supervisors()).filter(|idle| idle.len() >= 3);
+            idle.or_else(|| engine.read(&place.shell("true")).err().map(|error| panic!("{error}")))
+        });
+        for pid in idle.expect("a spare is there") {
             let _ = kill_process(pid, Signal::KILL);
         }
-        let text = engine.read(&place.shell(&format!("echo {number}"))).unwrap();
-        assert_eq!(text, number.to_string());
+        let line = format!("echo {number} | tee -a {}", mark.display());
+        assert_eq!(engine.read(&place.shell(&line)).unwrap(), number.to_string());
     }
-    assert_eq!(engine.jobs(Scope::All).unwrap().len(), 25, "each ran once");
+    let ran: Vec<String> = (0..25).map(|number| number.to_string()).collect();
+    let marks = fs::read_to_string(mark).unwrap();
+    assert_eq!(marks.lines().collect::<Vec<_>>(), ran, "each ran once");
 }
 
 #[test]
@@ -403,6 +409,28 @@ fn jobs_of_a_deleted_state_directory_are_listed_and_can_be_stopped() {
         assert_eq!(engine.read(&place.shell("echo fine")).unwrap(), "fine");
         engine.prune(Some(Duration::ZERO)).unwrap();
     }
+}
+
+#[test]
+fn what_is_left_of_a_job_without_files_and_without_supervisor_can_be_stopped() {
+    let place = Place::new();
+    let engine = place.engine();
+    let line = "setsid sleep 4000 & setsid sleep 4000 & echo ready; wait";
+    let job = engine.start(&place.shell(line)).unwrap();
+    let ready = Condition::Match { pattern: regex::bytes::Regex::new("ready").unwrap(), from: 0 };
+    job.wait(&[ready], Some(TIMEOUT)).unwrap();
+    fs::remove_dir_all(place.state()).unwrap();
+    // The keeper first, which would clean up.
+    let mut supervisors = place.supervisors();
+    supervisors.sort_by_key(|pid| pid.as_raw_nonzero());
+    for pid in supervisors {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+    until(|| place.supervisors().is_empty().then_some(())).unwrap();
+    assert!(!place.processes().is_empty(), "nobody was there to end them");
+    let outcome = place.engine().job(job.id().as_str()).unwrap().stop(Ladder::KILL).unwrap();
+    assert!(outcome.contained_by.is_some(), "{outcome:?}");
+    assert!(until(|| place.processes().is_empty().then_some(())).is_some());
 }
 
 #[test]

@@ -91,10 +91,13 @@ impl Audit {
             end.seq += 1;
             end.hash = hash;
         }
+        // Held until the head is written, as the lock on the file before it.
+        let mut rotated = None;
         if self.is_full(&end, bytes.len()) {
             // The record begins a new file; the lock on the old one is held until the end.
             let first = end.seq - end.notices.len() as u64;
-            let start = self.rotate(end.first, &bytes, end.start.clone())?;
+            let (newest, start) = self.rotate(end.first, &bytes, end.start.clone())?;
+            rotated = Some(newest);
             end = End { keep: 0, first, start, ..end };
         } else if let Err(error) = file.write_all(&bytes) {
             // A full disk must not look like a killed writer.
@@ -113,6 +116,7 @@ impl Audit {
         if let Some(start) = &end.start {
             self.delete_before(start.seq);
         }
+        drop(rotated);
         Ok(Appended { seq: end.seq, hash: end.hash, notices: end.notices })
     }
 

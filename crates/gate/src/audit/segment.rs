@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
@@ -65,6 +65,11 @@ impl Audit {
         }
     }
 
+    fn is_same_as_newest(&self, path: &Path) -> bool {
+        let identity = |path: &Path| fs::metadata(path).map(|meta| (meta.dev(), meta.ino())).ok();
+        identity(path).is_some_and(|found| Some(found) == identity(&self.path))
+    }
+
     /// Where the file with these records is once it is full.
     fn full_path(&self, first: u64) -> PathBuf {
         self.path.with_extension(format!("{first:0DIGITS$}"))
@@ -81,6 +86,8 @@ impl Audit {
                 let name = entry.file_name();
                 let digits = name.to_str()?.strip_prefix("audit.")?;
                 (digits.len() == DIGITS).then_some(())?;
+                // A writer was killed before it could begin a new one: this is the newest still.
+                (!self.is_same_as_newest(&entry.path())).then_some(())?;
                 Some((digits.parse().ok()?, entry.path()))
             })
             .collect();
@@ -88,14 +95,14 @@ impl Audit {
         files
     }
 
-    /// Puts the newest file away and begins another one with these bytes. Returns where the chain
-    /// begins from now on.
+    /// Puts the newest file away and begins another one with these bytes. Returns the new one, locked,
+    /// and where the chain begins from now on.
     pub(super) fn rotate(
         &self,
         first: u64,
         bytes: &[u8],
         start: Option<Start>,
-    ) -> Result<Option<Start>> {
+    ) -> Result<(File, Option<Start>)> {
         let failed = || Error::file("rotate", &self.path);
         let draft = self.path.with_extension("next");
         let _ = fs::remove_file(&draft);
@@ -105,9 +112,14 @@ impl Audit {
         // Nobody appends to it before the head names it.
         flock(&file, FlockOperation::LockExclusive).map_err(|error| failed()(error.into()))?;
         file.write_all(bytes).map_err(failed())?;
-        fs::rename(&self.path, self.full_path(first)).map_err(failed())?;
+        // A second name, then the new file in the place of the first: there is a newest file at any time.
+        match fs::hard_link(&self.path, self.full_path(first)) {
+            // A writer before this one was killed in between.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            linked => linked.map_err(failed())?,
+        }
         fs::rename(&draft, &self.path).map_err(failed())?;
-        Ok(self.start_within_budget().or(start))
+        Ok((file, self.start_within_budget().or(start)))
     }
 
     /// Where the chain begins if the oldest files go; `None` if all fit.
