@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::failure::Done;
 use crate::workspace::{cargo, display, execute, has_program, say};
-use crate::{setup, tidy};
+use crate::{fuzz, setup, tidy};
 
 const NEXTEST: &str = "0.9.143";
 
@@ -30,6 +30,7 @@ pub(crate) fn full() -> Done {
         step_of(&mut cargo(&["run", "--quiet", "--package", package, "--example", example]))?;
     }
     step_of(&mut docs())?;
+    step("a minute of fuzzing for each target", || fuzz::run(&["all"]))?;
     say(format!("\n== all well after {:.0} s", start.elapsed().as_secs_f64()));
     Ok(())
 }

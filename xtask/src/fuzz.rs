@@ -1,18 +1,31 @@
-//! Fuzzing: `cargo fuzz` on the targets in `fuzz/`, with what the project has as a beginning.
+//! Fuzzing: the targets in `fuzz/` under libFuzzer, with what the project has as a beginning.
 //!
-//! The targets are built with the stable compiler. What is fuzzed has no unsafe code, so no sanitizer
-//! is needed; debug assertions and checked arithmetic are on. What is found stays in
-//! `fuzz/artifacts`; its lesson becomes an ordinary test.
+//! The targets are built with the stable compiler, whose passes count what is covered. What is fuzzed
+//! has no unsafe code, so no sanitizer is needed; debug assertions and checked arithmetic are on. What
+//! is found stays in `fuzz/artifacts`; its lesson becomes an ordinary test.
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use crate::failure::{Done, Failure};
-use crate::workspace::{cargo, execute, files, has_program, read, root, say};
+use crate::workspace::{cargo, display, execute, files, read, root, say};
 
-const CARGO_FUZZ: &str = "0.13.2";
-/// One input that takes longer than this is a finding.
-const SLOW: &str = "-timeout=10";
+/// What the compiler adds so that the fuzzer sees which code an input reaches.
+const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Ccodegen-units=1 -Cdebug-assertions \
+    -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
+/// Named, so that build scripts are built without it.
+const PLATFORM: &str = concat!("x86_64", "-unknown-linux-gnu");
+/// One input that takes longer than this many seconds is a finding.
+const SLOWEST_INPUT: u32 = 10;
+/// How long each target runs when nobody says.
+const SECONDS: u64 = 60;
+/// How many targets run at the same time.
+const AT_ONCE: usize = 2;
 
 /// A target, and where its first inputs come from.
 struct Target {
@@ -66,23 +79,70 @@ const TARGETS: [Target; 4] = [
 
 pub(crate) fn run(words: &[&str]) -> Done {
     let (name, seconds) = match words {
-        [name] => (*name, 60),
+        [name] => (*name, SECONDS),
         [name, seconds] => (*name, number(seconds)?),
-        _ => return Err(Failure::new(format!("fuzz TARGET [SECONDS]; targets: {}", names()))),
+        _ => return Err(Failure::new(format!("fuzz TARGET|all [SECONDS]; targets: {}", names()))),
     };
-    let Some(target) = TARGETS.iter().find(|target| target.name == name) else {
+    let targets: Vec<&Target> =
+        TARGETS.iter().filter(|target| name == "all" || target.name == name).collect();
+    if targets.is_empty() {
         return Err(Failure::new(format!("no such target: {name}; there are: {}", names())));
-    };
-    have_cargo_fuzz()?;
+    }
+    build()?;
+    fuzz(&targets, seconds)
+}
+
+fn build() -> Done {
+    let mut command = cargo(&["build", "--release", "--target", PLATFORM, "--manifest-path"]);
+    command.arg(root().join("fuzz/Cargo.toml")).env("RUSTFLAGS", COVERAGE);
+    command.env("CARGO_TARGET_DIR", root().join("fuzz/target"));
+    execute(&mut command)
+}
+
+/// Runs targets, some at a time. All run to their end; those that found something are named.
+fn fuzz(targets: &[&Target], seconds: u64) -> Done {
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(failure) = fuzz_one(target, seconds) {
+                        let failed = failed.lock();
+                        let mut failed = failed.unwrap_or_else(std::sync::PoisonError::into_inner);
+                        failed.push(format!("{}: {}", target.name, failure.message()));
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if failed.is_empty() { Ok(()) } else { Err(Failure::new(failed.join("\n"))) }
+}
+
+fn fuzz_one(target: &Target, seconds: u64) -> Done {
     let count = plant(target)?;
-    say(format!("{name}: {count} inputs to begin with, {seconds} s"));
-    let mut command = cargo(&["fuzz", "run", "--sanitizer", "none", name, "--", SLOW]);
+    let artifacts = root().join("fuzz/artifacts").join(target.name);
+    fs::create_dir_all(&artifacts).map_err(Failure::at(artifacts.display()))?;
+    let place = root().join("fuzz/target").join(PLATFORM).join("release").join(target.name);
+    let mut command = Command::new(place);
     command
+        .arg(root().join("fuzz/corpus").join(target.name))
         .arg(format!("-max_total_time={seconds}"))
         .arg(format!("-max_len={}", target.longest))
-        .arg("-print_final_stats=1")
-        .env("RUSTC_BOOTSTRAP", "1");
-    execute(&mut command)
+        .arg(format!("-timeout={SLOWEST_INPUT}"))
+        .arg(format!("-artifact_prefix={}/", artifacts.display()))
+        .stdin(Stdio::null());
+    let output = command.output().map_err(Failure::at(display(&command)))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last: Vec<&str> = said.lines().rev().take(30).collect();
+    if !output.status.success() {
+        let last: Vec<&str> = last.into_iter().rev().collect();
+        return Err(Failure::new(format!("it found something:\n{}", last.join("\n"))));
+    }
+    let done = last.first().copied().unwrap_or_default();
+    say(format!("{}: {count} inputs to begin with; {done}", target.name));
+    Ok(())
 }
 
 fn number(word: &str) -> Done<u64> {
@@ -91,13 +151,6 @@ fn number(word: &str) -> Done<u64> {
 
 fn names() -> String {
     TARGETS.map(|target| target.name).join(" ")
-}
-
-fn have_cargo_fuzz() -> Done {
-    if has_program("cargo-fuzz") {
-        return Ok(());
-    }
-    execute(&mut cargo(&["install", "cargo-fuzz", "--locked", "--version", CARGO_FUZZ]))
 }
 
 /// Puts first inputs where the fuzzer looks for them.

@@ -34,7 +34,7 @@ cargo xtask VERB
   bench command        reading everyday commands
   bench gate           deciding about them, and what asking and recording cost
   bench recipes        finding the tasks of 200 packages
-  fuzz TARGET [SECONDS]   any bytes at command_read, rulefile, schema or view (60)
+  fuzz TARGET|all [SECONDS]   any bytes at what reads them (60)
   oracle NAME          the runtime behind a dialect (meerkat) beside umbo, on the same calls
   soak [N]             short commands, each checked byte for byte (100000)
 

@@ -21,9 +21,10 @@ pub(crate) use self::install::{Install, Uninstall};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
 pub(crate) use self::wait::Wait;
 use crate::budget::{BudgetArg, parse_budget};
+use crate::complete;
 use crate::install::Client;
 use crate::install::clients::ANY;
-use crate::time::{parse_duration, parse_moment, parse_size};
+use crate::time::{parse_duration, parse_size, parse_time};
 
 /// Runs commands, keeps them, tells the truth about them, and stops them.
 #[derive(Debug, Parser)]
@@ -118,7 +119,7 @@ pub(crate) enum Command {
     Uninstall(Uninstall),
     /// Say what this machine allows, and what that means
     Doctor,
-    /// Print a completion script for bash, zsh or fish
+    /// Print a script that completes verbs, options, jobs and tasks, for bash, zsh, fish or nu
     Completions(Completions),
     /// See it work: under 20 seconds, live
     Tour,
@@ -249,7 +250,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "MODE", help = MODE_HELP)]
     pub(crate) mode: Option<Mode>,
     /// The task: `test`, `pkg-a/test`, `npm:build`
-    #[arg(value_name = "TASK")]
+    #[arg(value_name = "TASK", add = complete::tasks())]
     pub(crate) task: Option<String>,
     /// What the task gets
     #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
@@ -271,6 +272,8 @@ pub(crate) enum CompletionShell {
     Zsh,
     /// fish
     Fish,
+    /// Nushell
+    Nu,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -284,7 +287,7 @@ pub(crate) struct Jobs {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Output {
     /// An id, a unique prefix of one, a name, an artifact handle, or @last
-    #[arg(value_name = "JOB", default_value = "@last")]
+    #[arg(value_name = "JOB", default_value = "@last", add = complete::jobs())]
     pub(crate) job: String,
     /// From this byte on
     #[arg(long, value_name = "OFFSET")]
@@ -313,10 +316,10 @@ pub(crate) struct Output {
     #[arg(long, value_name = "STREAM")]
     pub(crate) stream: Option<OnlyStream>,
     /// Only what came since then: a time (2026-01-31T12:00:00Z), or how long ago (5m)
-    #[arg(long, value_name = "TIME", value_parser = parse_moment, conflicts_with = "raw")]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "raw")]
     pub(crate) since: Option<u64>,
     /// Only what came before then
-    #[arg(long, value_name = "TIME", value_parser = parse_moment, conflicts_with = "raw")]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "raw")]
     pub(crate) until: Option<u64>,
     /// How much at most: 50k (bytes), 2000l (lines), 8000t (tokens), several with commas, or none
     #[arg(long, value_name = "ROOM", value_parser = parse_budget, conflicts_with = "raw")]
@@ -356,7 +359,7 @@ pub(crate) enum OnlyStream {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Input {
     /// An id, a unique prefix of one, a name, or @last
-    #[arg(value_name = "JOB")]
+    #[arg(value_name = "JOB", add = complete::running_jobs())]
     pub(crate) job: String,
     /// What to type
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
@@ -377,7 +380,7 @@ pub(crate) struct Input {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Stop {
     /// Ids, unique prefixes, names, or @last
-    #[arg(value_name = "JOB", required = true)]
+    #[arg(value_name = "JOB", required = true, add = complete::running_jobs())]
     pub(crate) jobs: Vec<String>,
     /// From SIGTERM to SIGKILL
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
@@ -393,14 +396,14 @@ pub(crate) struct Stop {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Screen {
     /// An id, a unique prefix of one, a name, or @last
-    #[arg(value_name = "JOB", default_value = "@last")]
+    #[arg(value_name = "JOB", default_value = "@last", add = complete::jobs())]
     pub(crate) job: String,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Attach {
     /// An id, a unique prefix of one, a name, or @last
-    #[arg(value_name = "JOB", default_value = "@last")]
+    #[arg(value_name = "JOB", default_value = "@last", add = complete::running_jobs())]
     pub(crate) job: String,
     /// The key that leaves the terminal to itself
     #[arg(long, value_name = "KEY", default_value = "ctrl-\\")]
@@ -444,7 +447,7 @@ pub(crate) struct Classify {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Mcp {
     /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = complete::dialects())]
     pub(crate) dialect: Option<String>,
     /// A name to come back under: its jobs are listed as its own, and told when they end
     #[arg(long, value_name = "NAME", env = "UMBO_OWNER")]
@@ -473,7 +476,7 @@ pub(crate) struct Mcp {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Call {
     /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = complete::dialects())]
     pub(crate) dialect: Option<String>,
     /// A name to come back under: its jobs are listed as its own, and told when they end
     #[arg(long, value_name = "NAME", env = "UMBO_OWNER")]
@@ -491,6 +494,6 @@ pub(crate) struct Call {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Tools {
     /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = complete::dialects())]
     pub(crate) dialect: Option<String>,
 }

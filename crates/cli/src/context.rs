@@ -133,11 +133,12 @@ impl Context {
     pub(crate) fn caller(&self, words: &CallerWords) -> Result<Caller, Failure> {
         let mode = words.mode.or(self.settings.exec.mode);
         let gate = gate::keeper(self, mode)?;
-        self.caller_builder(words)?.gate(gate).build().map_err(Failure::new)
+        let builder = self.caller_builder(words)?.directory(Self::directory()?);
+        builder.gate(gate).build().map_err(Failure::new)
     }
 
     /// The person who asks, for verbs that run and type nothing: they work where there is no place
-    /// for rules.
+    /// for rules, and in a directory that is gone.
     pub(crate) fn observer(&self, words: &CallerWords) -> Result<Caller, Failure> {
         self.caller_builder(words)?.build().map_err(Failure::new)
     }
@@ -153,7 +154,7 @@ impl Context {
         let confinement = settings.confinement.as_ref().map(|within| within.project.clone());
         Ok(Caller::builder(self.engine.clone())
             .masker(masker)
-            .directory(Self::directory()?)
+            .directory(Self::directory().unwrap_or_else(|_| PathBuf::from(".")))
             .environment(self.variables())
             .owner(Owner::Everybody)
             .budget(BudgetArg::or(words.budget, settings.output))

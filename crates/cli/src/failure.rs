@@ -115,8 +115,19 @@ impl From<Error> for Failure {
             let field = error.field.as_deref().unwrap_or_default();
             error.message = format!("{}: {rest}", option(field));
         }
-        if error.code == ErrorCode::UnknownJob {
-            error.message.push_str("; `umbo jobs --all` lists them");
+        match (error.code, &error.job) {
+            (ErrorCode::UnknownJob, _) => {
+                error.message.push_str("; `umbo jobs --all` lists them");
+            }
+            (ErrorCode::Unresponsive, Some(job)) => {
+                let hint = format!("; `umbo stop --kill {job}` ends it from outside");
+                error.message.push_str(&hint);
+            }
+            (ErrorCode::JobEnded, Some(job)) => {
+                let hint = format!("; `umbo output {job}` prints what it wrote");
+                error.message.push_str(&hint);
+            }
+            _ => {}
         }
         Self::Problem(Box::new(error))
     }
@@ -126,7 +137,7 @@ impl From<Error> for Failure {
 fn option(field: &str) -> String {
     match field {
         "op" => "TASK".to_owned(),
-        "command" | "argv" => "COMMAND".to_owned(),
+        "command" => field.to_owned(),
         "text" => "TEXT".to_owned(),
         "keys" => "--key".to_owned(),
         other => format!("--{}", other.replace('_', "-")),

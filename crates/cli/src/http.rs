@@ -5,9 +5,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::json;
-use umbo_mcp::{Exposure, HttpOptions, HttpServer};
+use umbo_mcp::{MCP_PATH, McpEndpoint, McpOptions};
+use umbo_server::{Door, Exposure, Guard, HttpServer};
 use umbo_tools::{Owner, Toolset};
 
 use crate::args::Http;
@@ -37,21 +39,24 @@ pub(crate) fn serve(
         )));
     }
     let (token, file) = token(args.token_file.as_deref())?;
-    let options = HttpOptions {
-        address,
-        exposure: if args.behind_proxy { Exposure::Proxied } else { Exposure::Loopback },
-        token,
-        hosts: args.allow_host.clone(),
-        origins: args.allow_origin.clone(),
-        patience: args.idle_timeout,
-        owner,
-    };
+    let exposure = if args.behind_proxy { Exposure::Proxied } else { Exposure::Loopback };
+    let mut hosts = args.allow_host.clone();
+    if !address.ip().is_unspecified() {
+        hosts.push(address.ip().to_string());
+    }
+    let guard = Guard::new(&token, &hosts, &args.allow_origin).map_err(Failure::new)?;
+    let mut options = McpOptions::default();
+    options.idle_timeout = args.idle_timeout;
+    options.owner = owner;
     let make = move |owner| make(owner).map_err(|failure| failure.to_string());
-    let server = HttpServer::bind(&options, make).map_err(Failure::new)?;
+    let endpoint = McpEndpoint::new(&options, make).map_err(Failure::new)?;
+    let door = Door::builder(guard).mount(MCP_PATH, Arc::new(endpoint)).build();
+    let server = HttpServer::bind(address, exposure).map_err(Failure::new)?;
     let stopper = server.stopper();
     let _ = ctrlc::set_handler(move || stopper.stop());
-    announce(context.format, &server.url(), file.as_deref());
-    server.serve();
+    let url = format!("http://{}{MCP_PATH}", server.address());
+    announce(context.format, &url, file.as_deref());
+    server.serve(&door);
     Ok(())
 }
 

@@ -4,6 +4,7 @@ mod args;
 mod attach;
 mod budget;
 mod commands;
+mod complete;
 mod config;
 mod context;
 mod failure;
@@ -31,6 +32,9 @@ use crate::output::Format;
 fn main() -> ExitCode {
     // First of all: this process may have been started as a supervisor.
     umbo_engine::init();
+    if complete::answer() {
+        return ExitCode::SUCCESS;
+    }
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {

@@ -2,39 +2,30 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use jiff::{Span, SpanRelativeTo, Timestamp};
+
 #[cfg(test)]
 use umbo_ops::show_time;
 
 /// A thousand years: what a longer duration means.
-const LONGEST: Duration = Duration::from_hours(1000 * 365 * 24);
+const LONGEST_DURATION: Duration = Duration::from_hours(1000 * 365 * 24);
 
 /// Reads `30`, `1.5s`, `250ms`, `2m`, `1h30m`, `1d`.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong =
         || format!("{text:?} is no duration; write seconds (30, 1.5s) or 250ms, 2m, 1h30m, 1d");
-    let mut rest = text.trim();
-    let mut seconds = 0.0;
-    if rest.is_empty() {
-        return Err(wrong());
-    }
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-        let number: f64 = rest[..end].parse().map_err(|_| wrong())?;
-        rest = &rest[end..];
-        let end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let unit = match &rest[..end] {
-            "" | "s" | "sec" => 1.0,
-            "ms" => 0.001,
-            "m" | "min" => 60.0,
-            "h" => 3600.0,
-            "d" => 86400.0,
-            _ => return Err(wrong()),
-        };
-        rest = &rest[end..];
-        seconds += number * unit;
-    }
+    let trimmed = text.trim();
+    let is_number = trimmed.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let span = if is_number {
+        let seconds: f64 = trimmed.parse().map_err(|_| wrong())?;
+        Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?
+    } else {
+        let span: Span = trimmed.parse().map_err(|_| wrong())?;
+        let span = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
+        Duration::try_from(span).map_err(|_| wrong())?
+    };
     // Longer than any machine runs; far below what a clock can be advanced by.
-    Duration::try_from_secs_f64(seconds).map_err(|_| wrong()).map(|span| span.min(LONGEST))
+    Ok(span.min(LONGEST_DURATION))
 }
 
 /// A time limit that somebody gave.
@@ -89,36 +80,16 @@ pub(crate) fn ordinal(number: usize) -> String {
     format!("{number}{ending}")
 }
 
-/// Reads a moment, as microseconds since 1970: RFC 3339 in UTC, or how long ago it was.
-pub(crate) fn parse_moment(text: &str) -> Result<u64, String> {
+/// Reads a time, as microseconds since 1970: RFC 3339, or how long ago it was.
+pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
     if let Ok(ago) = parse_duration(text) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         return Ok(u64::try_from(now.saturating_sub(ago).as_micros()).unwrap_or(u64::MAX));
     }
-    parse_time(text).ok_or_else(|| {
+    let time = text.parse::<Timestamp>().map(Timestamp::as_microsecond);
+    time.ok().and_then(|micros| u64::try_from(micros).ok()).ok_or_else(|| {
         format!("{text:?} is no time; write 2026-01-31T12:00:00Z, or how long ago it was, as 5m")
     })
-}
-
-/// The opposite of `umbo_ops::show_time`.
-fn parse_time(text: &str) -> Option<u64> {
-    let (date, time) = text.strip_suffix('Z')?.split_once(['T', ' '])?;
-    let mut date = date.splitn(3, '-').map(|part| part.parse::<u64>().ok());
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    let (time, fraction) = time.split_once('.').unwrap_or((time, ""));
-    let mut time = time.splitn(3, ':').map(|part| part.parse::<u64>().ok());
-    let (hour, minute, second) = (time.next()??, time.next()??, time.next()??);
-    let is_date =
-        (1970..10_000).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
-    if !is_date || hour > 23 || minute > 59 || second > 60 || fraction.len() > 6 {
-        return None;
-    }
-    let micros: u64 = format!("{fraction:0<6}").parse().ok()?;
-    // Years that begin in March, as there.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
-    let seconds = days.checked_sub(719_468)? * 86_400 + hour * 3600 + minute * 60 + second;
-    Some(seconds * 1_000_000 + micros)
 }
 
 /// Reads `120x40`.
@@ -170,11 +141,25 @@ mod tests {
             ("250ms", 250),
             ("1h30m", 5_400_000),
             ("0", 0),
+            ("1d 2h", 93_600_000),
+            ("5 minutes", 300_000),
             (" 5 ", 5000),
         ] {
             assert_eq!(parse_duration(text), Ok(Duration::from_millis(millis)), "{text}");
         }
-        for text in ["", "x", "-1", "1y", "1..5", "s", "1e999", "nan", "99999999999999999999999"] {
+        for text in [
+            "",
+            "x",
+            "-1",
+            "1y",
+            "1..5",
+            "s",
+            "1e999",
+            "nan",
+            "-5m",
+            "5m ago",
+            "99999999999999999999999",
+        ] {
             assert!(parse_duration(text).is_err(), "{text}");
         }
     }
@@ -190,11 +175,11 @@ mod tests {
     #[test]
     fn a_time_that_was_shown_can_be_given() {
         for micros in [0, 951_782_400_000_000, 1_763_179_201_000_250, 1_709_164_799_999_999] {
-            assert_eq!(parse_moment(&show_time(micros)), Ok(micros));
+            assert_eq!(parse_time(&show_time(micros)), Ok(micros));
         }
         for text in ["", "yesterday", "2026-13-01T00:00:00Z", "2026-01-01", "2026-01-01T25:00:00Z"]
         {
-            assert!(parse_moment(text).is_err(), "{text}");
+            assert!(parse_time(text).is_err(), "{text}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use umbo_command::Risk;
 
-use crate::moment::show_time;
+use crate::time::show_time;
 
 /// Why a command does not run, or not yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

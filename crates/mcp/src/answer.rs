@@ -10,10 +10,12 @@ use serde_json::{Value, json};
 use umbo_tools::resource::MIME_TYPE;
 use umbo_tools::{Hints, ToolResult, Toolset};
 
+use crate::client::{Client, Reads};
+
 /// What does not depend on who calls.
 #[derive(Debug)]
 pub(crate) struct Catalogue {
-    pub(crate) tools: Vec<Tool>,
+    tools: Vec<Tool>,
     pub(crate) instructions: String,
 }
 
@@ -21,6 +23,18 @@ impl Catalogue {
     pub(crate) fn new(tools: &Toolset) -> Self {
         let listed = tools.tools().iter().map(listed).collect();
         Self { tools: listed, instructions: tools.instructions() }
+    }
+
+    /// The tools as they are listed for a client: one that is given nothing structured is promised
+    /// nothing structured.
+    pub(crate) fn tools_for(&self, client: Client) -> Vec<Tool> {
+        let mut tools = self.tools.clone();
+        if client.reads == Reads::StructureFirst {
+            for tool in &mut tools {
+                tool.output_schema = None;
+            }
+        }
+        tools
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
@@ -65,9 +79,14 @@ fn object(schema: &Value) -> JsonObject {
 }
 
 /// A result, for a client that speaks `revision`.
-pub(crate) fn answer(result: ToolResult, revision: Option<&ProtocolVersion>) -> CallToolResult {
+pub(crate) fn answer(
+    result: ToolResult,
+    revision: Option<&ProtocolVersion>,
+    client: Client,
+) -> CallToolResult {
     let meta = meta(&result);
     let structured = result.structured_content().cloned();
+    let rest = rest(&result);
     let mut content = vec![ContentBlock::text(result.text)];
     let (messages, told): (Vec<_>, Vec<_>) =
         result.completed.into_iter().partition(|told| told.is_message);
@@ -76,21 +95,25 @@ pub(crate) fn answer(result: ToolResult, revision: Option<&ProtocolVersion>) -> 
         let told: Vec<&str> = told.iter().map(|told| told.sentence.as_str()).collect();
         content.push(ContentBlock::text(format!("[umbo: {}]", told.join("; "))));
     }
-    // Older clients do not know links, and may refuse what they do not know.
-    if revision.is_some_and(|revision| *revision >= ProtocolVersion::V_2025_06_18) {
-        content.extend(rest(&result.structured).map(ContentBlock::ResourceLink));
+    // Revisions before do not have links.
+    if client.takes_links
+        && revision.is_some_and(|revision| *revision >= ProtocolVersion::V_2025_06_18)
+    {
+        content.extend(rest.map(ContentBlock::ResourceLink));
     }
     let mut answer = if result.is_error {
         CallToolResult::error(content)
     } else {
         CallToolResult::success(content)
     };
-    // What is there is held against the tool's schema by clients, in errors too. Older revisions know
-    // only objects here.
-    answer.structured_content = structured.map(|structured| match structured {
-        object @ Value::Object(_) => object,
-        other => json!({"result": other}),
-    });
+    if client.reads == Reads::Text {
+        // What is there is held against the tool's schema by clients, in errors too. Older revisions
+        // know only objects here.
+        answer.structured_content = structured.map(|structured| match structured {
+            object @ Value::Object(_) => object,
+            other => json!({"result": other}),
+        });
+    }
     answer.meta = meta;
     answer
 }
@@ -110,8 +133,8 @@ fn meta(result: &ToolResult) -> Option<MetaObject> {
 }
 
 /// Where to read an output of which a part was left out.
-fn rest(structured: &Value) -> Option<Resource> {
-    let job = structured["job"].as_str().filter(|_| structured["truncated"] == true)?;
+fn rest(result: &ToolResult) -> Option<Resource> {
+    let job = result.job.as_ref().filter(|_| result.is_cut)?;
     let uri = format!("umbo://jobs/{job}/output");
     Some(Resource::new(uri, job).with_mime_type(MIME_TYPE))
 }

@@ -1,7 +1,7 @@
 //! How the person in front of a client is asked, in each revision of the protocol.
 
 use std::convert::Infallible;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -16,12 +16,12 @@ use umbo_tools::{Question, Toolset};
 use crate::elicitation::{self, Said};
 
 /// How long a person may take to answer a form. Later, they can answer with `umbo approve`.
-const PATIENCE: Duration = Duration::from_mins(5);
+const FORM_TIMEOUT: Duration = Duration::from_mins(5);
 /// How often a client is reminded that a person is asked.
-const REMINDER: Duration = Duration::from_secs(10);
+const REMINDER_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How the person in front of a client is asked.
-pub(crate) enum Way {
+pub(crate) enum AskVia {
     /// Not at all.
     Nobody,
     /// By a request, which is answered while the call waits.
@@ -32,7 +32,7 @@ pub(crate) enum Way {
     Task(TaskContext),
 }
 
-impl Way {
+impl AskVia {
     /// Asks, as far as that can be done while the call waits.
     pub(crate) async fn ask(&mut self, question: &Question, tools: &Toolset) -> Said {
         match self {
@@ -65,7 +65,8 @@ impl Way {
 
 fn said(response: Value) -> Said {
     match serde_json::from_value::<ElicitResult>(response) {
-        Ok(result) => elicitation::said(&result),
+        // How long the form was open only the client knows.
+        Ok(result) => elicitation::said(&result, None),
         Err(_) => Said::Nonsense,
     }
 }
@@ -73,15 +74,16 @@ fn said(response: Value) -> Said {
 async fn request(peer: &Peer<RoleServer>, form: ElicitRequest) -> Said {
     let request = ServerRequest::ElicitRequest(form);
     // When the time is over, the client is told to close the form.
-    let options = PeerRequestOptions::with_timeout(PATIENCE);
+    let options = PeerRequestOptions::with_timeout(FORM_TIMEOUT);
     let Ok(handle) = peer.send_cancellable_request(request, options).await else {
         return Said::Nothing;
     };
+    let shown = Instant::now();
     let mut open = OpenForm(Some((peer.clone(), handle.id.clone())));
     let answer = handle.await_response().await;
     open.0 = None;
     match answer {
-        Ok(ClientResult::ElicitResult(result)) => elicitation::said(&result),
+        Ok(ClientResult::ElicitResult(result)) => elicitation::said(&result, Some(shown.elapsed())),
         _ => Said::Nothing,
     }
 }
@@ -104,7 +106,7 @@ async fn remind(peer: &Peer<RoleServer>, token: Option<&ProgressToken>) -> Infal
     // Progress must grow, and the command's own begins after this.
     let mut progress = 0.0;
     loop {
-        tokio::time::sleep(REMINDER).await;
+        tokio::time::sleep(REMINDER_INTERVAL).await;
         progress += 1e-6;
         if let Some(token) = token {
             let tick = ProgressNotificationParam::new(token.clone(), progress)

@@ -31,47 +31,47 @@ impl Caller {
     }
 }
 
-/// Where a caller sits. At a pipe there is one. Over HTTP a caller that begins with a handshake gets
-/// one of its own; requests without one share theirs by name.
-pub(crate) struct Seat {
+/// Which caller the requests of a connection are from. At a pipe there is one. Over HTTP a client that
+/// begins with a handshake gets one of its own; requests without one share theirs by name.
+pub(crate) struct CallerSlot {
     own: OnceLock<Arc<Caller>>,
     shared: Option<(Arc<Callers>, Option<String>)>,
 }
 
-impl Seat {
-    /// For the one at the other end of a pipe.
-    pub(crate) fn taken(caller: Arc<Caller>) -> Arc<Self> {
+impl CallerSlot {
+    /// Filled: the one at the other end of a pipe.
+    pub(crate) fn filled(caller: Arc<Caller>) -> Arc<Self> {
         Arc::new(Self { own: OnceLock::from(caller), shared: None })
     }
 
-    /// For one that may take it with a handshake, and goes by a name if it gives one.
-    pub(crate) fn free(callers: Arc<Callers>, name: Option<String>) -> Arc<Self> {
+    /// Open: a client may fill it with a handshake, and goes by a name if it gives one.
+    pub(crate) fn open(callers: Arc<Callers>, name: Option<String>) -> Arc<Self> {
         Arc::new(Self { own: OnceLock::new(), shared: Some((callers, name)) })
     }
 
-    /// The handshake.
-    pub(crate) fn take(&self) -> Result<(), ErrorData> {
+    /// The handshake fills it.
+    pub(crate) fn fill(&self) -> Result<(), ErrorData> {
         if let (None, Some((callers, name))) = (self.own.get(), &self.shared) {
-            let _ = self.own.set(callers.fresh(name.as_deref()).map_err(unmade)?);
+            let _ = self.own.set(callers.fresh(name.as_deref()).map_err(cannot_make)?);
         }
         Ok(())
     }
 
-    /// Who sits here.
+    /// Whose requests these are.
     pub(crate) fn caller(&self) -> Result<Arc<Caller>, ErrorData> {
         match (self.own.get(), &self.shared) {
             (Some(caller), _) => Ok(Arc::clone(caller)),
-            (None, Some((callers, name))) => callers.shared(name.as_deref()).map_err(unmade),
-            (None, None) => Err(ErrorData::internal_error("nobody sits here", None)),
+            (None, Some((callers, name))) => callers.shared(name.as_deref()).map_err(cannot_make),
+            (None, None) => Err(ErrorData::internal_error("nobody has called", None)),
         }
     }
 
-    /// Who took it, if somebody did.
+    /// Who filled it, if somebody did.
     pub(crate) fn owner(&self) -> Option<Arc<Caller>> {
         self.own.get().cloned()
     }
 }
 
-fn unmade(why: String) -> ErrorData {
+fn cannot_make(why: String) -> ErrorData {
     ErrorData::internal_error(why, None)
 }

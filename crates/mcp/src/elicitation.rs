@@ -1,6 +1,7 @@
 //! Approvals by the person in front of the client: the question as a form, and what the answer means.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use rmcp::model::{
     ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -20,13 +21,13 @@ pub(crate) struct Asked {
 }
 
 /// Where a call leaves its questions.
-pub(crate) struct Desk {
+pub(crate) struct ApprovalChannel {
     pub(crate) asked: mpsc::UnboundedSender<Asked>,
     /// Who answers, for the record.
     pub(crate) who: String,
 }
 
-impl Approver for Desk {
+impl Approver for ApprovalChannel {
     fn ask(&self, question: &Question) -> Option<(Reply, String)> {
         let (answer, answered) = oneshot::channel();
         self.asked.send(Asked { question: question.clone(), answer }).ok()?;
@@ -103,11 +104,7 @@ fn schema(question: &Question) -> Value {
                 "title": "Decision",
                 "enum": choices,
                 "enumNames": names,
-            },
-            "reason": {
-                "type": "string",
-                "title": "Reason",
-                "description": "If not, why; the agent reads it",
+                "default": "once",
             },
         },
         "required": ["decision"],
@@ -124,18 +121,26 @@ pub(crate) enum Said {
     Nonsense,
 }
 
-pub(crate) fn said(result: &ElicitResult) -> Said {
+/// A form cannot be read and declined in less.
+const PERSONS_TIME: Duration = Duration::from_secs(1);
+
+/// What the answer to a form means that was open for so long.
+pub(crate) fn said(result: &ElicitResult, open: Option<Duration>) -> Said {
     let field = |name: &str| {
         let text = result.content.as_ref()?.get(name)?.as_str()?.trim();
         (!text.is_empty()).then(|| text.to_owned())
     };
     let no = || {
-        Said::Reply(Reply::Deny {
-            reason: field("reason")
-                .unwrap_or_else(|| "the person in front of the client said no".to_owned()),
-        })
+        // The form has no field for it, for a person would have to pass it each time; a client may.
+        let reason = field("reason")
+            .unwrap_or_else(|| "the person in front of the client said no".to_owned());
+        Said::Reply(Reply::Deny { reason })
     };
     match (&result.action, field("decision").as_deref()) {
+        // A client without a person declines by itself: that is nobody's no.
+        (ElicitationAction::Decline, _) if open.is_some_and(|open| open < PERSONS_TIME) => {
+            Said::Nothing
+        }
         (ElicitationAction::Decline, _) | (ElicitationAction::Accept, Some("deny")) => no(),
         (ElicitationAction::Accept, Some("once")) => {
             Said::Reply(Reply::Approve { covers: Covers::Command, lasts: Lasts::Once })

@@ -18,9 +18,10 @@ use tracing::{Span, field, info_span};
 use umbo_tools::{Question, Reply, Ticket, ToolResult};
 
 use crate::answer::answer;
-use crate::asking::Way;
+use crate::asking::AskVia;
 use crate::caller::Caller;
-use crate::elicitation::{self, Asked, Desk, Said};
+use crate::client::{self, Client};
+use crate::elicitation::{self, ApprovalChannel, Asked, Said};
 use crate::progress;
 use crate::tasks;
 
@@ -31,16 +32,16 @@ pub(crate) async fn call(
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let capabilities = context.client_capabilities();
-    let way = if !elicitation::can_ask(capabilities.as_ref()) {
-        Way::Nobody
+    let via = if !elicitation::can_ask(capabilities.as_ref()) {
+        AskVia::Nobody
     } else if is_newest(&context) {
         let state = request.request_state.take();
-        Way::Retry { state, responses: request.input_responses.take().unwrap_or_default() }
+        AskVia::Retry { state, responses: request.input_responses.take().unwrap_or_default() }
     } else {
         let token = context.meta.get_progress_token();
-        Way::Request { peer: context.peer.clone(), token }
+        AskVia::Request { peer: context.peer.clone(), token }
     };
-    let invocation = Invocation::start(caller, request, &context, way);
+    let invocation = Invocation::start(caller, request, &context, via);
     if capabilities.is_some_and(|capabilities| capabilities.supports_tasks()) {
         return tasks::call(invocation, context).await;
     }
@@ -53,8 +54,9 @@ pub(crate) struct Invocation {
     call: JoinHandle<ToolResult>,
     ticket: Ticket,
     asked: mpsc::UnboundedReceiver<Asked>,
-    way: Way,
+    via: AskVia,
     revision: Option<ProtocolVersion>,
+    client: Client,
     /// The task it has become.
     task: Arc<OnceLock<TaskContext>>,
     /// What the client is to be asked before it calls again.
@@ -76,7 +78,7 @@ impl Invocation {
         caller: Arc<Caller>,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-        way: Way,
+        via: AskVia,
     ) -> Self {
         let (sender, asked) = mpsc::unbounded_channel();
         let task = Arc::new(OnceLock::new());
@@ -84,9 +86,10 @@ impl Invocation {
         if let Some(tell) = progress::teller(context, &task) {
             ticket = ticket.progress(tell);
         }
-        if !matches!(way, Way::Nobody) {
+        if !matches!(via, AskVia::Nobody) {
             let who = context.client_info().map_or_else(String::new, |client| client.name);
-            ticket = ticket.approver(Desk { asked: sender, who: format!("a person at {who:?}") });
+            ticket = ticket
+                .approver(ApprovalChannel { asked: sender, who: format!("a person at {who:?}") });
         }
         let ticket = ticket.build();
         let entered = caller.calls.enter(ticket.clone());
@@ -98,8 +101,8 @@ impl Invocation {
             let _entered = entered;
             span.in_scope(|| tools.call(&request.name, arguments, &calling))
         });
-        let revision = context.protocol_version();
-        Self { caller, call, ticket, asked, way, revision, task, question: None }
+        let (revision, client) = (context.protocol_version(), client::of(context));
+        Self { caller, call, ticket, asked, via, revision, client, task, question: None }
     }
 
     /// Its caller, for whom it may become a task.
@@ -110,8 +113,8 @@ impl Invocation {
     /// From here on it is a task.
     pub(crate) fn become_task(&mut self, task: TaskContext) {
         let _ = self.task.set(task.clone());
-        if !matches!(self.way, Way::Nobody) {
-            self.way = Way::Task(task);
+        if !matches!(self.via, AskVia::Nobody) {
+            self.via = AskVia::Task(task);
         }
     }
 
@@ -140,9 +143,9 @@ impl Invocation {
 
     /// Asks the person in front of the client. `None`: nobody answered.
     async fn ask(&mut self, question: Question) -> Option<Reply> {
-        match self.way.ask(&question, &self.caller.tools).await {
+        match self.via.ask(&question, &self.caller.tools).await {
             Said::Reply(reply) => return Some(reply),
-            Said::Nonsense if matches!(self.way, Way::Retry { .. }) => {
+            Said::Nonsense if matches!(self.via, AskVia::Retry { .. }) => {
                 self.question = Some(question);
             }
             Said::Nothing | Said::Nonsense => {}
@@ -190,7 +193,7 @@ impl Invocation {
     }
 
     pub(crate) fn answer(&self, result: ToolResult) -> CallToolResult {
-        answer(result, self.revision.as_ref())
+        answer(result, self.revision.as_ref(), self.client)
     }
 }
 

@@ -3,7 +3,7 @@
 #![expect(deprecated, reason = "logging is how revisions before 2026-07-28 are told of an end")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -14,10 +14,35 @@ use rmcp::service::{Peer, SubscriptionSink};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use umbo_server::Listen;
 use umbo_tools::{Completed, JobEvent, JobEventKind, Toolset};
 
 /// How often a list may be said to have changed.
 const LIST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Passes on what happens to jobs.
+pub(crate) type Hub = umbo_server::Hub<JobEvent>;
+
+/// Adds a listener to a hub, which follows the journal while it has any.
+pub(crate) fn listen(hub: &Arc<Hub>, listener: &Arc<Listener>, tools: &Toolset) {
+    let listener: Weak<dyn Listen<JobEvent>> = Arc::<Listener>::downgrade(listener);
+    hub.add(listener, || {
+        let mut events = tools.job_events().ok()?;
+        // Without a journal nothing is passed on; everything else works.
+        Some(std::iter::from_fn(move || {
+            events
+                .next_event()
+                .inspect_err(|error| tracing::warn!(%error, "the journal ended"))
+                .ok()
+        }))
+    });
+}
+
+impl Listen<JobEvent> for Listener {
+    fn hear(&self, event: &JobEvent) {
+        self.heed(event);
+    }
+}
 
 pub(crate) struct Listener {
     tools: Arc<Toolset>,
@@ -45,11 +70,11 @@ struct Unsaid {
 }
 
 /// Where it is told.
-pub(crate) enum Ear {
+pub(crate) enum Sink {
     /// On the connection, in revisions that have one.
     Peer(Peer<RoleServer>),
     /// On a stream it opened for that.
-    Sink(SubscriptionSink),
+    Stream(SubscriptionSink),
 }
 
 impl Listener {
@@ -70,7 +95,7 @@ impl Listener {
         });
     }
 
-    /// Wants to know when jobs appear.
+    /// Wants to know when jobs appsink.
     pub(crate) fn want_list(&self) {
         self.wanted().list = true;
     }
@@ -86,8 +111,7 @@ impl Listener {
         self.bell.notify_one();
     }
 
-    /// Something happened to a job.
-    pub(crate) fn hear(&self, event: &JobEvent) {
+    fn heed(&self, event: &JobEvent) {
         let (updated, list_changed, level) = {
             let wanted = self.wanted();
             let updated: Vec<String> = match event.kind {
@@ -119,7 +143,7 @@ impl Listener {
     }
 
     /// Tells what is heard, until it is closed or nobody is there to be told.
-    pub(crate) async fn deliver(self: Arc<Self>, ear: Ear) {
+    pub(crate) async fn deliver(self: Arc<Self>, sink: Sink) {
         let mut list_from = Instant::now();
         loop {
             let (updated, completed, list_changed) = {
@@ -134,14 +158,14 @@ impl Listener {
             };
             let said = async {
                 for told in completed {
-                    ear.completed(&told).await?;
+                    sink.completed(&told).await?;
                 }
                 for uri in updated {
-                    ear.updated(uri).await?;
+                    sink.updated(uri).await?;
                 }
                 if list_changed {
                     list_from = Instant::now() + LIST_PAUSE;
-                    ear.list_changed().await?;
+                    sink.list_changed().await?;
                 }
                 Some(())
             };
@@ -165,21 +189,21 @@ impl Listener {
     }
 }
 
-impl Ear {
+impl Sink {
     /// `None` if nobody is there.
     async fn updated(&self, uri: String) -> Option<()> {
         match self {
             Self::Peer(peer) => {
                 peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.ok()
             }
-            Self::Sink(sink) => sink.notify_resource_updated(uri).await.ok(),
+            Self::Stream(sink) => sink.notify_resource_updated(uri).await.ok(),
         }
     }
 
     async fn list_changed(&self) -> Option<()> {
         match self {
             Self::Peer(peer) => peer.notify_resource_list_changed().await.ok(),
-            Self::Sink(sink) => sink.notify_resource_list_changed().await.ok(),
+            Self::Stream(sink) => sink.notify_resource_list_changed().await.ok(),
         }
     }
 

@@ -1,55 +1,73 @@
-//! One client, on standard input and output.
+//! One client, on standard input and output or on any other transport that rmcp has.
 
 use std::future;
-use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-use rmcp::transport::stdio_pipes;
+use rmcp::transport::{IntoTransport, stdio_pipes};
+use rmcp::{RoleServer, ServiceExt};
 use umbo_tools::Toolset;
 
-use crate::answer::Catalogue;
-use crate::caller::{Caller, Seat};
-use crate::server::Server;
-use crate::{Error, FAREWELL, hangup, runtime};
+use crate::handler::McpHandler;
+use crate::wire::LineTransport;
+use crate::{Error, SHUTDOWN_TIMEOUT, runtime, stdin_closed};
 
 /// How long answers may wait to be read after the client has closed its end.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const UNREAD_ANSWERS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Serves `tools` on standard input and output until the client closes it.
+/// Serves `tools` on standard input and output until the client closes it, with a runtime of its own.
 pub fn serve_stdio(tools: Toolset) -> Result<(), Error> {
     let runtime = runtime()?;
-    let catalogue = Arc::new(Catalogue::new(&tools));
-    let caller = Caller::new(tools);
-    let server = Server::new(catalogue, Arc::default(), Seat::taken(Arc::clone(&caller)));
-    let serving = async move {
-        match server.serve(stdio_pipes()).await {
-            Ok(running) => {
-                let _ = running.waiting().await;
-                Ok(())
-            }
-            // Gone before it said anything: nothing was asked, nothing is wrong.
-            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-            Err(error) => Err(Error::Client(error.to_string())),
-        }
-    };
     let result = runtime.block_on(async move {
-        tokio::select! {
-            result = serving => result,
-            () = unheard() => Ok(()),
-        }
+        let handler = McpHandler::new(tools);
+        let caller = handler.caller().map_err(|error| Error::Tools(error.to_string()))?;
+        let (read, write) = stdio_pipes();
+        let result = tokio::select! {
+            result = serving(handler, LineTransport::new(read, write)) => result,
+            () = unread_too_long() => Ok(()),
+        };
+        let _ = tokio::task::spawn_blocking(move || caller.end()).await;
+        result
     });
-    caller.end();
-    runtime.shutdown_timeout(FAREWELL);
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     result
+}
+
+/// Serves `tools` to one client on any transport of rmcp, on the runtime that calls, until the client
+/// is gone.
+pub async fn serve<T, E, A>(tools: Toolset, transport: T) -> Result<(), Error>
+where
+    T: IntoTransport<RoleServer, E, A>,
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let handler = McpHandler::new(tools);
+    let caller = handler.caller().map_err(|error| Error::Tools(error.to_string()))?;
+    let result = serving(handler, transport).await;
+    let _ = tokio::task::spawn_blocking(move || caller.end()).await;
+    result
+}
+
+async fn serving<T, E, A>(handler: McpHandler, transport: T) -> Result<(), Error>
+where
+    T: IntoTransport<RoleServer, E, A>,
+    E: std::error::Error + Send + Sync + 'static,
+{
+    match handler.serve(transport).await {
+        Ok(running) => {
+            let _ = running.waiting().await;
+            Ok(())
+        }
+        // Gone before it said anything: nothing was asked, nothing is wrong.
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(Error::Client(error.to_string())),
+    }
 }
 
 /// Ends some time after the client has closed its end. Serving ends by itself then, but not while
 /// it waits for a client that does not read to read its answers.
-async fn unheard() {
-    match hangup::of_stdin().await {
-        Ok(()) => tokio::time::sleep(LAST_WORDS).await,
+async fn unread_too_long() {
+    match stdin_closed::of_stdin().await {
+        Ok(()) => tokio::time::sleep(UNREAD_ANSWERS_TIMEOUT).await,
         Err(_) => future::pending().await,
     }
 }

@@ -22,14 +22,15 @@ use crate::ticket::Ticket;
 
 /// The label that names the dialect a job was started in.
 pub(crate) const DIALECT: &str = "dialect";
-/// How often a wait looks up: whether it was cancelled, and what there is to tell.
-const BEAT: Duration = Duration::from_millis(200);
-/// Whoever waits so long waits for the end of most commands.
-const PATIENT: Duration = Duration::from_secs(1);
-/// How long silence lasts before a waiting caller is told that it lasts.
-const HEARTBEAT: Duration = Duration::from_secs(5);
-/// As far before the end of what was searched a match may begin.
-const OVERLAP: u64 = 64 << 10;
+/// How often a wait checks whether its call was cancelled, and reports progress.
+const WAKE_INTERVAL: Duration = Duration::from_millis(200);
+/// Most commands end within this time: who waits longer is told of the end, and need not be told of
+/// the start.
+const LONG_WAIT: Duration = Duration::from_secs(1);
+/// How long a job may be silent before its caller is told that it still runs.
+const SIGN_OF_LIFE_INTERVAL: Duration = Duration::from_secs(5);
+/// A match may begin this far before the end of what was searched already.
+const MATCH_OVERLAP_BYTES: u64 = 64 << 10;
 
 /// A call in progress.
 #[derive(Debug, Clone, Copy)]
@@ -148,17 +149,17 @@ impl<'a> Call<'a> {
         Ok(job)
     }
 
-    /// Runs a job for at most `patience`. Cancelling the call stops it, unless the request says
+    /// Runs a job for at most `timeout`. Cancelling the call stops it, unless the request says
     /// that it outlives its caller.
-    pub fn run(&self, request: &Request, patience: Duration) -> Result<Ran, Error> {
+    pub fn run(&self, request: &Request, timeout: Duration) -> Result<Ran, Error> {
         self.caller.confined(request)?;
         let permit = self.admit(request)?;
-        let deadline = Instant::now().checked_add(patience);
+        let deadline = Instant::now().checked_add(timeout);
         // Who has no time for the end is told of the start: before that there is no job to tell of.
-        let mut attached = if patience < PATIENT || self.ticket.wants_start() {
+        let mut attached = if timeout < LONG_WAIT || self.ticket.wants_start() {
             self.caller.engine.spawn(request)?
         } else {
-            self.caller.engine.attend(request, BEAT)?
+            self.caller.engine.attend(request, WAKE_INTERVAL)?
         };
         let job = attached.job().clone();
         permit.started(&job);
@@ -169,7 +170,7 @@ impl<'a> Call<'a> {
         let mut watch = self.watch(&job);
         let outcome = loop {
             let left = remaining(deadline);
-            if let Some(outcome) = attached.wait(Some(left.min(BEAT)))? {
+            if let Some(outcome) = attached.wait(self.sleep(left))? {
                 break Some(outcome);
             }
             if left.is_zero() || self.ticket.is_cancelled() {
@@ -201,14 +202,14 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Waits for a condition of a job, at most for `patience`.
+    /// Waits for a condition of a job, at most for `timeout`.
     pub fn wait(
         &self,
         job: &Job,
         mut conditions: Vec<Condition>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Met, Error> {
-        let deadline = Instant::now().checked_add(patience);
+        let deadline = Instant::now().checked_add(timeout);
         let _awaiting = conditions
             .iter()
             .any(|condition| matches!(condition, Condition::Exit))
@@ -217,8 +218,10 @@ impl<'a> Call<'a> {
         loop {
             let searched = job.log()?.length()?;
             let left = remaining(deadline);
-            match job.wait(&conditions, Some(left.min(BEAT)))? {
-                Met::Deadline if left > BEAT && !self.ticket.is_cancelled() => watch.look(),
+            match job.wait(&conditions, self.sleep(left))? {
+                Met::Deadline if left > WAKE_INTERVAL && !self.ticket.is_cancelled() => {
+                    watch.look();
+                }
                 met => {
                     // While it still counts as awaited: an end is told by one of the two.
                     if matches!(met, Met::Exit | Met::Ended) {
@@ -230,9 +233,18 @@ impl<'a> Call<'a> {
             // What was searched once is not searched again, but for a match across the border.
             for condition in &mut conditions {
                 if let Condition::Match { from, .. } = condition {
-                    *from = (*from).max(searched.saturating_sub(OVERLAP));
+                    *from = (*from).max(searched.saturating_sub(MATCH_OVERLAP_BYTES));
                 }
             }
+        }
+    }
+
+    /// How long to sleep at once: nobody is there to be looked for if the call is alone.
+    fn sleep(&self, left: Duration) -> Option<Duration> {
+        if self.ticket.is_alone() {
+            Some(left).filter(|left| *left < Duration::MAX)
+        } else {
+            Some(left.min(WAKE_INTERVAL))
         }
     }
 
@@ -378,7 +390,7 @@ impl Watch<'_> {
         let Some((progress, log)) = &mut self.progress else { return };
         let reader = Reader::new(&*log).mask(&self.call.caller.masker);
         let mut tick = progress.tick(&reader, now()).ok().flatten();
-        if tick.is_none() && self.told.elapsed() >= HEARTBEAT {
+        if tick.is_none() && self.told.elapsed() >= SIGN_OF_LIFE_INTERVAL {
             tick = progress.last_tick(&reader, now()).ok();
         }
         if let Some(tick) = tick {

@@ -324,11 +324,13 @@ impl CallerBuilder {
             Gatekeeper::new(Premises::new(state.join("gate"), state), Mode::Guard)
                 .run_id(owner.clone())
         });
+        // Without a journal nothing is in order; everything else works.
+        let newest = engine.newest_event().unwrap_or(0);
         let recipes = Cache::in_directory(engine.state_directory().join("recipes"));
         Ok(Caller {
             gate: gate.base(&self.directory),
             recipes,
-            completions: Arc::new(Completions::new(comes_back)),
+            completions: Arc::new(Completions::new(comes_back, newest)),
             engine,
             masker,
             directory: self.directory,

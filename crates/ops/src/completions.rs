@@ -1,24 +1,32 @@
-//! Completions: each job of this caller that ended without its knowing is told once, with the next
-//! result.
+//! The jobs of a caller that ended without its knowing: each is told once, with the next result, in
+//! the order in which they ended.
+//!
+//! There is one stream of ends, the engine's journal: numbered, durable, and in order. Everything that
+//! tells of an end is a reader of it with a place of its own. Results read it here, from a number on
+//! that only moves forward; a caller that comes back under its name goes on where it was
+//! (`Engine::drain_completed`, whose place is on disk); notices of a protocol server and task stores
+//! are woken by it; `umbo events` prints it ([`crate::events`]).
 //!
 //! Only jobs that were handed back running can end unknown to the caller; they are remembered
-//! here, and asked about when there are any. Who is told of an end by a result of its own (a wait,
-//! a stop) is not told again.
+//! here, and the journal is read when one of them is over. Who is told of an end by a result of its own
+//! (a wait, a stop) is not told again.
 //!
 //! Whoever stands between (a protocol server) may announce an end at once, to the program that the
-//! model runs in. That is a second channel, with its own once: the model still reads it in a result.
+//! model runs in. That is a second reader, with its own once: the model still reads it in a result.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use umbo_engine::{Job, JobId, Status, Summary};
+use umbo_engine::{Event, EventKind, Item, Job, JobId, Status, Summary};
 
 use crate::caller::Caller;
 
 /// What a caller does not know yet.
 #[derive(Debug)]
 pub struct Completions {
+    /// The number of the last event of the journal that results have told.
+    cursor: Mutex<u64>,
     running: Mutex<BTreeSet<JobId>>,
     /// Jobs whose end is yet to be announced, if there is anybody who does.
     unannounced: Mutex<BTreeSet<JobId>>,
@@ -30,12 +38,16 @@ pub struct Completions {
     comes_back: bool,
 }
 
+/// How many events are read at once.
+const EVENTS_PER_READ: usize = 1024;
+
 /// More ends than this are not kept for somebody who may never come to announce them.
 const MOST_UNANNOUNCED: usize = 1000;
 
 impl Completions {
-    pub(crate) fn new(comes_back: bool) -> Self {
+    pub(crate) fn new(comes_back: bool, newest_event: u64) -> Self {
         Self {
+            cursor: Mutex::new(newest_event),
             running: Mutex::default(),
             unannounced: Mutex::default(),
             awaited: Mutex::default(),
@@ -80,22 +92,59 @@ impl Completions {
         self.unannounced().remove(job);
     }
 
-    /// What ended since.
+    /// What ended since, in the order in which it ended.
     pub fn take(&self, caller: &Caller) -> Vec<Summary> {
         let mut ended = self.since_last_time(caller);
+        for summary in &ended {
+            self.running().remove(&summary.job);
+        }
         let running: Vec<JobId> = self.running().iter().cloned().collect();
+        let mut over = Vec::new();
         for id in running {
-            let Ok(job) = caller.engine.job(id.as_str()) else {
-                self.told(&id);
-                continue;
-            };
-            let is_over = !matches!(job.status(), Ok(Status::Created | Status::Started { .. }));
+            match caller.engine.job(id.as_str()) {
+                Ok(job) => match job.status() {
+                    Ok(Status::Created | Status::Started { .. }) => {}
+                    _ => over.push(job),
+                },
+                Err(_) => self.told(&id),
+            }
+        }
+        if over.is_empty() {
+            return ended;
+        }
+        self.in_order(caller, &mut over);
+        for job in over {
             // Of two calls at the same moment, one tells.
-            if is_over && self.running().remove(&id) {
+            if self.running().remove(job.id()) {
                 ended.extend(job.summary());
             }
         }
         ended
+    }
+
+    /// Brings jobs that are over into the order in which the journal has their ends. Ends that it no
+    /// longer keeps were earlier than all that it does.
+    fn in_order(&self, caller: &Caller, over: &mut [Job]) {
+        let mut cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut numbers: HashMap<JobId, u64> = HashMap::new();
+        while let Ok(items) = caller.engine.events(*cursor, EVENTS_PER_READ) {
+            let Some(last) = items.last() else { break };
+            *cursor = last.seq();
+            numbers.extend(items.into_iter().filter_map(|item| match item {
+                Item::Event(Event { seq, job, kind: EventKind::Exited { .. }, .. }) => {
+                    Some((job, seq))
+                }
+                _ => None,
+            }));
+        }
+        drop(cursor);
+        over.sort_by_key(|job| {
+            let ended_at = match job.status() {
+                Ok(Status::Ended(outcome)) => outcome.ended_at,
+                _ => 0,
+            };
+            (numbers.get(job.id()).copied().unwrap_or(0), ended_at)
+        });
     }
 
     /// What ended while a caller that came back was away.

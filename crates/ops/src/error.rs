@@ -1,7 +1,9 @@
 //! Why an operation did not do its work: one shape for every entry point, and one list of codes.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use umbo_command::Risk;
 use umbo_gate::{Refusal, show_time};
@@ -132,6 +134,21 @@ impl Serialize for ErrorCode {
     }
 }
 
+impl JsonSchema for ErrorCode {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ErrorCode".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        let words: Vec<&str> = Self::ALL.iter().map(|code| code.as_str()).collect();
+        json_schema!({"type": "string", "enum": words})
+    }
+}
+
 impl From<&umbo_engine::Error> for ErrorCode {
     fn from(error: &umbo_engine::Error) -> Self {
         use umbo_engine::Error;
@@ -150,7 +167,7 @@ impl From<&umbo_engine::Error> for ErrorCode {
 }
 
 /// Why an operation did not do its work.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Error {
     /// A word for programs.
     pub code: ErrorCode,
@@ -159,13 +176,16 @@ pub struct Error {
     /// The argument that is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
+    /// The job it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
     /// What the gate says beside.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Box<RefusalDetails>>,
 }
 
 /// What programs are told about a command that the gate did not let through.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct RefusalDetails {
     /// The question to answer, or that was answered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,6 +195,7 @@ pub struct RefusalDetails {
     pub why: Option<String>,
     /// How bad the command may be.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub risk: Option<Risk>,
     /// Until when it stands.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,7 +217,7 @@ pub struct RefusalDetails {
 impl Error {
     /// An error of a kind.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), field: None, refusal: None }
+        Self { code, message: message.into(), field: None, job: None, refusal: None }
     }
 
     /// A wrong argument that no schema can see.
@@ -217,16 +238,17 @@ impl std::error::Error for Error {}
 impl From<umbo_engine::Error> for Error {
     fn from(error: umbo_engine::Error) -> Self {
         let field = error.field().map(str::to_owned);
-        // Not every caller has a command line.
-        let message = match &error {
-            umbo_engine::Error::UnknownJob(name) => format!("no job {name:?}"),
-            umbo_engine::Error::Unresponsive { job, seconds } => format!(
-                "the supervisor of job {job} did not answer within {seconds} s; stopping the job \
-                 ends it from outside"
+        // What to do about it says the front end, which knows its reader.
+        let (message, job) = match &error {
+            umbo_engine::Error::UnknownJob(name) => (format!("no job {name:?}"), None),
+            umbo_engine::Error::Unresponsive { job, seconds } => (
+                format!("the supervisor of job {job} did not answer within {seconds} s"),
+                Some(job.clone()),
             ),
-            other => other.to_string(),
+            umbo_engine::Error::Ended(job) => (error.to_string(), Some(job.clone())),
+            other => (other.to_string(), None),
         };
-        Self { field, ..Self::new(ErrorCode::from(&error), message) }
+        Self { field, job, ..Self::new(ErrorCode::from(&error), message) }
     }
 }
 

@@ -1,11 +1,12 @@
 //! `exec`: a command, for as long as its caller waits; `start`: one that nobody waits for.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use umbo_engine::{
@@ -89,11 +90,13 @@ pub struct ExecRequest {
 /// What becomes of a job when its caller goes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
+#[schemars(inline, description = "")]
 pub enum OnDisconnect {
     /// It is stopped.
+    #[schemars(description = "")]
     Stop,
     /// It runs on.
+    #[schemars(description = "")]
     Detach,
 }
 
@@ -145,15 +148,23 @@ pub enum OutputWanted {
 
 /// Limits as a caller gives them: names and whole numbers. A schema that says more is paid for by
 /// every model that reads it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-#[schemars(inline)]
-pub struct LimitsArgument(#[schemars(with = "AnyObject")] pub Map<String, Value>);
+pub struct LimitsArgument(pub Map<String, Value>);
 
-/// An object with any fields.
-#[derive(JsonSchema)]
-#[schemars(inline)]
-struct AnyObject {}
+impl JsonSchema for LimitsArgument {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Limits".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "object"})
+    }
+}
 
 fn words<'de, D: serde::Deserializer<'de>>(
     deserializer: D,

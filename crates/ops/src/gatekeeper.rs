@@ -18,8 +18,8 @@ use crate::audit_writer::{AuditWriter, Entry};
 use crate::clock::now;
 use crate::typed;
 
-/// How many gates are kept at hand.
-const MOST_GATES: usize = 64;
+/// How many gates are kept, each for other rules.
+const MOST_CACHED_GATES: usize = 64;
 
 /// Lets requests through or not, and keeps the audit.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct Gatekeeper {
     run: Option<String>,
     /// Where its callers work, whatever directory they ask for.
     base: Option<PathBuf>,
-    kept: Mutex<Vec<Arc<Kept>>>,
+    gates: Mutex<Vec<Arc<CachedGate>>>,
     audit_writer: AuditWriter,
 }
 
@@ -45,7 +45,7 @@ pub enum Records {
 
 /// A gate, and the texts its rules were made from.
 #[derive(Debug)]
-struct Kept {
+struct CachedGate {
     ground: Ground,
     policy: Arc<Policy>,
     /// From the first record on: before, there is no need of a key, or of a place for it.
@@ -53,7 +53,7 @@ struct Kept {
 }
 
 /// What a request asks to run, as text.
-struct Asked {
+struct CommandText {
     text: String,
     language: Language,
     state: ShellState,
@@ -105,7 +105,7 @@ impl Gatekeeper {
             records: Records::Everything,
             run: None,
             base: None,
-            kept: Mutex::default(),
+            gates: Mutex::default(),
         }
     }
 
@@ -152,7 +152,7 @@ impl Gatekeeper {
         asks: Option<&str>,
         host: Option<&dyn Approver>,
     ) -> Result<Permit<'_>, NotAdmitted> {
-        let asked = Asked::new(request);
+        let command = CommandText::new(request);
         let (base, set) = (&request.env.base, &request.env.set);
         let environment = if set.is_empty() {
             Cow::Borrowed(&**base)
@@ -160,17 +160,17 @@ impl Gatekeeper {
             Cow::Owned([base, &set[..]].concat())
         };
         let call = Call {
-            command: &asked.text,
-            shell: asked.language,
+            command: &command.text,
+            shell: command.language,
             cwd: directory,
             environment: &environment,
             set: &request.env.set,
-            shell_state: asked.state,
+            shell_state: command.state,
             input: match &request.stdin {
                 Stdin::Bytes(bytes) => Input::Bytes(bytes),
                 _ => Input::Nothing,
             },
-            setting: &asked.setting,
+            setting: &command.setting,
             recipe,
             run: self.run.as_deref(),
             tools,
@@ -221,13 +221,13 @@ impl Gatekeeper {
         records: Records,
         host: Option<&dyn Approver>,
     ) -> Result<Permit<'_>, NotAdmitted> {
-        let kept = self.rules(call.cwd)?;
+        let cached = self.rules(call.cwd)?;
         if records == Records::Refusals
-            && call.explain(&kept.policy, self.mode).verdict.decision() == Decision::Allow
+            && call.explain(&cached.policy, self.mode).verdict.decision() == Decision::Allow
         {
             return Ok(Permit { record: None });
         }
-        match self.gate(&kept)?.admit_asking(call, host, now())? {
+        match self.gate(&cached)?.admit_asking(call, host, now())? {
             Admission::Admitted { record, .. } => {
                 Ok(Permit { record: Some((&self.audit_writer, record)) })
             }
@@ -236,30 +236,30 @@ impl Gatekeeper {
     }
 
     /// The gate over some rules.
-    fn gate<'k>(&self, kept: &'k Kept) -> Result<&'k Gate, Error> {
-        if let Some(gate) = kept.gate.get() {
+    fn gate<'c>(&self, cached: &'c CachedGate) -> Result<&'c Gate, Error> {
+        if let Some(gate) = cached.gate.get() {
             return Ok(gate);
         }
-        let (policy, key) = (Arc::clone(&kept.policy), self.premises.key()?);
+        let (policy, key) = (Arc::clone(&cached.policy), self.premises.key()?);
         let gate = Gate::open(policy, self.mode, self.premises.state(), key)?;
-        Ok(kept.gate.get_or_init(|| gate))
+        Ok(cached.gate.get_or_init(|| gate))
     }
 
     /// The rules for a directory, read anew if a file of rules has changed.
-    fn rules(&self, directory: &Path) -> Result<Arc<Kept>, Error> {
+    fn rules(&self, directory: &Path) -> Result<Arc<CachedGate>, Error> {
         let base = self.base.as_deref().unwrap_or(directory);
         let ground = self.premises.ground(base, directory)?;
-        let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kept) = all.iter().find(|kept| kept.ground == ground) {
-            return Ok(Arc::clone(kept));
+        let mut all = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cached) = all.iter().find(|cached| cached.ground == ground) {
+            return Ok(Arc::clone(cached));
         }
         let policy = Arc::new(self.premises.policy_of(&ground)?);
-        let kept = Arc::new(Kept { ground, policy, gate: OnceLock::new() });
-        if all.len() >= MOST_GATES {
+        let cached = Arc::new(CachedGate { ground, policy, gate: OnceLock::new() });
+        if all.len() >= MOST_CACHED_GATES {
             all.clear();
         }
-        all.push(Arc::clone(&kept));
-        Ok(kept)
+        all.push(Arc::clone(&cached));
+        Ok(cached)
     }
 }
 
@@ -289,7 +289,7 @@ impl Permit<'_> {
     }
 }
 
-impl Asked {
+impl CommandText {
     fn new(request: &Request) -> Self {
         let session = request.session.as_ref().map(|session| session.name.as_str());
         let carried = session.is_some() || request.profile != Profile::None;

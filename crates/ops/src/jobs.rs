@@ -27,22 +27,26 @@ pub struct JobsRequest {
 /// Whose jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
+#[schemars(inline, description = "")]
 pub enum WhoseJobs {
     /// The caller's own.
+    #[schemars(description = "")]
     Mine,
     /// All of the state directory.
+    #[schemars(description = "")]
     All,
 }
 
 /// Which of the jobs that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
+#[schemars(inline, description = "")]
 pub enum EndedJobs {
     /// Those that ended a moment ago.
+    #[schemars(description = "")]
     Recent,
     /// All that are on disk.
+    #[schemars(description = "")]
     All,
 }
 

@@ -4,6 +4,29 @@
 //! an operation cancel it and hear how it stands. The gate is passed here and nowhere else
 //! ([`Gatekeeper`]).
 //!
+//! Each operation is one function with a typed request and a typed answer. The command line makes the
+//! request from words and prints the answer; the tools of the dialect `umbo` make it from JSON and
+//! answer with the same fields, less what a model can do without (`brief`).
+//!
+//! ```no_run
+//! use umbo_engine::Engine;
+//! use umbo_ops::{Call, Caller, ExecRequest, Ticket, WaitRequest, exec, wait};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! umbo_engine::init();
+//! let engine = Engine::builder("/tmp/umbo-state").open()?;
+//! let caller = Caller::builder(engine).environment(std::env::vars_os()).build()?;
+//! let ticket = Ticket::default();
+//! let call = Call::new(&caller, &ticket);
+//! let request = ExecRequest { command: Some("make serve".into()), ..ExecRequest::default() };
+//! let started = exec(&call, &ExecRequest { background: true, ..request })?;
+//! let pattern = Some("listening on".into());
+//! let ready = wait(&call, &WaitRequest { job: started.job, pattern, ..WaitRequest::default() })?;
+//! assert_eq!(ready.met.as_str(), "match");
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Operations block; who has a runtime calls them on a thread that may. Every text that leaves has
 //! been through a view: sanitised, masked, bounded.
 

@@ -71,11 +71,13 @@ pub struct OutputOptions {
 /// One of a command's two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
+#[schemars(inline, description = "")]
 pub enum OnlyStream {
     /// Standard output.
+    #[schemars(description = "")]
     Stdout,
     /// Standard error.
+    #[schemars(description = "")]
     Stderr,
 }
 
@@ -388,8 +390,7 @@ impl OutputRequest {
 }
 
 fn pattern_of(field: &str, pattern: &str) -> Result<Regex, Error> {
-    Regex::new(pattern)
-        .map_err(|error| Error::argument(field, format!("{pattern:?} is no pattern: {error}")))
+    Regex::new(pattern).map_err(|error| Error::argument(field, error))
 }
 
 /// Reads `10-20`, `10`, `10-` or `-20`.

@@ -67,10 +67,7 @@ pub fn attach(
 ) -> Result<Attachment, Error> {
     let job = Call::new(&caller, &ticket).job(&request.job)?;
     match job.status()? {
-        Status::Ended(_) => {
-            let message = format!("job {} has ended", job.id());
-            Err(Error::new(ErrorCode::JobEnded, message))
-        }
+        Status::Ended(_) => Err(umbo_engine::Error::Ended(job.id().to_string()).into()),
         Status::Created | Status::Started { .. } => Ok(Attachment { caller, ticket, job }),
     }
 }

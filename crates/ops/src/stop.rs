@@ -38,11 +38,13 @@ pub struct StopRequest {
 /// One job or several.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
-#[schemars(inline)]
+#[schemars(inline, description = "")]
 pub enum OneOrMore {
     /// One.
+    #[schemars(description = "")]
     One(String),
     /// Several.
+    #[schemars(description = "")]
     Several(#[schemars(length(min = 1))] Vec<String>),
 }
 

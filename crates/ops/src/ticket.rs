@@ -31,6 +31,8 @@ struct Inner {
     approver: Option<Box<dyn Approver + Send + Sync>>,
     /// What the caller calls this call.
     id: Option<String>,
+    /// Whether nobody cancels the call, or wants to hear how it stands.
+    is_alone: bool,
 }
 
 /// How a ticket is to be.
@@ -70,6 +72,14 @@ impl TicketBuilder {
         self
     }
 
+    /// Nobody cancels the call, or wants to hear how it stands: it sleeps until what it waits for is
+    /// there.
+    #[must_use]
+    pub fn alone(mut self) -> Self {
+        self.inner.is_alone = true;
+        self
+    }
+
     /// The ticket.
     pub fn build(self) -> Ticket {
         Ticket { inner: Arc::new(self.inner) }
@@ -86,6 +96,15 @@ impl Ticket {
     /// Starts building one.
     pub fn builder() -> TicketBuilder {
         TicketBuilder::default()
+    }
+
+    /// A ticket that nobody holds ([`TicketBuilder::alone`]).
+    pub fn alone() -> Self {
+        Self::builder().alone().build()
+    }
+
+    pub(crate) fn is_alone(&self) -> bool {
+        self.inner.is_alone
     }
 
     /// Nobody wants the answer any more: the command that the call waits for is stopped with all

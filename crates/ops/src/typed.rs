@@ -9,7 +9,7 @@
 use crate::keyboard::{Key, is_key, next_key};
 
 /// Longer texts are nothing that anybody edits while typing.
-const LONGEST: usize = 256 << 10;
+const LONGEST_TEXT_BYTES: usize = 256 << 10;
 /// Stands for whatever a key fetched.
 const FETCHED: &str = "\u{2191}";
 
@@ -27,7 +27,7 @@ pub(crate) fn line(before: &[u8], typed: &[u8]) -> Line {
     // A key may come in pieces too.
     let all = [before, typed].concat();
     let all = String::from_utf8_lossy(&all);
-    if all.len() > LONGEST {
+    if all.len() > LONGEST_TEXT_BYTES {
         return Line { text: all.into_owned(), asks: true };
     }
     let old = String::from_utf8_lossy(before).len();

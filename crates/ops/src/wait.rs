@@ -52,11 +52,13 @@ pub struct WaitRequest {
 /// A port of this machine, or an address with one.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
-#[schemars(inline)]
+#[schemars(inline, description = "")]
 pub enum Port {
     /// The port.
+    #[schemars(description = "")]
     Number(i64),
     /// The port, or address and port.
+    #[schemars(description = "")]
     Text(String),
 }
 
@@ -180,8 +182,7 @@ impl WaitRequest {
 }
 
 pub(crate) fn pattern_of(field: &str, pattern: &str) -> Result<Regex, Error> {
-    Regex::new(pattern)
-        .map_err(|error| Error::argument(field, format!("{pattern:?} is no pattern: {error}")))
+    Regex::new(pattern).map_err(|error| Error::argument(field, error))
 }
 
 impl Port {

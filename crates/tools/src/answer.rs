@@ -24,6 +24,8 @@ pub struct ToolResult {
     pub error: Option<ErrorCode>,
     /// The job that it is about, if it is about one.
     pub job: Option<String>,
+    /// Whether a part of that job's output is left out.
+    pub is_cut: bool,
     /// Jobs of this caller that ended since it was last told.
     pub completed: Vec<Completed>,
 }
@@ -42,18 +44,26 @@ pub struct Answer<T = Value> {
     pub(crate) structured: T,
     pub(crate) text: String,
     pub(crate) job: Option<String>,
+    pub(crate) is_cut: bool,
 }
 
 impl<T> Answer<T> {
     /// Data, and what a model reads.
     pub fn new(structured: T, text: impl Into<String>) -> Self {
-        Self { structured, text: text.into(), job: None }
+        Self { structured, text: text.into(), job: None, is_cut: false }
     }
 
     /// The same, about a job.
     #[must_use]
     pub fn of_job(mut self, job: &Job) -> Self {
         self.job = Some(job.id().to_string());
+        self
+    }
+
+    /// The same, with a part of the job's output left out.
+    #[must_use]
+    pub fn cut(mut self, is_cut: bool) -> Self {
+        self.is_cut = is_cut;
         self
     }
 
@@ -73,7 +83,8 @@ impl<T: Serialize> Answer<T> {
     }
 
     pub(crate) fn untyped(self) -> Answer {
-        Answer { structured: to_value(&self.structured), text: self.text, job: self.job }
+        let Self { structured, text, job, is_cut } = self;
+        Answer { structured: to_value(&structured), text, job, is_cut }
     }
 }
 
@@ -91,6 +102,8 @@ pub struct ToolError {
     pub message: String,
     /// The argument that is wrong.
     pub field: Option<String>,
+    /// The job it is about.
+    pub job: Option<String>,
     /// What the gate says beside.
     pub refusal: Option<Box<RefusalDetails>>,
     /// The shape a dialect gives to it, if it is not the common one.
@@ -100,7 +113,14 @@ pub struct ToolError {
 impl ToolError {
     /// An error of a kind.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), field: None, refusal: None, structured: None }
+        Self {
+            code,
+            message: message.into(),
+            field: None,
+            job: None,
+            refusal: None,
+            structured: None,
+        }
     }
 
     /// A wrong argument that no schema can see.
@@ -136,6 +156,9 @@ impl ToolError {
         if let Some(field) = &self.field {
             error["field"] = json!(field);
         }
+        if let Some(job) = &self.job {
+            error["job"] = json!(job);
+        }
         for (name, value) in self.details() {
             error[name] = value;
         }
@@ -162,8 +185,11 @@ impl From<Problem> for ToolError {
 
 impl From<umbo_ops::Error> for ToolError {
     fn from(error: umbo_ops::Error) -> Self {
-        let umbo_ops::Error { code, message, field, refusal } = error;
-        Self { code, message, field, refusal, structured: None }
+        let umbo_ops::Error { code, mut message, field, job, refusal } = error;
+        if code == ErrorCode::Unresponsive {
+            message.push_str("; stopping the job ends it from outside");
+        }
+        Self { code, message, field, job, refusal, structured: None }
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tracing::{field, info, info_span};
-use umbo_engine::{Engine, Status, Summary};
+use umbo_engine::{Engine, Summary};
 use umbo_ops::{Call, Caller, ErrorCode, Gatekeeper, Owner, Ticket};
 use umbo_view::Budget;
 use umbo_view::mask::Masker;
@@ -387,17 +387,17 @@ impl Toolset {
             _ => self.completed(ticket),
         };
         let error = result.as_ref().err().map(|error| error.code);
-        let (structured, text, job) = match result {
-            Ok(Answer { mut structured, text, job }) => {
+        let (structured, text, job, is_cut) = match result {
+            Ok(Answer { mut structured, text, job, is_cut }) => {
                 if !completed.is_empty() {
                     self.dialect.attach(&mut structured, &completed);
                 }
-                (structured, text, job)
+                (structured, text, job, is_cut)
             }
             Err(error) => {
                 let error = error.in_words_of(self.dialect.fields());
                 let shape = || self.dialect.shape(&error);
-                (error.structured.clone().unwrap_or_else(shape), error.message, None)
+                (error.structured.clone().unwrap_or_else(shape), error.message, None, false)
             }
         };
         let structured = self.masked(structured);
@@ -409,6 +409,7 @@ impl Toolset {
             is_error: error.is_some(),
             error,
             job,
+            is_cut,
             completed: completed.into_iter().map(|told| self.masked_completion(told)).collect(),
         }
     }
@@ -422,9 +423,7 @@ impl Toolset {
 
     /// The jobs of the caller that ended unknown to it, in the order in which they ended.
     pub(crate) fn take_ended(&self) -> Vec<Summary> {
-        let mut ended = self.completions.take(self);
-        ended.sort_by_key(ended_at);
-        ended
+        self.completions.take(self)
     }
 
     fn completed(&self, ticket: &Ticket) -> Vec<Completed> {
@@ -472,14 +471,6 @@ impl Toolset {
             }
             other => other,
         }
-    }
-}
-
-/// When a job ended; one that has not comes last.
-fn ended_at(job: &Summary) -> u64 {
-    match &job.status {
-        Status::Ended(outcome) => outcome.ended_at,
-        Status::Created | Status::Started { .. } => u64::MAX,
     }
 }
 

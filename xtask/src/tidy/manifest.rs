@@ -33,7 +33,8 @@ const ARROWS: &[(&str, Below)] = &[
             "umbo-engine",
         ]),
     ),
-    ("umbo-mcp", Below::Only(&["umbo-tools"])),
+    ("umbo-server", Below::Only(&[])),
+    ("umbo-mcp", Below::Only(&["umbo-server", "umbo-tools"])),
     ("umbo", Below::Any),
     ("xtask", Below::Any),
 ];

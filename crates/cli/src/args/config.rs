@@ -2,6 +2,8 @@
 
 use clap::{Args as ClapArgs, Subcommand};
 
+use crate::complete;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Config {
     /// Print the settings that hold here
@@ -22,7 +24,7 @@ pub(crate) struct ConfigShow {
     #[arg(long)]
     pub(crate) origin: bool,
     /// Only this setting, or the settings of this table
-    #[arg(value_name = "KEY")]
+    #[arg(value_name = "KEY", add = complete::settings())]
     pub(crate) key: Option<String>,
 }
 
@@ -36,7 +38,7 @@ pub(crate) struct ConfigPath {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ConfigSet {
     /// The setting, as tools.mode or environment.set.NAME
-    #[arg(value_name = "KEY")]
+    #[arg(value_name = "KEY", add = complete::settings())]
     pub(crate) key: String,
     /// Its value; of a list, several with commas between, or as a file has it
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
@@ -46,6 +48,6 @@ pub(crate) struct ConfigSet {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ConfigUnset {
     /// The setting
-    #[arg(value_name = "KEY")]
+    #[arg(value_name = "KEY", add = complete::settings())]
     pub(crate) key: String,
 }

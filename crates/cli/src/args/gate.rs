@@ -3,6 +3,8 @@
 use clap::{Args as ClapArgs, Subcommand};
 use umbo_gate::Mode;
 
+use crate::complete;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Rules {
     /// Check the rule files that hold here
@@ -42,7 +44,7 @@ pub(crate) struct Approvals {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Approve {
     /// An id or a unique prefix of one
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", add = complete::questions())]
     pub(crate) id: String,
     /// For how long: once, run, or a time (30m, 2h)
     #[arg(long = "for", value_name = "HOW LONG", default_value = "once")]
@@ -58,7 +60,7 @@ pub(crate) struct Approve {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Deny {
     /// An id or a unique prefix of one
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", add = complete::questions())]
     pub(crate) id: String,
     /// Why, for the model to read
     #[arg(long, value_name = "TEXT")]

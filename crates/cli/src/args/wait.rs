@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::complete;
 use crate::time::parse_duration;
 
 #[derive(Debug, Args)]
 pub(crate) struct Wait {
     /// Ids, unique prefixes, names, or @last
-    #[arg(value_name = "JOB", required = true)]
+    #[arg(value_name = "JOB", required = true, add = complete::jobs())]
     pub(crate) jobs: Vec<String>,
     /// Until its output matches
     #[arg(long = "match", value_name = "REGEX")]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use umbo_ops::{Attachment, ErrorCode, ScreenRequest, Ticket};
+use umbo_ops::{Attachment, ScreenRequest, Ticket};
 
 use super::{exit_code, remark};
 use crate::args::Attach;
@@ -16,17 +16,9 @@ pub(crate) fn run(context: &Context, args: &Attach) -> Result<ExitCode, Failure>
     let words =
         CallerWords { mode: args.mode, masking: Masking::Nothing, ..CallerWords::default() };
     let caller = Arc::new(context.caller(&words)?);
-    let request = ScreenRequest { job: args.job.clone() };
-    let attachment =
-        umbo_ops::attach(caller, Ticket::default(), &request).map_err(|mut error| {
-            if error.code == ErrorCode::JobEnded {
-                let hint = format!("; `umbo output {}` prints what it wrote", args.job);
-                error.message.push_str(&hint);
-            }
-            error
-        })?;
-    let attachment = Arc::new(attachment);
     let detach = umbo_engine::key(&args.detach_key)?;
+    let request = ScreenRequest { job: args.job.clone() };
+    let attachment = Arc::new(umbo_ops::attach(caller, Ticket::alone(), &request)?);
     let left = attach::sit_down(&attachment, &detach)?;
     told(&attachment, left)
 }

@@ -12,7 +12,7 @@ use crate::output::{self, Format};
 pub(crate) fn run(context: &Context, args: &Events) -> Result<ExitCode, Failure> {
     let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
     let caller = context.observer(&words)?;
-    let ticket = Ticket::default();
+    let ticket = Ticket::alone();
     let request = EventsRequest { after: args.after, follow: args.follow };
     for event in umbo_ops::events(&Call::new(&caller, &ticket), &request)? {
         let event = event?;

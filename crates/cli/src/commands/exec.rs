@@ -66,28 +66,31 @@ pub(super) fn foreground<Answer: Serialize>(
     let failure: Arc<Mutex<Option<Failure>>> = Arc::default();
     let (spinning, failing) = (Arc::clone(&spinner), Arc::clone(&failure));
     let ticket = Ticket::builder()
+        .alone()
         .on_start(move |job| {
             stop_on_ctrl_c(job);
             start::tell_of_queue(job);
             started(job);
             match format {
                 Format::Json => *lock(&spinning) = Some(Spinner::start(job)),
-                Format::Text => match pass_on(job) {
+                Format::Text => {
+                    let passed = pass_on(job);
                     // Nobody reads any more: the job goes the way of a command in a pipeline.
-                    Err(Failure::BrokenPipe) => {
+                    if matches!(passed, Err(Failure::BrokenPipe)) {
                         let _ = job.stop(Ladder::default());
                     }
-                    Err(other) => *lock(&failing) = Some(other),
-                    Ok(()) => {}
-                },
+                    *lock(&failing) = passed.err();
+                }
             }
         })
         .build();
     let answer = operation(&Call::new(caller, &ticket));
     drop(lock(&spinner).take());
-    if let Some(failure) = lock(&failure).take() {
-        return Err(failure);
-    }
+    let reader_left = match lock(&failure).take() {
+        None => false,
+        Some(Failure::BrokenPipe) => true,
+        Some(failure) => return Err(failure),
+    };
     let answer = answer?;
     let job = job_of(&answer);
     let outcome = job
@@ -96,6 +99,7 @@ pub(super) fn foreground<Answer: Serialize>(
         .ok_or_else(|| Failure::new(format!("job {} has no outcome", job.job)))?;
     match format {
         Format::Json => output::json(&answer)?,
+        Format::Text if reader_left => {}
         Format::Text => {
             if let Some(remark) = remark(outcome) {
                 output::talk(format_args!("umbo: {remark} (job {})", job.job));

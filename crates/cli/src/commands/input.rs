@@ -17,7 +17,7 @@ pub(crate) fn run(context: &Context, args: &Input) -> Result<ExitCode, Failure> 
     let words =
         CallerWords { mode: args.mode, masking: Masking::Nothing, ..CallerWords::default() };
     let caller = context.caller(&words)?;
-    let ticket = Ticket::default();
+    let ticket = Ticket::alone();
     let request = InputRequest {
         job: args.job.clone(),
         text: args.text.clone().map(secrets::restored).transpose()?,

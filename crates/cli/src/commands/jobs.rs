@@ -20,7 +20,7 @@ const LONGEST_NAME: usize = 24;
 pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
     let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
     let caller = context.observer(&words)?;
-    let ticket = Ticket::default();
+    let ticket = Ticket::alone();
     let request = JobsRequest {
         scope: Some(WhoseJobs::All),
         ended: Some(if args.all { EndedJobs::All } else { EndedJobs::Recent }),

@@ -21,7 +21,7 @@ use crate::output::{self, Format};
 pub(crate) fn run(context: &Context, args: &Output) -> Result<ExitCode, Failure> {
     let words = CallerWords { budget: args.budget, ..CallerWords::default() };
     let caller = context.observer(&words)?;
-    let ticket = Ticket::default();
+    let ticket = Ticket::alone();
     let call = Call::new(&caller, &ticket);
     if args.raw {
         return raw(&call.job(&args.job)?, args);

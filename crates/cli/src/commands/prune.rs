@@ -13,7 +13,7 @@ pub(crate) fn run(context: &Context, args: &Prune) -> Result<ExitCode, Failure> 
     let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
     // Jobs are deleted also where there is no place for rules.
     let caller = context.caller(&words).or_else(|_| context.observer(&words))?;
-    let ticket = Ticket::default();
+    let ticket = Ticket::alone();
     let request = PruneRequest { older_than: Some(Seconds(args.older_than)) };
     let answer = umbo_ops::prune(&Call::new(&caller, &ticket), &request)?;
     match context.format {

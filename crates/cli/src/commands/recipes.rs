@@ -15,7 +15,7 @@ use crate::time::show_duration;
 pub(crate) fn run(context: &Context, args: &Recipes) -> Result<ExitCode, Failure> {
     let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
     let caller = context.observer(&words)?;
-    let ticket = Ticket::default();
+    let ticket = Ticket::alone();
     let options = RecipeOptions { anywhere: true, all: args.all, ..RecipeOptions::default() };
     let request = RecipeRequest { cwd: args.cwd.clone(), options, ..RecipeRequest::default() };
     let list = umbo_ops::recipes(&Call::new(&caller, &ticket), &request)?;

@@ -23,7 +23,7 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
         masking: context.masking(),
         ..CallerWords::default()
     })?;
-    let ticket = Ticket::default();
+    let ticket = Ticket::alone();
     let call = Call::new(&caller, &ticket);
     let mut request = request(args)?;
     if args.list_runners {

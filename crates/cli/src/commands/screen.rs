@@ -11,7 +11,7 @@ use crate::output::{self, Format};
 
 pub(crate) fn run(context: &Context, args: &Screen) -> Result<ExitCode, Failure> {
     let caller = context.observer(&CallerWords::default())?;
-    let ticket = Ticket::default();
+    let ticket = Ticket::alone();
     let request = ScreenRequest { job: args.job.clone() };
     let answer = umbo_ops::screen(&Call::new(&caller, &ticket), &request)?;
     match context.format {

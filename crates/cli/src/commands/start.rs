@@ -25,7 +25,7 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
         masking: context.masking(),
     })?;
     let request = request(context, args, true)?;
-    let ticket = Ticket::default();
+    let ticket = Ticket::alone();
     let answer = umbo_ops::exec(&Call::new(&caller, &ticket), &request)?;
     if let Ok(job) = context.engine.job(&answer.job) {
         tell_of_queue(&job);

@@ -13,7 +13,7 @@ use crate::output::{self, Format};
 pub(crate) fn run(context: &Context, args: &Stop) -> Result<ExitCode, Failure> {
     let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
     let caller = context.observer(&words)?;
-    let ticket = Ticket::default();
+    let ticket = Ticket::alone();
     let call = Call::new(&caller, &ticket);
     let mut code = ExitCode::SUCCESS;
     let mut jobs = Vec::new();

@@ -16,7 +16,7 @@ use crate::spinner::Spinner;
 pub(crate) fn run(context: &Context, args: &Wait) -> Result<ExitCode, Failure> {
     let words = CallerWords { masking: context.masking(), ..CallerWords::default() };
     let caller = context.observer(&words)?;
-    let ticket = Ticket::default();
+    let ticket = Ticket::alone();
     let call = Call::new(&caller, &ticket);
     // All are found before any is waited for.
     let jobs = args.jobs.iter().map(|name| call.job(name)).collect::<Result<Vec<_>, _>>()?;

@@ -86,3 +86,21 @@ fn a_new_size_reaches_a_job_that_never_stops_writing() {
     person.call(["input", &seat, "--resize", "90x20"]).run();
     umbo.wait_for(&job, "20 90");
 }
+
+#[test]
+fn a_line_that_a_rule_denies_is_not_sent_and_the_person_is_told() {
+    let (person, umbo) = (Umbo::new(), Umbo::new());
+    let line = "stty -echo; echo ready; while read line; do echo \"got $line\"; done";
+    let job = umbo.start_with(&["--pty"], line);
+    umbo.wait_for(&job, "ready");
+    let seat = sit_down(&person, &umbo, &job);
+    person.wait_for(&seat, "ready");
+    // Not by `umbo input`, which the same rule holds for.
+    let keyboard = person.engine().job(&seat).unwrap();
+    keyboard.input(b"rm -rf / --no-preserve-root\r").unwrap();
+    person.wait_for(&seat, "denied by");
+    assert!(!String::from_utf8(umbo.output(&job)).unwrap().contains("got rm"));
+    keyboard.input(b"\x15echo fine\r").unwrap();
+    umbo.wait_for(&job, "got echo fine");
+    umbo.stop(&job, &["--kill"]);
+}

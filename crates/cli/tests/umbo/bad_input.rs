@@ -47,7 +47,7 @@ fn wrong_requests_are_refused_with_field_and_fix_and_make_no_job() {
         refused(&umbo, &[verb, "--name", "@x", "true"], &["name", "@x"]);
         refused(&umbo, &[verb, "--name", "", "true"], &["name"]);
         refused(&umbo, &[verb, "--session", "../x", "true"], &["session", "../x"]);
-        refused(&umbo, &[verb, "--idempotency-key", "", "true"], &["idempotency_key"]);
+        refused(&umbo, &[verb, "--idempotency-key", "", "true"], &["--idempotency-key"]);
     }
     let long = "k".repeat(200);
     refused(&umbo, &["start", "--idempotency-key", &long, "true"], &["200 bytes"]);

@@ -432,7 +432,7 @@ fn time_limits_modes_and_shells_are_those_of_the_settings_unless_the_call_says_o
 
     fs::write(place.user_file(), "[exec]\nmode = \"auto\"\nshell = \"bash\"\n").unwrap();
     fs::write(place.project.join("Makefile"), "make:\n\t@touch made\n").unwrap();
-    let asked = |words: &[&str]| place.call(words).status(125).json()["error"].clone();
+    let asked = |words: &[&str]| place.call(words).status(125).json()["error"]["code"].clone();
     assert_eq!(asked(&["exec", "--json", "touch made"]), "approval_required");
     assert_eq!(asked(&["start", "--json", "touch made"]), "approval_required");
     assert_eq!(asked(&["run", "--json", "make"]), "approval_required");

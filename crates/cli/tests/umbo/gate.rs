@@ -97,11 +97,18 @@ fn an_approved_command_runs_once_and_the_audit_knows_all_of_it() {
     let umbo = Umbo::new();
     let project = project(&umbo);
     let (status, asked) = exec(&umbo, &project, &["--mode", "default"], "touch made");
-    assert_eq!((status, &asked["error"]), (125, &Value::from("approval_required")), "{asked}");
-    let id = asked["id"].as_str().unwrap();
+    assert_eq!(
+        (status, &asked["error"]["code"]),
+        (125, &Value::from("approval_required")),
+        "{asked}"
+    );
+    let id = asked["error"]["id"].as_str().unwrap();
     assert!(!project.join("made").exists());
     let listed = umbo.call(["approvals", "--json"]).json();
-    assert_eq!((&listed[0]["id"], &listed[0]["state"]), (&asked["id"], &Value::from("open")));
+    assert_eq!(
+        (&listed[0]["id"], &listed[0]["state"]),
+        (&asked["error"]["id"], &Value::from("open"))
+    );
     let table = umbo.call(["approvals"]).answer().text();
     let rows: Vec<Vec<&str>> =
         table.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -119,7 +126,7 @@ fn an_approved_command_runs_once_and_the_audit_knows_all_of_it() {
     assert_eq!((status, &ran["exit_code"]), (0, &Value::from(0)), "{ran}");
     assert!(project.join("made").exists());
     let (_, again) = exec(&umbo, &project, &["--mode", "default"], "touch made");
-    assert_eq!(again["error"], "approval_required", "once is once");
+    assert_eq!(again["error"]["code"], "approval_required", "once is once");
     let twice = person(&umbo, &project, &["approve", id], "y\n");
     assert!(text(&twice.stderr).contains("answered before"), "{twice:?}");
     let kinds: Vec<String> = umbo
@@ -139,16 +146,16 @@ fn a_denial_reaches_the_caller_with_its_reason() {
     let umbo = Umbo::new();
     let project = project(&umbo);
     let (_, asked) = exec(&umbo, &project, &["--mode", "auto"], "rm x");
-    let id = asked["id"].as_str().unwrap();
+    let id = asked["error"]["id"].as_str().unwrap();
     let denied = person(&umbo, &project, &["deny", id, "--reason", "keep it"], "");
     assert!(denied.status.success(), "{denied:?}");
     let (status, said) = exec(&umbo, &project, &["--mode", "auto"], "rm x");
-    assert_eq!((status, &said["error"]), (125, &Value::from("denied")), "{said}");
-    assert_eq!(said["reason"], "keep it");
-    assert_eq!(said["id"], id);
+    assert_eq!((status, &said["error"]["code"]), (125, &Value::from("denied")), "{said}");
+    assert_eq!(said["error"]["reason"], "keep it");
+    assert_eq!(said["error"]["id"], id);
     let plain = person(&umbo, &project, &["approve", id], "y\n");
     assert!(text(&plain.stderr).contains(&format!("umbo approve --overturn {id}")), "{plain:?}");
-    assert_eq!(said["answer_with"], format!("umbo approve --overturn {id}"));
+    assert_eq!(said["error"]["answer_with"], format!("umbo approve --overturn {id}"));
     let yes = person(&umbo, &project, &["approve", "--overturn", id], "y\n");
     assert!(yes.status.success(), "{yes:?}");
     assert!(text(&yes.stderr).contains("keep it"), "the person sees what was said before");
@@ -161,8 +168,8 @@ fn deny_rules_hold_for_a_persons_own_verbs_too() {
     let umbo = Umbo::new();
     let project = project(&umbo);
     let (status, said) = exec(&umbo, &project, &[], "rm -rf / --no-preserve-root --help");
-    assert_eq!((status, &said["error"]), (125, &Value::from("denied")), "{said}");
-    assert!(said["by"].as_str().unwrap().contains("root-or-home"), "{said}");
+    assert_eq!((status, &said["error"]["code"]), (125, &Value::from("denied")), "{said}");
+    assert!(said["error"]["by"].as_str().unwrap().contains("root-or-home"), "{said}");
     let words = umbo.call(["start", "umbo", "approve", "x"]).current_dir(&project).answer();
     assert_eq!(words.status, 125);
     assert!(text(&words.stderr).contains("An agent does not approve itself"), "{words:?}");
@@ -359,4 +366,33 @@ fn what_is_typed_into_a_job_passes_the_gate_and_stays_out_of_the_audit() {
     assert!(project.join("kept").exists());
     let audit = umbo.call(["audit", "export", "--json"]).answer().text();
     assert!(audit.contains("rm -rf kept") && !audit.contains("echo typed"), "{audit}");
+}
+
+#[test]
+fn what_a_person_types_into_a_job_passes_the_gate_in_their_mode() {
+    let umbo = Umbo::new();
+    let project = project(&umbo);
+    let line = "while read line; do echo \"got $line\"; done";
+    let job = umbo.start(line);
+    fs::create_dir(project.join("kept")).unwrap();
+    let input = |options: &[&str], text: &str| {
+        let words = [&["input", "--json"], options, &[job.as_str(), text]].concat();
+        let answer = umbo.call(words).current_dir(&project).answer();
+        (answer.status, serde_json::from_slice::<Value>(&answer.stdout).unwrap())
+    };
+    let (status, denied) = input(&[], "rm -rf / --no-preserve-root\n");
+    assert_eq!((status, &denied["error"]["code"]), (125, &json!("denied")), "{denied}");
+    assert!(denied["error"]["by"].as_str().unwrap().contains("root-or-home"), "{denied}");
+    let (status, typed) = input(&[], "rm -rf kept\n");
+    assert_eq!((status, &typed["bytes"]), (0, &json!(12)), "a person without a mode: {typed}");
+    umbo.wait_for(&job, "got rm -rf kept");
+    let (status, asked) = input(&["--mode", "guard"], "rm -rf kept\n");
+    assert_eq!((status, &asked["error"]["code"]), (125, &json!("approval_required")), "{asked}");
+    let (status, _) = input(&["--mode", "guard"], "echo fine\n");
+    assert_eq!(status, 0);
+    umbo.wait_for(&job, "got echo fine");
+    umbo.stop(&job, &["--kill"]);
+    let told = String::from_utf8(umbo.output(&job)).unwrap();
+    assert!(!told.contains("preserve-root"), "{told}");
+    assert_eq!(told.matches("got rm -rf kept").count(), 1, "{told}");
 }

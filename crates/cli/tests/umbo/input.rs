@@ -10,7 +10,10 @@ fn text_and_end_of_file_reach_a_pipe() {
     let job = umbo.start("cat; echo end");
     umbo.call(["input", &job, "one\n"]).run();
     let sent = umbo.call(["input", &job, "--json", "two\n", "--eof"]).json();
-    assert_eq!(sent, json!({"job": job, "bytes": 4, "eof": true}));
+    assert_eq!(
+        (&sent["job"], &sent["bytes"], &sent["eof"]),
+        (&json!(job), &json!(4), &json!(true))
+    );
     assert_eq!(umbo.outcome(&job)["code"], 0);
     assert_eq!(umbo.output(&job), b"one\ntwo\nend\n");
 }

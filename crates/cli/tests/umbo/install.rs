@@ -540,8 +540,8 @@ fn an_agent_does_not_change_settings_from_inside_a_job() {
         let line = format!("{UMBO} {verb} codex --yes");
         let said = call(&umbo, &["exec", "--json", &line]).answer();
         let said: Value = serde_json::from_slice(&said.stdout).unwrap();
-        assert_eq!(said["error"], "denied", "{said}");
-        assert!(said["by"].to_string().contains("umbo-install"), "{said}");
+        assert_eq!(said["error"]["code"], "denied", "{said}");
+        assert!(said["error"]["by"].to_string().contains("umbo-install"), "{said}");
     }
     // The gate knows the verb by the program's name; under another the job itself gives it away.
     let copy = umbo.path().join("copied");

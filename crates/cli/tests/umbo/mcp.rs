@@ -3,12 +3,14 @@
 mod approvals;
 mod beside;
 mod clients;
+mod embedded;
 mod http;
 mod log;
 mod resources;
 mod schemas;
 mod tasks;
 mod web;
+mod wire;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -58,12 +60,17 @@ impl Client {
 
     /// Begins as one that can do more than most.
     fn initialize_with(&mut self, revision: &str, capabilities: &Value) -> Value {
+        self.initialize_as("test", revision, capabilities)
+    }
+
+    /// Begins under a name.
+    fn initialize_as(&mut self, name: &str, revision: &str, capabilities: &Value) -> Value {
         let answer = self.request(
             "initialize",
             &json!({
                 "protocolVersion": revision,
                 "capabilities": capabilities,
-                "clientInfo": {"name": "test", "version": "1"},
+                "clientInfo": {"name": name, "version": "1"},
             }),
         );
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -185,6 +192,22 @@ fn every_revision_that_clients_speak_is_spoken() {
     assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
     assert_eq!(answer["result"]["structuredContent"]["output"], "hi\n");
     client.close();
+}
+
+#[test]
+fn a_client_that_shows_its_model_the_structure_gets_the_text_alone() {
+    let umbo = Umbo::new();
+    for name in ["claude-code", "codex-mcp-client"] {
+        let mut client = Client::start(&umbo, &[]);
+        client.initialize_as(name, "2025-11-25", &json!({}));
+        let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();
+        let tools = tools.as_array().unwrap();
+        assert!(tools.iter().all(|tool| tool.get("outputSchema").is_none()), "{tools:?}");
+        let result = client.tool("exec", &json!({"command": "echo '\"hi\"'"}));
+        assert_eq!(result.get("structuredContent"), None, "{result}");
+        assert!(result["content"][0]["text"].as_str().unwrap().starts_with("\"hi\"\n"), "{result}");
+        client.close();
+    }
 }
 
 #[test]

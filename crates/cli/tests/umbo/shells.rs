@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::harness::{Call, Umbo};
 
 /// `PATH` with the shells that `cargo xtask setup` installs.
-fn path() -> std::ffi::OsString {
+pub(crate) fn path() -> std::ffi::OsString {
     let mut places: Vec<PathBuf> =
         std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
     if let Some(tools) = std::env::var_os("UMBO_TEST_TOOLS") {

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use umbo_server::{Presence, Visit};
 use umbo_tools::{Owner, Toolset};
 
-use super::presence::{Presence, Visit};
 use crate::caller::Caller;
 
 /// More names than this are not remembered.
-const MOST: usize = 256;
+const MOST_NAMES: usize = 256;
 
 /// Makes the tools of a caller.
 pub(crate) type Make = dyn Fn(Owner) -> Result<Toolset, String> + Send + Sync;
@@ -21,7 +21,7 @@ pub(crate) struct Callers {
     /// The name of who gives none.
     name: Option<String>,
     /// How long a caller without a session may be silent before its foreground ends.
-    patience: Duration,
+    idle_timeout: Duration,
     shared: Mutex<HashMap<Option<String>, Shared>>,
 }
 
@@ -32,8 +32,8 @@ struct Shared {
 }
 
 impl Callers {
-    pub(crate) fn new(make: Box<Make>, name: Option<String>, patience: Duration) -> Arc<Self> {
-        Arc::new(Self { make, name, patience, shared: Mutex::default() })
+    pub(crate) fn new(make: Box<Make>, name: Option<String>, idle_timeout: Duration) -> Arc<Self> {
+        Arc::new(Self { make, name, idle_timeout, shared: Mutex::default() })
     }
 
     /// A caller of its own.
@@ -65,8 +65,8 @@ impl Callers {
         }
         let made = Shared { caller: self.fresh(name)?, presence: Presence::new() };
         let mut callers = self.shared_callers();
-        if callers.len() >= MOST && !callers.contains_key(&key) {
-            return Err(format!("{MOST} callers are known by name; use one of their names"));
+        if callers.len() >= MOST_NAMES && !callers.contains_key(&key) {
+            return Err(format!("{MOST_NAMES} callers are known by name; use one of their names"));
         }
         // Of two that come at the same moment, one made it for both.
         let shared = callers.entry(key.clone()).or_insert_with(|| {
@@ -95,7 +95,7 @@ pub(crate) fn end_all(callers: impl Iterator<Item = Arc<Caller>>) {
 async fn expire(callers: Arc<Callers>, key: Option<String>, shared: Shared) {
     let has_name = key.is_some() || callers.name.is_some();
     loop {
-        let visits = shared.presence.gone_for(callers.patience).await;
+        let visits = shared.presence.gone_for(callers.idle_timeout).await;
         if has_name {
             callers.shared_callers().remove(&key);
         }

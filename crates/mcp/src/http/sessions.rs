@@ -1,119 +1,114 @@
 //! Sessions, for the revisions that have them: who sits in each, and when it is over.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::Stream;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
-    LocalSessionManager, LocalSessionManagerError,
+    LocalSessionHandle, LocalSessionManager, LocalSessionManagerError,
 };
 use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
 
+use umbo_server::{OnEnd, Sessions as Open, Visit};
+
 use super::callers::end_all;
-use super::presence::{Presence, Visit};
-use crate::caller::Seat;
+use super::replay::{Events, Replay};
+use crate::caller::CallerSlot;
 
 type Result<T> = std::result::Result<T, LocalSessionManagerError>;
 
+/// With this many sessions, the one that was silent longest makes room for the next.
+const MOST_SESSIONS: usize = 256;
+
 /// All sessions of a server.
 pub(crate) struct Sessions {
-    local: LocalSessionManager,
-    /// How long a session may be silent.
-    patience: Duration,
-    open: Mutex<HashMap<SessionId, Session>>,
+    open: Arc<Open<Arc<Session>>>,
 }
 
+/// One session: whose it is, and its messages. They are kept apart from those of all others, so that
+/// no client can resume what another began.
 struct Session {
-    seat: Arc<Seat>,
-    presence: Arc<Presence>,
-    expiry: tokio::task::AbortHandle,
+    slot: Arc<CallerSlot>,
+    local: LocalSessionManager,
+    replay: Arc<Replay>,
+}
+
+impl Session {
+    fn new(slot: Arc<CallerSlot>) -> Self {
+        let replay = Arc::<Replay>::default();
+        let mut local = LocalSessionManager::default().with_event_store(replay.clone());
+        // Silence is told apart here from a stream on which there is nothing to say.
+        local.session_config.keep_alive = None;
+        Self { slot, local, replay }
+    }
+
+    async fn handle(&self, id: &SessionId) -> Result<LocalSessionHandle> {
+        let handle = self.local.sessions.read().await.get(id).cloned();
+        handle.ok_or_else(|| LocalSessionManagerError::SessionNotFound(SessionId::clone(id)))
+    }
 }
 
 impl Sessions {
-    pub(crate) fn new(patience: Duration) -> Arc<Self> {
-        let mut local = LocalSessionManager::default();
-        // Silence is told apart here from a stream on which there is nothing to say.
-        local.session_config.keep_alive = None;
-        Arc::new(Self { local, patience, open: Mutex::default() })
+    pub(crate) fn new(idle_timeout: Duration) -> Arc<Self> {
+        let on_end: Box<OnEnd<Arc<Session>>> = Box::new(move |id, session| {
+            Box::pin(async move {
+                // What its caller runs in the foreground is stopped.
+                if let Some(caller) = session.slot.owner() {
+                    let _ = tokio::task::spawn_blocking(move || caller.end()).await;
+                }
+                let _ = session.local.close_session(&SessionId::from(id)).await;
+            })
+        });
+        Arc::new(Self { open: Open::new(idle_timeout, MOST_SESSIONS, on_end) })
     }
 
-    pub(crate) fn count(&self) -> usize {
-        self.open().len()
+    /// Whether there is room for one more session.
+    pub(crate) async fn make_room(&self) -> bool {
+        self.open.make_room().await
     }
 
     pub(crate) fn has(&self, id: &str) -> bool {
-        self.open().contains_key(id)
+        self.open.value(id).is_some()
     }
 
     /// Is there, in this session, until the result is dropped.
     pub(crate) fn visit(&self, id: &str) -> Option<Visit> {
-        self.open().get(id).map(|session| session.presence.visit())
+        self.open.visit(id)
     }
 
-    /// The sessions as one request meets them: what begins with it gets the request's seat.
-    pub(crate) fn with(self: &Arc<Self>, seat: Arc<Seat>) -> Arc<Entrance> {
-        Arc::new(Entrance { sessions: Arc::clone(self), seat })
-    }
-
-    /// It is over: what its caller runs in the foreground is stopped.
-    async fn end(&self, id: &SessionId) -> Result<()> {
-        let session = self.open().remove(id);
-        if let Some(session) = session {
-            session.expiry.abort();
-            if let Some(caller) = session.seat.owner() {
-                let _ = tokio::task::spawn_blocking(move || caller.end()).await;
-            }
-        }
-        self.local.close_session(id).await
+    /// The sessions as one request meets them: what begins with it gets the request's slot.
+    pub(crate) fn with(self: &Arc<Self>, slot: Arc<CallerSlot>) -> Arc<SessionsOfRequest> {
+        Arc::new(SessionsOfRequest { sessions: Arc::clone(self), slot })
     }
 
     /// All of them are over. Blocks.
     pub(crate) fn end_all(&self) {
-        let open: Vec<Session> = self.open().drain().map(|(_, session)| session).collect();
-        end_all(open.iter().filter_map(|session| session.seat.owner()));
+        end_all(self.open.take_all().iter().filter_map(|session| session.slot.owner()));
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn session(&self, id: &SessionId) -> Result<Arc<Session>> {
+        let session = self.open.value(id);
+        session.ok_or_else(|| LocalSessionManagerError::SessionNotFound(SessionId::clone(id)))
     }
 }
 
 /// The sessions as one request meets them.
-pub(crate) struct Entrance {
+pub(crate) struct SessionsOfRequest {
     sessions: Arc<Sessions>,
-    seat: Arc<Seat>,
+    slot: Arc<CallerSlot>,
 }
 
-impl Entrance {
-    fn local(&self) -> &LocalSessionManager {
-        &self.sessions.local
-    }
-}
-
-impl SessionManager for Entrance {
+impl SessionManager for SessionsOfRequest {
     type Error = LocalSessionManagerError;
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport)> {
-        let (id, transport) = self.local().create_session().await?;
-        let presence = Presence::new();
-        let expiry = {
-            let (sessions, presence) = (Arc::clone(&self.sessions), Arc::clone(&presence));
-            let id = SessionId::clone(&id);
-            tokio::spawn(async move {
-                presence.gone_for(sessions.patience).await;
-                tracing::info!(session = %id, "expired");
-                // Not here: to end a session ends this.
-                tokio::spawn(async move { sessions.end(&id).await });
-            })
-        };
-        let seat = Arc::clone(&self.seat);
-        let session = Session { seat, presence, expiry: expiry.abort_handle() };
-        self.sessions.open().insert(SessionId::clone(&id), session);
+        let session = Session::new(Arc::clone(&self.slot));
+        let (id, transport) = session.local.create_session().await?;
+        self.sessions.open.begin(id.to_string(), Arc::new(session));
         Ok((id, transport))
     }
 
@@ -122,15 +117,16 @@ impl SessionManager for Entrance {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage> {
-        self.local().initialize_session(id, message).await
+        self.sessions.session(id)?.local.initialize_session(id, message).await
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool> {
-        self.local().has_session(id).await
+        Ok(self.sessions.has(id))
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<()> {
-        self.sessions.end(id).await
+        self.sessions.open.end(id).await;
+        Ok(())
     }
 
     async fn create_stream(
@@ -138,18 +134,22 @@ impl SessionManager for Entrance {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
-        self.local().create_stream(id, message).await
+        let handle = self.sessions.session(id)?.handle(id).await?;
+        let receiver = handle.establish_request_wise_channel().await?;
+        handle.push_message(message, receiver.http_request_id).await?;
+        Ok(Events(receiver.inner))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<()> {
-        self.local().accept_message(id, message).await
+        self.sessions.session(id)?.local.accept_message(id, message).await
     }
 
     async fn create_standalone_stream(
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
-        self.local().create_standalone_stream(id).await
+        let handle = self.sessions.session(id)?.handle(id).await?;
+        Ok(Events(handle.establish_common_channel().await?.inner))
     }
 
     async fn resume(
@@ -157,6 +157,6 @@ impl SessionManager for Entrance {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
-        self.local().resume(id, last_event_id).await
+        Ok(self.sessions.session(id)?.replay.after(&last_event_id))
     }
 }

@@ -35,7 +35,7 @@ fn fill_in(client: &mut Client, result: &Value) -> Value {
 }
 
 fn accept(decision: &str) -> Value {
-    json!({"action": "accept", "content": {"decision": decision, "reason": ""}})
+    json!({"action": "accept", "content": {"decision": decision}})
 }
 
 #[test]
@@ -77,13 +77,15 @@ fn the_form_says_what_would_run_and_what_can_be_answered() {
     assert_eq!((choices.first(), choices.last()), (Some(&json!("once")), Some(&json!("deny"))));
     assert_eq!(decision["enumNames"].as_array().unwrap().len(), choices.len());
     assert_eq!(form["requestedSchema"]["required"], json!(["decision"]));
-    assert!(decision.get("default").is_none(), "nothing is allowed by pressing enter");
+    assert_eq!(decision["default"], "once", "yes takes one key, and one more to send it");
+    // A field of free text would have to be left before the form can be sent.
+    assert_eq!(form["requestedSchema"]["properties"].as_object().unwrap().len(), 1);
     assert_eq!(client.answer(id)["result"]["structuredContent"]["exit_code"], 0);
     assert!(!path.exists());
     // Once is once.
     fs::create_dir(&path).unwrap();
     let id = client.ask_tool("exec", &arguments);
-    fill_in(&mut client, &json!({"action": "decline"}));
+    fill_in(&mut client, &accept("deny"));
     let error = client.answer(id)["result"]["structuredContent"]["error"].clone();
     assert_eq!(error["code"], "denied");
     assert!(path.exists());
@@ -97,7 +99,7 @@ fn a_no_is_not_asked_about_again_but_another_client_may_ask() {
     let mut told_no = lone();
     let (path, arguments) = victim(&umbo, "build");
     let call = told_no.ask_tool("exec", &arguments);
-    fill_in(&mut told_no, &json!({"action": "decline"}));
+    fill_in(&mut told_no, &accept("deny"));
     let error = told_no.answer(call)["result"]["structuredContent"]["error"].clone();
     let id = error["id"].as_str().unwrap();
     assert_eq!(error["answer_with"], format!("umbo approve --overturn {id}"), "{error}");
@@ -117,6 +119,27 @@ fn a_no_is_not_asked_about_again_but_another_client_may_ask() {
     assert!(said.status.success(), "{said:?}");
     assert_eq!(told_no.call("exec", &arguments)["exit_code"], 0);
     told_no.close();
+}
+
+#[test]
+fn a_client_that_declines_by_itself_has_not_said_no() {
+    let umbo = Umbo::new();
+    let mut client = client(&umbo);
+    let (path, arguments) = victim(&umbo, "build");
+    let id = client.ask_tool("exec", &arguments);
+    fill_in(&mut client, &json!({"action": "decline"}));
+    let error = client.answer(id)["result"]["structuredContent"]["error"].clone();
+    assert_eq!(error["code"], "approval_required", "{error}");
+    // A person, who takes the time that a person takes, has.
+    let id = client.ask_tool("exec", &arguments);
+    let asked = client.hear("elicitation/create");
+    client.call("exec", &json!({"command": "sleep 1.1"}));
+    let declined = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "decline"}});
+    client.send(&declined);
+    let error = client.answer(id)["result"]["structuredContent"]["error"].clone();
+    assert_eq!(error["code"], "denied", "{error}");
+    assert!(path.exists());
+    client.close();
 }
 
 #[test]

@@ -369,3 +369,86 @@ fn a_connection_serves_one_request_after_the_other() {
     std::io::Read::read_to_string(&mut stream, &mut all).unwrap();
     assert_eq!(all.matches("HTTP/1.1 400").count(), 2, "{all}");
 }
+
+#[test]
+fn who_loses_the_stream_of_a_call_gets_what_it_missed_once() {
+    let umbo = Umbo::new();
+    let server = Server::start(&umbo, &[]);
+    let session = server.session();
+    let (go, going) = (umbo.path().join("go"), "until test -e go; do :; done; echo done");
+    let arguments = json!({"command": going, "cwd": umbo.path()});
+    let params = json!({"name": "exec", "arguments": arguments, "_meta": {"progressToken": "p"}});
+    let mut events = Events::new(session.ask("tools/call", &params));
+    let (seen, progress) = events.next().expect("it is told how the call stands");
+    assert_eq!(progress["method"], "notifications/progress");
+    drop(events);
+    fs::write(go, "").unwrap();
+    let resume = |id: &str| {
+        let headers = [("mcp-session-id", session.id.as_str()), ("last-event-id", id)];
+        Events::new(server.begin("GET", "/mcp", &headers, b"")).collect::<Vec<_>>()
+    };
+    let missed = resume(&seen);
+    assert!(missed.iter().all(|(id, _)| *id != seen), "{missed:?}");
+    let (last, answer) = missed.last().expect("the answer at least");
+    assert_eq!(answer["id"], session.last.get(), "{answer}");
+    assert_eq!(answer["result"]["structuredContent"]["output"], "done\n", "{answer}");
+    assert_eq!(resume(last), [], "it has seen everything");
+    // What another session was told is not for this one.
+    let other = server.session();
+    let headers = [("mcp-session-id", other.id.as_str()), ("last-event-id", seen.as_str())];
+    let stolen: Vec<_> = Events::new(server.begin("GET", "/mcp", &headers, b"")).collect();
+    assert_eq!(stolen, []);
+}
+
+#[test]
+fn a_page_of_an_allowed_origin_may_ask_and_read() {
+    let umbo = Umbo::new();
+    let server = Server::start(&umbo, &["--allow-origin", "https://app.example"]);
+    let ask = |origin: &str| {
+        let headers = [
+            ("origin", origin),
+            ("authorization", "-"),
+            ("access-control-request-method", "POST"),
+            ("access-control-request-headers", "authorization, mcp-session-id"),
+        ];
+        server.request("OPTIONS", "/mcp", &headers, b"")
+    };
+    let allowed = ask("https://app.example");
+    assert_eq!(allowed.status, 204, "{allowed:?}");
+    assert_eq!(allowed.header("access-control-allow-origin"), Some("https://app.example"));
+    let headers = allowed.header("access-control-allow-headers").unwrap();
+    assert!(headers.contains("mcp-session-id"), "{allowed:?}");
+    let other = ask("https://evil.example");
+    assert_eq!((other.status, other.header("access-control-allow-origin")), (403, None));
+    let posted = server.post(&[("origin", "https://app.example")], &list());
+    assert_eq!(posted.header("access-control-allow-origin"), Some("https://app.example"));
+    // Without the token nothing can be read, not even that it is missing.
+    let stranger =
+        server.post(&[("origin", "https://app.example"), ("authorization", "-")], &list());
+    assert_eq!((stranger.status, stranger.header("access-control-allow-origin")), (401, None));
+}
+
+#[test]
+fn sessions_that_nobody_deleted_lock_nobody_out() {
+    let umbo = Umbo::new();
+    let server = Server::start(&umbo, &[]);
+    let first = server.session();
+    let listening = first.listen();
+    for _ in 0..300 {
+        server.session();
+    }
+    assert_eq!(server.session().call("exec", &json!({"command": "echo hi"}))["output"], "hi\n");
+    // The one that somebody listens in is still there.
+    assert_eq!(first.call("exec", &json!({"command": "echo ho"}))["output"], "ho\n");
+    drop(listening);
+}
+
+#[test]
+fn connections_without_a_token_lock_nobody_out() {
+    let umbo = Umbo::new();
+    let server = Server::start(&umbo, &[]);
+    let held: Vec<TcpStream> =
+        (0..600).map(|_| server.connect(b"POST /mcp HTTP/1.1\r\n")).collect();
+    assert_eq!(server.session().call("exec", &json!({"command": "echo hi"}))["output"], "hi\n");
+    drop(held);
+}

@@ -317,12 +317,37 @@ impl Events {
     /// The next message with this method.
     pub(super) fn hear(&mut self, method: &str) -> Value {
         loop {
-            let mut line = String::new();
-            assert!(self.lines.read_line(&mut line).unwrap() > 0, "the stream has ended");
-            let Some(data) = line.trim().strip_prefix("data: {") else { continue };
-            let message: Value = serde_json::from_str(&format!("{{{data}")).unwrap();
+            let (_, message) = self.next().expect("the stream has ended");
             if message["method"] == method {
                 return message;
+            }
+        }
+    }
+}
+
+/// Messages with the ids of their events; the end of the stream is the end.
+impl Iterator for Events {
+    type Item = (String, Value);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (mut id, mut data) = (String::new(), None);
+        loop {
+            let mut line = String::new();
+            if self.lines.read_line(&mut line).unwrap() == 0 {
+                return None;
+            }
+            if let Some(text) = line.trim().strip_prefix("data: {") {
+                data = Some(serde_json::from_str(&format!("{{{text}")).unwrap());
+            } else if let Some(given) = line.trim().strip_prefix("id: ") {
+                given.clone_into(&mut id);
+            } else if line.trim() == "0" {
+                // The last chunk.
+                return None;
+            }
+            if line.trim().is_empty()
+                && let Some(message) = data.take()
+            {
+                return Some((id, message));
             }
         }
     }

@@ -35,7 +35,7 @@ impl<T: JsonSchema> JsonSchema for Brief<T> {
     }
 }
 
-/// The fields of an answer that a schema tells of; the others explain themselves.
+/// The fields of the answer of `exec` that its schema tells of; the others explain themselves.
 const TOLD: [&str; 3] = ["state", "exit_code", "output"];
 
 /// What `state` can be.
@@ -44,19 +44,19 @@ const STATES: &str = "created started exited signaled timed_out stopped lost fai
 /// A tool with schemas that are worth their bytes. No field of an answer is required: an error is an
 /// answer, too.
 pub(super) fn tool(mut tool: Tool) -> Tool {
-    without_defaults(&mut tool.input_schema);
-    let told = tool.output_schema.as_ref().map(|full| {
+    shorten(&mut tool.input_schema);
+    let full = tool.output_schema.take().unwrap_or_default();
+    tool.output_schema = Some(if tool.name == "exec" {
         let mut properties = Map::new();
-        if tool.name == "exec" {
-            for name in TOLD {
-                properties.insert(name.to_owned(), not_null(&full["properties"][name]));
-            }
-            properties["state"]["description"] = json!(STATES);
+        for name in TOLD {
+            properties.insert(name.to_owned(), not_null(&full["properties"][name]));
         }
+        properties["state"]["description"] = json!(STATES);
         properties.insert("error".to_owned(), json!({"type": "object"}));
         json!({"type": "object", "properties": properties})
+    } else {
+        json!({"type": "object"})
     });
-    tool.output_schema = told;
     tool
 }
 
@@ -67,11 +67,17 @@ fn not_null(property: &Value) -> Value {
     json!({"type": kind.unwrap_or(&property["type"])})
 }
 
-/// What is left out is as if it were false: nobody needs to be told.
-fn without_defaults(schema: &mut Value) {
+/// Leaves out of each argument what goes without saying: that a flag is false unless given, that what
+/// is one of some words is a word, and that an object has no fields that are known.
+fn shorten(schema: &mut Value) {
     for property in schema["properties"].as_object_mut().into_iter().flat_map(Map::values_mut) {
-        if let Value::Object(words) = property {
-            words.remove("default");
+        let Value::Object(words) = property else { continue };
+        words.remove("default");
+        if words.contains_key("enum") {
+            words.remove("type");
+        }
+        if words.get("properties").is_some_and(|known| *known == json!({})) {
+            words.remove("properties");
         }
     }
 }

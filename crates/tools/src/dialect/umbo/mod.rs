@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 use umbo_ops::{
     Call, Count, ExecRequest, InputAnswer, InputRequest, JobAnswer, JobsAnswer, JobsRequest,
-    OutputAnswer, OutputRequest, RecipeAnswer, RecipeRequest, StopAnswer, StopRequest, WaitAnswer,
-    WaitRequest,
+    ListedJob, OutputAnswer, OutputRequest, RecipeAnswer, RecipeRequest, StopAnswer, StopRequest,
+    WaitAnswer, WaitRequest,
 };
 
 use self::brief::Brief;
@@ -62,7 +62,7 @@ impl Dialect for Umbo {
 fn exec(call: &Call<'_>, request: ExecRequest) -> Result<Answer<Brief<JobAnswer>>, ToolError> {
     let answer = umbo_ops::exec(call, &request)?;
     let text = words::job(&answer);
-    Ok(about(&answer.job.clone(), answer.brief(), text))
+    Ok(about(&answer.job.clone(), answer.truncated, answer.brief(), text))
 }
 
 fn output(
@@ -71,19 +71,19 @@ fn output(
 ) -> Result<Answer<Brief<OutputAnswer>>, ToolError> {
     let answer = umbo_ops::output(call, &request)?;
     let text = words::output(&answer);
-    Ok(about(&answer.job.clone(), answer.brief(), text))
+    Ok(about(&answer.job.clone(), answer.truncated, answer.brief(), text))
 }
 
 fn input(call: &Call<'_>, request: InputRequest) -> Result<Answer<Brief<InputAnswer>>, ToolError> {
     let answer = umbo_ops::input(call, &request)?;
     let text = words::input(&answer);
-    Ok(about(&answer.job.clone(), answer, text))
+    Ok(about(&answer.job.clone(), None, answer, text))
 }
 
 fn wait(call: &Call<'_>, request: WaitRequest) -> Result<Answer<Brief<WaitAnswer>>, ToolError> {
     let answer = umbo_ops::wait(call, &request)?;
     let text = words::job(&answer.job);
-    Ok(about(&answer.job.job.clone(), answer.brief(), text))
+    Ok(about(&answer.job.job.clone(), answer.job.truncated, answer.brief(), text))
 }
 
 fn stop(call: &Call<'_>, request: StopRequest) -> Result<Answer<Brief<StopAnswer>>, ToolError> {
@@ -92,11 +92,20 @@ fn stop(call: &Call<'_>, request: StopRequest) -> Result<Answer<Brief<StopAnswer
     Ok(Answer::new(Brief(answer.brief()), lines.join("\n")))
 }
 
-fn jobs(call: &Call<'_>, mut request: JobsRequest) -> Result<Answer<Brief<JobsAnswer>>, ToolError> {
+fn jobs(call: &Call<'_>, mut request: JobsRequest) -> Result<Answer<BriefJobs>, ToolError> {
     request.limit.get_or_insert(Count(MOST_JOBS));
     let answer = umbo_ops::jobs(call, &request)?;
     let text = words::jobs(&answer);
-    Ok(Answer::new(Brief(answer.brief(&request)), text))
+    let JobsAnswer { jobs, omitted, .. } = answer.brief(&request);
+    Ok(Answer::new(BriefJobs { jobs: jobs.into_iter().map(Brief).collect(), omitted }, text))
+}
+
+/// A list of jobs, of which each is brief; that there are none says something, too.
+#[derive(Debug, Serialize, JsonSchema)]
+struct BriefJobs {
+    jobs: Vec<Brief<ListedJob>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<usize>,
 }
 
 fn recipe(
@@ -110,12 +119,14 @@ fn recipe(
         RecipeAnswer::Run(run) => words::job(&run.job),
     };
     Ok(match &answer {
-        RecipeAnswer::Run(run) => about(&run.job.job.clone(), answer.brief(), text),
+        RecipeAnswer::Run(run) => {
+            about(&run.job.job.clone(), run.job.truncated, answer.brief(), text)
+        }
         RecipeAnswer::List(_) => Answer::new(Brief(answer.brief()), text),
     })
 }
 
 /// An answer about a job.
-fn about<T: Serialize + JsonSchema>(job: &str, data: T, text: String) -> Answer<Brief<T>> {
-    Answer::new(Brief(data), text).of_job_id(job)
+fn about<T>(job: &str, is_cut: Option<bool>, data: T, text: String) -> Answer<Brief<T>> {
+    Answer::new(Brief(data), text).of_job_id(job).cut(is_cut == Some(true))
 }

@@ -4,17 +4,23 @@
 use std::net::IpAddr;
 
 use hmac::{Hmac, KeyInit, Mac};
-use hyper::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN};
+use http_body_util::{BodyExt, Empty};
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
+    ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, HOST, HeaderMap, HeaderValue, ORIGIN, VARY,
+};
 use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
-use hyper::{StatusCode, Uri};
+use hyper::{Method, Response, StatusCode, Uri};
 use sha2::Sha256;
 
-use super::refusal::Refusal;
 use crate::Error;
+use crate::body::Body;
+use crate::refusal::Refusal;
 
 /// Who may come in.
-pub(crate) struct Guard {
+pub struct Guard {
     token: Token,
     hosts: Vec<String>,
     origins: Vec<String>,
@@ -23,7 +29,7 @@ pub(crate) struct Guard {
 impl Guard {
     /// `hosts` are the names that requests may be addressed to, and pages may come from; `origins`
     /// are further places that pages may come from.
-    pub(crate) fn new(token: &str, hosts: &[String], origins: &[String]) -> Result<Self, Error> {
+    pub fn new(token: &str, hosts: &[String], origins: &[String]) -> Result<Self, Error> {
         let mut names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
         for host in hosts {
             // With or without a port: which one is no matter, it is the name that is forged.
@@ -37,10 +43,35 @@ impl Guard {
         Ok(Self { token: Token::new(token)?, hosts: names, origins })
     }
 
-    pub(crate) fn check(&self, request: &Parts) -> Result<(), Refusal> {
+    /// Lets a request in, or says why not.
+    pub fn check(&self, request: &Parts) -> Result<(), Refusal> {
         self.check_host(request)?;
         self.check_origin(&request.headers)?;
         self.check_token(&request.headers)
+    }
+
+    /// The answer to a browser that asks, before a page's request, whether the page may make it. The
+    /// question itself carries no token.
+    pub(crate) fn preflight(&self, request: &Parts) -> Option<Result<Response<Body>, Refusal>> {
+        let asked = request.headers.get(ACCESS_CONTROL_REQUEST_METHOD);
+        if request.method != Method::OPTIONS || asked.is_none() {
+            return None;
+        }
+        let allowed =
+            self.check_host(request).and_then(|()| self.check_origin(&request.headers)).map(|()| {
+                let mut response = Response::new(Empty::new().boxed());
+                *response.status_mut() = StatusCode::NO_CONTENT;
+                let headers = response.headers_mut();
+                let methods = HeaderValue::from_static("GET, POST, DELETE");
+                headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
+                headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+                if let Some(asked) = request.headers.get(ACCESS_CONTROL_REQUEST_HEADERS) {
+                    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, asked.clone());
+                }
+                share(request.headers.get(ORIGIN), headers);
+                response
+            });
+        Some(allowed)
     }
 
     fn check_host(&self, request: &Parts) -> Result<(), Refusal> {
@@ -112,6 +143,16 @@ impl Guard {
     }
 }
 
+/// Lets the page that a request came from, which was found allowed, read the response.
+pub(crate) fn share(origin: Option<&HeaderValue>, response: &mut HeaderMap) {
+    if let Some(origin) = origin {
+        response.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        let exposed = HeaderValue::from_static("mcp-session-id, www-authenticate");
+        response.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+        response.append(VARY, HeaderValue::from_static("origin"));
+    }
+}
+
 /// A host as names are compared: in lower case, without the brackets of an address.
 fn bare(host: &str) -> String {
     host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
@@ -150,6 +191,12 @@ fn tag(key: [u8; 32], token: &[u8]) -> Result<Hmac<Sha256>, Error> {
     Ok(tag)
 }
 
+impl std::fmt::Debug for Guard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Guard").field("hosts", &self.hosts).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use hyper::Request;
@@ -170,7 +217,9 @@ mod tests {
             request = request.header(*name, *value);
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        guard.check(&parts).map_err(|refusal| (refusal.status.as_u16(), refusal.message))
+        guard
+            .check(&parts)
+            .map_err(|refusal| (refusal.status().as_u16(), refusal.message().to_owned()))
     }
 
     #[test]

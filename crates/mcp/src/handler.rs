@@ -1,4 +1,4 @@
-//! One connection's server: what the protocol asks for, handed to whoever knows.
+//! One connection: what the protocol asks for, handed to the module that knows.
 #![expect(deprecated, reason = "revisions before 2026-07-28 are told of ends by messages")]
 
 use std::borrow::Cow;
@@ -15,13 +15,15 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
+use umbo_tools::Toolset;
 
 use crate::answer::Catalogue;
-use crate::caller::Seat;
-use crate::hub::Hub;
+use crate::bad_params;
+use crate::caller::{Caller, CallerSlot};
+use crate::client;
 use crate::invocation;
-use crate::listener::{Ear, Listener};
-use crate::misfit;
+use crate::listener::{self, Hub, Listener, Sink};
 use crate::resources;
 
 /// The revisions that are spoken here.
@@ -32,32 +34,52 @@ const REVISIONS: [ProtocolVersion; 4] = [
     ProtocolVersion::V_2026_07_28,
 ];
 
-pub(crate) struct Server {
+/// Answers one client. A program with a runtime and a transport of its own serves it with rmcp.
+pub struct McpHandler {
     catalogue: Arc<Catalogue>,
     hub: Arc<Hub>,
-    seat: Arc<Seat>,
+    slot: Arc<CallerSlot>,
     /// Who is told on the connection, once it wants to be.
     listener: OnceLock<Arc<Listener>>,
 }
 
-impl Server {
-    pub(crate) fn new(catalogue: Arc<Catalogue>, hub: Arc<Hub>, seat: Arc<Seat>) -> Self {
-        Self { catalogue, hub, seat, listener: OnceLock::new() }
+impl McpHandler {
+    /// The tools of one caller, for the client at the other end of one connection.
+    pub fn new(tools: Toolset) -> Self {
+        let catalogue = Arc::new(Catalogue::new(&tools));
+        Self::of(catalogue, Arc::default(), CallerSlot::filled(Caller::new(tools)))
+    }
+
+    /// The caller, which whoever serves this ends when the client is gone.
+    pub(crate) fn caller(&self) -> Result<Arc<Caller>, ErrorData> {
+        self.slot.caller()
+    }
+
+    /// The client is gone: stops what its calls wait for, and what they left in the foreground.
+    /// Blocks until that is done.
+    pub fn close(&self) {
+        if let Some(caller) = self.slot.owner() {
+            caller.end();
+        }
+    }
+
+    pub(crate) fn of(catalogue: Arc<Catalogue>, hub: Arc<Hub>, slot: Arc<CallerSlot>) -> Self {
+        Self { catalogue, hub, slot, listener: OnceLock::new() }
     }
 
     /// The listener of this connection; from the first time on it is told what it wants to know.
     fn listener(&self, peer: &Peer<RoleServer>) -> Result<&Arc<Listener>, ErrorData> {
-        let tools = Arc::clone(&self.seat.caller()?.tools);
+        let tools = Arc::clone(&self.slot.caller()?.tools);
         Ok(self.listener.get_or_init(|| {
             let listener = Listener::new(Arc::clone(&tools));
-            self.hub.add(&listener, &tools);
-            tokio::spawn(Arc::clone(&listener).deliver(Ear::Peer(peer.clone())));
+            listener::listen(&self.hub, &listener, &tools);
+            tokio::spawn(Arc::clone(&listener).deliver(Sink::Peer(peer.clone())));
             listener
         }))
     }
 }
 
-impl Drop for Server {
+impl Drop for McpHandler {
     fn drop(&mut self) {
         if let Some(listener) = self.listener.get() {
             listener.close();
@@ -65,7 +87,7 @@ impl Drop for Server {
     }
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -89,7 +111,7 @@ impl ServerHandler for Server {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        self.seat.take()?;
+        self.slot.fill()?;
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
@@ -101,17 +123,18 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         let revision = context.protocol_version();
         let is_former = revision.is_none_or(|revision| revision < ProtocolVersion::V_2026_07_28);
-        Err(misfit::refuse(&request, is_former))
+        Err(bad_params::refuse(&request, is_former))
     }
 
     async fn list_tools(
         &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.catalogue.tools.clone())
+        one_page(request)?;
+        Ok(ListToolsResult::with_all_items(self.catalogue.tools_for(client::of(&context)))
             .with_ttl_ms(resources::STATIC_TTL)
-            .with_cache_scope(CacheScope::Public))
+            .with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -124,10 +147,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         if self.catalogue.tool(&request.name).is_none() {
-            let message = self.seat.caller()?.tools.unknown_tool(&request.name);
+            let message = self.slot.caller()?.tools.unknown_tool(&request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        invocation::call(self.seat.caller()?, request, context).await
+        invocation::call(self.slot.caller()?, request, context).await
     }
 
     async fn list_resources(
@@ -139,14 +162,15 @@ impl ServerHandler for Server {
             self.listener(&context.peer)?.want_list();
         }
         let cursor = request.and_then(|request| request.cursor);
-        resources::list(Arc::clone(&self.seat.caller()?.tools), cursor).await
+        resources::list(Arc::clone(&self.slot.caller()?.tools), cursor).await
     }
 
     async fn list_resource_templates(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        one_page(request)?;
         Ok(resources::templates())
     }
 
@@ -155,7 +179,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let tools = Arc::clone(&self.seat.caller()?.tools);
+        let tools = Arc::clone(&self.slot.caller()?.tools);
         Ok(ReadResourceResponse::Complete(resources::read(tools, request.uri).await?))
     }
 
@@ -164,7 +188,7 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        resources::complete(Arc::clone(&self.seat.caller()?.tools), request).await
+        resources::complete(Arc::clone(&self.slot.caller()?.tools), request).await
     }
 
     async fn list_prompts(
@@ -181,7 +205,7 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let tools = Arc::clone(&self.seat.caller()?.tools);
+        let tools = Arc::clone(&self.slot.caller()?.tools);
         let job = resources::job_of(tools, request.uri.clone()).await?;
         self.listener(&context.peer)?.subscribe(job, request.uri);
         Ok(())
@@ -211,7 +235,7 @@ impl ServerHandler for Server {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        let tools = Arc::clone(&self.seat.caller().ok()?.tools);
+        let tools = Arc::clone(&self.slot.caller().ok()?.tools);
         let mut accepted = SubscriptionFilter::new();
         accepted.resources_list_changed = requested.resources_list_changed;
         // What leads nowhere is left out, and the client sees that it is.
@@ -227,7 +251,7 @@ impl ServerHandler for Server {
         request: GetTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.seat.caller()?.tasks.get_task(&request.task_id).map(GetTaskResult::new)
+        self.slot.caller()?.tasks.get_task(&request.task_id).map(GetTaskResult::new)
     }
 
     async fn update_task(
@@ -235,7 +259,7 @@ impl ServerHandler for Server {
         request: UpdateTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.seat.caller()?.tasks.update_task(&request.task_id, request.input_responses)
+        self.slot.caller()?.tasks.update_task(&request.task_id, request.input_responses)
     }
 
     async fn cancel_task(
@@ -243,11 +267,11 @@ impl ServerHandler for Server {
         request: CancelTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.seat.caller()?.tasks.cancel_task(&request.task_id)
+        self.slot.caller()?.tasks.cancel_task(&request.task_id)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let tools = Arc::clone(&self.seat.caller()?.tools);
+        let tools = Arc::clone(&self.slot.caller()?.tools);
         let listener = Listener::new(Arc::clone(&tools));
         if context.accepted().resources_list_changed == Some(true) {
             listener.want_list();
@@ -256,16 +280,34 @@ impl ServerHandler for Server {
             let job = resources::job_of(Arc::clone(&tools), uri.clone()).await?;
             listener.subscribe(job, uri.clone());
         }
-        self.hub.add(&listener, &tools);
+        listener::listen(&self.hub, &listener, &tools);
         tokio::select! {
-            () = listener.deliver(Ear::Sink(context.sink().clone())) => {}
+            () = listener.deliver(Sink::Stream(context.sink().clone())) => {}
             () = context.cancelled() => {}
         }
         Ok(())
     }
 }
 
+/// Refuses a cursor into a list that has one page.
+fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor) {
+        None => Ok(()),
+        Some(cursor) => {
+            let message =
+                format!("cursor: {cursor:?} was given; this list has one page: give none");
+            Err(ErrorData::invalid_params(message, Some(json!({"field": "cursor"}))))
+        }
+    }
+}
+
 /// Whether there is a connection on which the client can be told something it did not ask for.
 fn has_connection(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|revision| revision < ProtocolVersion::V_2026_07_28)
+}
+
+impl std::fmt::Debug for McpHandler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("McpHandler").finish_non_exhaustive()
+    }
 }

@@ -1,0 +1,248 @@
+//! The same operation by both entry points: what `--json` prints is what the tool of the dialect
+//! `umbo` answers, less what a model can do without. Every operation that both have is here.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::{Map, Value, json};
+
+use crate::harness::Umbo;
+
+/// What a model is not told of a job: times, usage, the streams apart, and of an output that is
+/// whole, how large it is and where.
+const OF_A_JOB: [&str; 11] = [
+    "started_at",
+    "ended_at",
+    "drained",
+    "usage",
+    "stdout",
+    "stderr",
+    "tokens",
+    "original_token_count",
+    "full_output_path",
+    "omitted_bytes",
+    "lost_bytes",
+];
+
+/// What is different whenever a command runs.
+const VARYING: [&str; 6] =
+    ["job", "pid", "duration_ms", "artifact", "full_output_path", "last_duration_ms"];
+
+/// What umbo prints for words, whatever its status.
+fn printed(umbo: &Umbo, words: &[&str]) -> Value {
+    let words = [&[words[0], "--json"], &words[1..]].concat();
+    let answer = umbo.call(words).answer();
+    serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("no JSON: {answer:?}"))
+}
+
+/// What a tool answers.
+fn told(umbo: &Umbo, tool: &str, arguments: &Value) -> Value {
+    let answer = umbo.call(["call", tool, &arguments.to_string()]).answer();
+    serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("no JSON: {answer:?}"))
+}
+
+/// The fields of a value that say something.
+fn said(value: &Value) -> Map<String, Value> {
+    let says = |value: &Value| !value.is_null() && *value != json!([]);
+    let fields = value.as_object().unwrap_or_else(|| panic!("no object: {value}"));
+    fields.iter().filter(|(_, value)| says(value)).map(|(n, v)| (n.clone(), v.clone())).collect()
+}
+
+/// Holds an answer of a tool against what the command line prints: no field is the tool's alone, what
+/// it leaves out is `left_out`, and what both have is the same, or of the same kind if it varies.
+#[track_caller]
+fn same(printed: &Value, told: &Value, left_out: &[&str], is_same_job: bool) {
+    let (printed, told) = (said(printed), said(told));
+    let names = |fields: &Map<String, Value>| fields.keys().cloned().collect::<BTreeSet<_>>();
+    let (all, some) = (names(&printed), names(&told));
+    let alone: Vec<_> = some.difference(&all).collect();
+    assert!(alone.is_empty(), "only the tool tells {alone:?}\n{told:?}\n{printed:?}");
+    for name in all.difference(&some) {
+        assert!(left_out.contains(&name.as_str()), "the tool leaves out {name}: {told:?}");
+    }
+    for (name, value) in &told {
+        let other = &printed[name];
+        if VARYING.contains(&name.as_str()) && !is_same_job {
+            assert_eq!(kind(value), kind(other), "{name}: {value} and {other}");
+        } else {
+            assert_eq!(value, other, "{name}");
+        }
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+#[test]
+fn a_command_is_told_the_same_by_both_entry_points() {
+    let umbo = Umbo::new();
+    for line in ["echo out; echo err >&2; exit 3", "true", "kill -TERM $$", "exec /no/such/file"] {
+        let tool = told(&umbo, "exec", &json!({"command": line}));
+        same(&printed(&umbo, &["exec", line]), &tool, &OF_A_JOB, false);
+    }
+    let limited = json!({"command": umbo.nap(), "timeout": 0.2});
+    let words = ["exec", "--timeout", "0.2", &umbo.nap()];
+    same(&printed(&umbo, &words), &told(&umbo, "exec", &limited), &OF_A_JOB, false);
+    let long = json!({"command": "seq 100000", "max_output_tokens": 200});
+    let tool = told(&umbo, "exec", &long);
+    assert_eq!(tool["truncated"], true);
+    // A budget of the command line is not that of a tool: only the fields are compared.
+    let cli = printed(&umbo, &["exec", "--budget", "200t", "seq 100000"]);
+    let names = |value: &Value| said(value).keys().cloned().collect::<BTreeSet<_>>();
+    assert!(names(&tool).is_subset(&names(&cli)), "{tool}\n{cli}");
+}
+
+#[test]
+fn a_job_in_the_background_is_told_the_same_by_both_entry_points() {
+    let umbo = Umbo::new();
+    let cli = printed(&umbo, &["start", &umbo.nap()]);
+    let tool = told(&umbo, "exec", &json!({"command": umbo.nap(), "background": true}));
+    same(&cli, &tool, &OF_A_JOB, false);
+    let stopped = printed(&umbo, &["stop", "--kill", cli["job"].as_str().unwrap()]);
+    let answer = told(&umbo, "stop", &json!({"job": tool["job"], "kill": true}));
+    same(&stopped, &answer["stopped"][0], &OF_A_JOB, false);
+    let again = printed(&umbo, &["stop", cli["job"].as_str().unwrap()]);
+    let answer = told(&umbo, "stop", &json!({"job": cli["job"]}));
+    same(&again, &answer["stopped"][0], &OF_A_JOB, true);
+    assert_eq!(again["already_ended"], true);
+}
+
+#[test]
+fn an_output_is_read_the_same_by_both_entry_points() {
+    let umbo = Umbo::new();
+    let job = umbo.start("seq 50; echo error: bad >&2");
+    umbo.outcome(&job);
+    let left_out = ["artifact", "lost_bytes"];
+    for (words, arguments) in [
+        (&[][..], json!({})),
+        (&["--lines", "3-5"], json!({"lines": "3-5"})),
+        (&["--tail", "2"], json!({"tail": 2})),
+        (&["--from", "4"], json!({"from": 4})),
+        (&["--grep", "^4"], json!({"grep": "^4"})),
+        (&["--grep", "^4", "--tail", "2"], json!({"grep": "^4", "tail": 2})),
+        (&["--errors"], json!({"errors": true})),
+        (&["--stream", "stderr"], json!({"stream": "stderr"})),
+    ] {
+        let mut asked = arguments;
+        asked["job"] = json!(job);
+        let cli = printed(&umbo, &[&["output", &job], words].concat());
+        same(&cli, &told(&umbo, "output", &asked), &left_out, true);
+    }
+}
+
+#[test]
+fn a_wait_is_told_the_same_by_both_entry_points_and_an_end_has_one_name() {
+    let umbo = Umbo::new();
+    let job = umbo.start("echo ready; read line; exit 4");
+    let left_out = &OF_A_JOB;
+    let met = printed(&umbo, &["wait", &job, "--match", "ready"]);
+    same(&met, &told(&umbo, "wait", &json!({"job": job, "match": "ready"})), left_out, true);
+    let late = printed(&umbo, &["wait", &job, "--timeout", "0.05"]);
+    same(&late, &told(&umbo, "wait", &json!({"job": job, "timeout": 0.05})), left_out, true);
+    let typed = printed(&umbo, &["input", &job, "x\n"]);
+    assert_eq!(
+        (&typed["job"], &typed["bytes"], &typed["eof"]),
+        (&json!(job), &json!(2), &json!(false))
+    );
+    umbo.outcome(&job);
+    for words in [&[][..], &["--match", "never"]] {
+        let cli = printed(&umbo, &[&["wait", &job], words].concat());
+        let mut asked = json!({"job": job});
+        if let [_, pattern] = words {
+            asked["match"] = json!(pattern);
+        }
+        let tool = told(&umbo, "wait", &asked);
+        assert_eq!((&cli["reason"], &tool["reason"]), (&json!("exit"), &json!("exit")));
+        same(&cli, &tool, left_out, true);
+    }
+}
+
+#[test]
+fn input_is_told_the_same_by_both_entry_points() {
+    let umbo = Umbo::new();
+    let job = umbo.start("cat");
+    let cli = printed(&umbo, &["input", &job, "one\n"]);
+    same(&cli, &told(&umbo, "input", &json!({"job": job, "text": "one\n"})), &[], true);
+    umbo.stop(&job, &["--kill"]);
+}
+
+#[test]
+fn jobs_and_tasks_are_listed_the_same_by_both_entry_points() {
+    let umbo = Umbo::new();
+    umbo.exec("echo one").stdout("one\n").run();
+    let job = umbo.start_with(&["--name", "later"], "$NAP");
+    let cli = printed(&umbo, &["jobs"]);
+    let tool = told(&umbo, "jobs", &json!({"scope": "all"}));
+    let (cli, tool) = (cli.as_array().unwrap(), tool["jobs"].as_array().unwrap());
+    assert_eq!((cli.len(), tool.len()), (2, 2));
+    for (cli, tool) in cli.iter().zip(tool) {
+        same(cli, tool, &[], true);
+    }
+    umbo.stop(&job, &["--kill"]);
+
+    fs::write(umbo.path().join("Makefile"), "hi: ## Greet\n\t@echo hi\nbad:\n\t@exit 2\n").unwrap();
+    let cli = printed(&umbo, &["run", "hi"]);
+    let tool = told(&umbo, "recipe", &json!({"op": "hi"}));
+    same(&cli, &tool, &OF_A_JOB, false);
+    let (cli, tool) = (printed(&umbo, &["recipes"]), told(&umbo, "recipe", &json!({})));
+    assert_eq!((&cli["root"], cli["tasks"].as_array().unwrap().len()), (&tool["root"], 2));
+    for (cli, tool) in
+        cli["tasks"].as_array().unwrap().iter().zip(tool["tasks"].as_array().unwrap())
+    {
+        same(cli, tool, &["directory", "long_lived"], true);
+    }
+    let of_a_runner = ["label", "program", "evidence", "alternatives"];
+    same(&cli["runners"][0], &tool["runners"][0], &of_a_runner, true);
+}
+
+#[test]
+fn a_terminal_shows_the_same_to_both_entry_points() {
+    let umbo = Umbo::new();
+    let job = umbo.start_with(&["--pty"], "printf 'one\\ntwo'; $NAP");
+    umbo.wait_for(&job, "two");
+    let screen = printed(&umbo, &["screen", &job]);
+    let tool = told(&umbo, "output", &json!({"job": job, "screen": true}));
+    let lines = screen["lines"].as_array().unwrap();
+    assert_eq!((&lines[0], &lines[1]), (&json!("one"), &json!("two")));
+    assert_eq!(tool["output"], "one\ntwo");
+    umbo.stop(&job, &["--kill"]);
+}
+
+#[test]
+fn an_error_has_one_shape_at_both_entry_points() {
+    let umbo = Umbo::new();
+    let job = umbo.start("true");
+    umbo.outcome(&job);
+    let denied = "rm -rf / --no-preserve-root --help";
+    for (words, tool, arguments) in [
+        (&["exec", denied][..], "exec", json!({"command": denied})),
+        (&["start", denied], "exec", json!({"command": denied, "background": true})),
+        (&["output", "nobody"], "output", json!({"job": "nobody"})),
+        (&["output", &job, "--lines", "x"], "output", json!({"job": job, "lines": "x"})),
+        (&["output", &job, "--lines", ""], "output", json!({"job": job, "lines": ""})),
+        (&["output", &job, "--grep", "("], "output", json!({"job": job, "grep": "("})),
+        (&["wait", &job, "--match", "("], "wait", json!({"job": job, "match": "("})),
+        (&["wait", &job, "--port", "x"], "wait", json!({"job": job, "port": "x"})),
+        (&["input", &job, "x"], "input", json!({"job": job, "text": "x"})),
+        (&["stop", "nobody"], "stop", json!({"job": "nobody"})),
+        (&["run", "nothing"], "recipe", json!({"op": "nothing"})),
+    ] {
+        let (cli, tool) = (printed(&umbo, words), told(&umbo, tool, &arguments));
+        let fields = |value: &Value| said(&value["error"]).keys().cloned().collect::<Vec<_>>();
+        for name in ["code", "field", "by", "reason"] {
+            assert_eq!(cli["error"][name], tool["error"][name], "{words:?}: {cli}\n{tool}");
+        }
+        assert!(cli["error"]["message"].is_string() && tool["error"]["message"].is_string());
+        assert_eq!(fields(&cli), fields(&tool), "{words:?}: {cli}\n{tool}");
+        assert_eq!(cli.as_object().unwrap().len(), 1, "{cli}");
+        assert_eq!(tool.as_object().unwrap().len(), 1, "{tool}");
+    }
+}

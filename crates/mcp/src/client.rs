@@ -1,0 +1,92 @@
+//! What is known of clients by the names they give: what of a result reaches their model, and how
+//! long they wait. Each row was seen with the real client.
+
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+
+/// What a client does with results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Client {
+    /// How the name it gives begins.
+    name: &'static str,
+    pub(crate) reads: Reads,
+    /// Whether it takes links to resources in a result. Some fail on them.
+    pub(crate) takes_links: bool,
+    /// How long it waits for a result, where that is less than the usual minute.
+    pub(crate) gives_up_after: Option<Duration>,
+}
+
+/// What of a result reaches the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// The text, if there is one; what is structured is for programs.
+    Text,
+    /// What is structured, as JSON, instead of the text: there, every quote and line end of an output
+    /// is escaped. It is given none, and then shows the text.
+    StructureFirst,
+}
+
+const KNOWN: [Client; 5] = [
+    Client {
+        name: "claude-code",
+        reads: Reads::StructureFirst,
+        takes_links: false,
+        gives_up_after: None,
+    },
+    Client {
+        name: "codex-mcp-client",
+        reads: Reads::StructureFirst,
+        takes_links: false,
+        gives_up_after: None,
+    },
+    Client {
+        name: "Visual Studio Code",
+        reads: Reads::Text,
+        takes_links: true,
+        gives_up_after: None,
+    },
+    Client { name: "mcp-inspector", reads: Reads::Text, takes_links: true, gives_up_after: None },
+    // What the Python SDK calls itself unless it is told better: frameworks for agents, of which one
+    // gives up after 5 s.
+    Client {
+        name: "mcp",
+        reads: Reads::Text,
+        takes_links: false,
+        gives_up_after: Some(Duration::from_secs(5)),
+    },
+];
+
+const UNKNOWN: Client =
+    Client { name: "", reads: Reads::Text, takes_links: false, gives_up_after: None };
+
+/// What is known of the client that gives itself this name.
+pub(crate) fn named(name: &str) -> Client {
+    let is_it = |client: &&Client| {
+        name.strip_prefix(client.name).is_some_and(|rest| {
+            !rest.starts_with(|next: char| next.is_alphanumeric() || next == '-')
+        })
+    };
+    KNOWN.iter().find(is_it).copied().unwrap_or(UNKNOWN)
+}
+
+/// What is known of the client that sent a request.
+pub(crate) fn of(context: &RequestContext<RoleServer>) -> Client {
+    context.client_info().map_or(UNKNOWN, |client| named(&client.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_is_known_by_its_whole_name() {
+        assert_eq!(named("claude-code").reads, Reads::StructureFirst);
+        assert_eq!(named("claude-code/2.1").reads, Reads::StructureFirst);
+        assert_eq!(named("claude-codec"), UNKNOWN);
+        assert_eq!(named("mcp").gives_up_after, Some(Duration::from_secs(5)));
+        assert_eq!(named("mcp-client-of-mine"), UNKNOWN);
+        assert_eq!(named(""), UNKNOWN);
+    }
+}

@@ -1,0 +1,271 @@
+//! Messages on a pipe, one a line. What cannot be read as one is answered with the protocol's error,
+//! and the connection lives on: bad JSON, bad UTF-8, a line that is too long or too deep.
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+    ServerResult,
+};
+use rmcp::transport::Transport;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+
+/// The longest line that is read as a message.
+const LONGEST_LINE_BYTES: usize = 16 << 20;
+const PARSE_ERROR: i64 = -32700;
+const INVALID_REQUEST: i64 = -32600;
+
+/// One client at the other end of two pipes.
+pub(crate) struct LineTransport<R, W> {
+    read: BufReader<R>,
+    /// The line so far. Whoever waits for a line may be interrupted, and goes on here.
+    line: Vec<u8>,
+    /// The rest of a line that was too long is still to come.
+    is_skipping: bool,
+    /// Messages of a batch that were not handed on yet, the last one first.
+    waiting: Vec<ClientJsonRpcMessage>,
+    /// Before its first request a client has nothing to notify anybody of.
+    has_begun: bool,
+    sending: Arc<Mutex<Sending<W>>>,
+}
+
+struct Sending<W> {
+    write: Option<W>,
+    /// Whether the client speaks the one revision that has batches.
+    has_batches: bool,
+    batches: Vec<Batch>,
+}
+
+/// Requests that came together and are answered together.
+struct Batch {
+    open: Vec<RequestId>,
+    answers: Vec<Value>,
+}
+
+/// What a line turned out to be.
+enum Line {
+    Whole,
+    TooLong,
+    End,
+}
+
+/// A line that is no message: the error to answer it with, if it is to be answered.
+type Unreadable = Option<Value>;
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineTransport<R, W> {
+    pub(crate) fn new(read: R, write: W) -> Self {
+        let sending = Sending { write: Some(write), has_batches: false, batches: Vec::new() };
+        Self {
+            read: BufReader::with_capacity(64 << 10, read),
+            line: Vec::new(),
+            is_skipping: false,
+            waiting: Vec::new(),
+            has_begun: false,
+            sending: Arc::new(Mutex::new(sending)),
+        }
+    }
+
+    /// Reads up to the end of a line. Can be interrupted and called again.
+    async fn read_line(&mut self) -> io::Result<Line> {
+        loop {
+            let available = self.read.fill_buf().await?;
+            if available.is_empty() {
+                return Ok(Line::End);
+            }
+            let newline = memchr::memchr(b'\n', available);
+            let taken = newline.map_or(available.len(), |end| end + 1);
+            let is_too_long = self.line.len() + taken > LONGEST_LINE_BYTES;
+            if is_too_long {
+                self.line = Vec::new();
+                self.is_skipping = true;
+            } else if !self.is_skipping {
+                self.line.extend_from_slice(&available[..taken]);
+            }
+            self.read.consume(taken);
+            if newline.is_some() {
+                return Ok(if std::mem::take(&mut self.is_skipping) {
+                    Line::TooLong
+                } else {
+                    Line::Whole
+                });
+            }
+        }
+    }
+
+    /// The messages of a line, the last one first.
+    async fn messages(&mut self) -> Result<Vec<ClientJsonRpcMessage>, Unreadable> {
+        let line = std::mem::take(&mut self.line);
+        let line = line.trim_ascii();
+        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+        if line.is_empty() {
+            return Ok(Vec::new());
+        }
+        if line.first() != Some(&b'[') {
+            return Ok(vec![parse(line)?]);
+        }
+        let mut sending = self.sending.lock().await;
+        if !sending.has_batches {
+            let why = "several messages in one line are a batch, which this revision does not have";
+            return Err(Some(error(INVALID_REQUEST, why, None)));
+        }
+        let values: Vec<Value> = serde_json::from_slice(line).map_err(|e| Some(syntax(&e)))?;
+        let mut batch = Batch { open: Vec::new(), answers: Vec::new() };
+        let mut messages = Vec::new();
+        for value in values {
+            match parse(value.to_string().as_bytes()) {
+                Ok(message) => messages.push(message),
+                Err(unreadable) => batch.answers.extend(unreadable),
+            }
+        }
+        batch.open.extend(messages.iter().filter_map(|message| match message {
+            JsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        }));
+        if batch.open.is_empty() && batch.answers.is_empty() && messages.is_empty() {
+            return Err(Some(error(INVALID_REQUEST, "an empty batch asks for nothing", None)));
+        }
+        if batch.open.is_empty() && !batch.answers.is_empty() {
+            return Err(Some(Value::Array(batch.answers)));
+        }
+        if !batch.open.is_empty() {
+            sending.batches.push(batch);
+        }
+        messages.reverse();
+        Ok(messages)
+    }
+
+    /// Whether a message may be handed on: a client begins with a request.
+    fn is_in_order(&mut self, message: &ClientJsonRpcMessage) -> bool {
+        self.has_begun |= matches!(message, JsonRpcMessage::Request(_));
+        self.has_begun
+    }
+}
+
+impl<W: AsyncWrite + Unpin> Sending<W> {
+    async fn send(&mut self, message: &ServerJsonRpcMessage) -> io::Result<()> {
+        if let JsonRpcMessage::Response(response) = message
+            && let ServerResult::InitializeResult(result) = &response.result
+        {
+            self.has_batches = result.protocol_version == ProtocolVersion::V_2025_03_26;
+        }
+        if !self.batches.is_empty()
+            && let Some(id) = answered(message)
+            && let Some(place) = self.batches.iter().position(|batch| batch.open.contains(id))
+        {
+            let batch = &mut self.batches[place];
+            batch.open.retain(|open| open != id);
+            batch.answers.push(serde_json::to_value(message)?);
+            if !batch.open.is_empty() {
+                return Ok(());
+            }
+            let batch = self.batches.remove(place);
+            return self.write(&Value::Array(batch.answers)).await;
+        }
+        self.write(message).await
+    }
+
+    async fn write(&mut self, message: &impl serde::Serialize) -> io::Result<()> {
+        let Some(write) = &mut self.write else {
+            return Err(io::Error::new(io::ErrorKind::NotConnected, "the transport is closed"));
+        };
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        write.write_all(&line).await?;
+        write.flush().await
+    }
+}
+
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let sending = Arc::clone(&self.sending);
+        async move { sending.lock().await.send(&message).await }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            while let Some(message) = self.waiting.pop() {
+                if self.is_in_order(&message) {
+                    return Some(message);
+                }
+            }
+            let unreadable = match self.read_line().await {
+                Ok(Line::Whole) => match self.messages().await {
+                    Ok(messages) => {
+                        self.waiting = messages;
+                        continue;
+                    }
+                    Err(unreadable) => unreadable,
+                },
+                Ok(Line::TooLong) => {
+                    let why = format!("a message is at most {LONGEST_LINE_BYTES} bytes long");
+                    Some(error(INVALID_REQUEST, &why, None))
+                }
+                Ok(Line::End) => return None,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot read from the client");
+                    return None;
+                }
+            };
+            if let Some(answer) = unreadable {
+                self.sending.lock().await.write(&answer).await.ok()?;
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.sending.lock().await.write = None;
+        Ok(())
+    }
+}
+
+fn parse(line: &[u8]) -> Result<ClientJsonRpcMessage, Unreadable> {
+    serde_json::from_slice::<ClientJsonRpcMessage>(line).map_err(|problem| {
+        if !problem.is_data() {
+            return Some(syntax(&problem));
+        }
+        let value: Value = match serde_json::from_slice(line) {
+            Ok(value) => value,
+            Err(problem) => return Some(syntax(&problem)),
+        };
+        // A notification is never answered, and an answer to nothing is nobody's request.
+        if value.is_object() && value.get("id").is_none_or(Value::is_null) {
+            let is_notification = value.get("method").is_some_and(Value::is_string);
+            if is_notification || value.get("error").is_some() {
+                return None;
+            }
+        }
+        let why = format!("this is no message of the protocol: {problem}");
+        Some(error(INVALID_REQUEST, &why, value.get("id")))
+    })
+}
+
+fn syntax(problem: &serde_json::Error) -> Value {
+    error(PARSE_ERROR, &format!("this is no JSON: {problem}"), None)
+}
+
+fn error(code: i64, message: &str, id: Option<&Value>) -> Value {
+    let id = id.filter(|id| id.is_string() || id.is_number());
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+/// The request that a message answers.
+fn answered(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
+    match message {
+        JsonRpcMessage::Response(response) => Some(&response.id),
+        JsonRpcMessage::Error(error) => error.id.as_ref(),
+        _ => None,
+    }
+}
