@@ -99,8 +99,9 @@ fn run_line(
     call: &Call<'_>,
     arguments: Line,
 ) -> Result<Answer<Numbering>, ToolError> {
-    let mut request = call.request(&arguments.line, None);
-    let limit = Duration::from_secs(arguments.seconds);
+    let Line { line, seconds } = arguments;
+    let mut request = call.request(&line, None);
+    let limit = Duration::from_secs(seconds);
     request.limits.wall = Some(limit);
     // The gate is asked in here, the job is kept and audited, and cancelling the call stops it.
     let Ran::Ended(job, outcome) = call.run(&request, limit + Duration::from_secs(20))? else {
@@ -113,6 +114,7 @@ fn run_line(
     Ok(Answer::new(result, text).of_job(&job))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the signature of every tool's function")]
 fn lines_run(state: &State, _: &Call<'_>, _: Nothing) -> Result<Answer<Count>, ToolError> {
     let lines = state.lines.load(Ordering::Relaxed);
     Ok(Answer::new(Count { lines }, format!("{lines} lines")))
