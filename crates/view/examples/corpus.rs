@@ -19,10 +19,12 @@ struct Log {
     why: Regex,
 }
 
-/// A way to make a reply out of a log.
+/// Makes a reply out of a log.
+type Reply = Box<dyn Fn(&[u8]) -> String>;
+
 struct Policy {
     name: String,
-    reply: Box<dyn Fn(&[u8]) -> String>,
+    reply: Reply,
 }
 
 fn main() {
@@ -32,7 +34,7 @@ fn main() {
         [directory] => score(&logs(directory), Misses::Hide),
         [directory, "--misses"] => score(&logs(directory), Misses::Name),
         [directory, "--show", name, tokens] => {
-            show(&logs(directory), name, tokens.parse().unwrap())
+            show(&logs(directory), name, tokens.parse().unwrap());
         }
         _ => println!("corpus DIR [--misses] [--show NAME TOKENS]"),
     }
@@ -77,8 +79,7 @@ fn tokens(text: &str) -> u64 {
 }
 
 fn policies() -> Vec<Policy> {
-    let policy =
-        |name: &str, reply: Box<dyn Fn(&[u8]) -> String>| Policy { name: name.to_owned(), reply };
+    let policy = |name: &str, reply: Reply| Policy { name: name.to_owned(), reply };
     let mut policies = vec![policy(
         "umbo, default",
         Box::new(|bytes| view(bytes, Budget::default(), Shape::default())),
@@ -123,7 +124,7 @@ enum Misses {
     Name,
 }
 
-fn score(logs: &[Log], misses: Misses) {
+fn score(logs: &[Log], report: Misses) {
     println!("{} logs", logs.len());
     println!("{:<34} {:>5} {:>7} {:>14} {:>9}", "reply", "hits", "%", "median tokens", "most");
     for policy in policies() {
@@ -145,7 +146,7 @@ fn score(logs: &[Log], misses: Misses) {
             costs.get(costs.len() / 2).unwrap_or(&0),
             costs.last().unwrap_or(&0),
         );
-        if misses == Misses::Name && policy.name.starts_with("umbo") && !missed.is_empty() {
+        if report == Misses::Name && policy.name.starts_with("umbo") && !missed.is_empty() {
             println!("    missed: {}", missed.join(" "));
         }
     }

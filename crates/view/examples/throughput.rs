@@ -33,6 +33,8 @@ fn main() {
         let text: Vec<u8> = line.bytes().cycle().take(mib << 20).collect();
         measure(name, &text, &masker);
     }
+    measure("names", &names(mib << 20), &masker);
+    measure("alarms", &alarms(mib << 20), &masker);
     tails(&masker);
 }
 
@@ -46,6 +48,22 @@ const CORPORA: [(&str, &str); 5] = [
     ("unicode", "проверка — 漢字とかな, naïve façade, done ✓ и ещё немного текста\n"),
     ("crlf", "Reading package lists... Done, nothing to be done here at all\r\n"),
 ];
+
+/// Lines that differ in a name each, so that every one has to be split into words.
+fn names(bytes: usize) -> Vec<u8> {
+    let name = |n: usize| -> String {
+        (0..5).map(|at| char::from(b'a' + u8::try_from(n >> (4 * at) & 15).unwrap())).collect()
+    };
+    let lines = (0..).map(|n| format!("test parser::{}_{} ... ok\n", name(n), name(n * 7)));
+    lines.flat_map(String::into_bytes).take(bytes).collect()
+}
+
+/// Lines that use the words of errors, so that every one has to be judged.
+fn alarms(bytes: usize) -> Vec<u8> {
+    let line =
+        "2026-11-15 04:00:00 INFO error handler 7 reports: lookups failed before are served\n";
+    line.bytes().cycle().take(bytes).collect()
+}
 
 fn masker() -> Masker {
     let values =

