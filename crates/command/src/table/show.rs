@@ -1,7 +1,7 @@
 //! Programs that mostly show something: viewers, queries, and command lines that are named by verbs.
 
 use crate::effect::{
-    DELETE, FETCH, INSTALL, OVERWRITE, PUBLISH, READ, REMOTE, RUN, SECRET, SERVICE, SIGNAL, SYNC,
+    DELETE, FETCH, INSTALL, OVERWRITE, PUBLISH, READ, REMOTE, RUN, SERVICE, SIGNAL, SYNC,
     SYSTEM_INSTALL, UNKNOWN, WRITE,
 };
 use crate::row::{Row, Takes, row};
