@@ -16,9 +16,15 @@ fn hostile(bytes: usize) -> Vec<(&'static str, String)> {
     vec![
         ("lists", fill("ls; ")),
         ("unknown programs", fill("frob rm x; ")),
-        ("functions", (0..bytes / 16).map(|n| format!("f{n}() {{ :; }}; ")).collect()),
-        ("assignments", (0..bytes / 12).map(|n| format!("v{n}=a; ")).collect()),
-        ("redirections", (0..bytes / 12).map(|n| format!("echo>f{n}; ")).collect()),
+        (
+            "functions",
+            (0..bytes / 16).map(|n| format!("f{n}() {{ :; }}; ")).collect::<Vec<_>>().concat(),
+        ),
+        ("assignments", (0..bytes / 12).map(|n| format!("v{n}=a; ")).collect::<Vec<_>>().concat()),
+        (
+            "redirections",
+            (0..bytes / 12).map(|n| format!("echo>f{n}; ")).collect::<Vec<_>>().concat(),
+        ),
         ("words", fill("a ")),
         ("one word", fill("a")),
         ("quotes", fill("'a'\"b\"")),

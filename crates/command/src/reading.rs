@@ -59,11 +59,11 @@ pub struct Reading {
     pub runs_input: bool,
     /// Files that would be run as scripts, as the text names them. Given their texts
     /// ([`crate::Given::files`]), a second reading says what is in them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip)]
     pub scripts: Vec<String>,
     /// What the verdict supposes of the directory. Who has the directory looks, and calls
     /// [`Reading::distrust`] if it is otherwise.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip)]
     pub supposes: Vec<Supposition>,
 }
 

@@ -1,7 +1,7 @@
 //! Programs that mostly show something: viewers, queries, and command lines that are named by verbs.
 
 use crate::effect::{
-    DELETE, FETCH, INSTALL, OVERWRITE, PUBLISH, READ, REMOTE, RUN, SECRET, SERVICE, SIGNAL, SYNC,
+    DELETE, FETCH, INSTALL, OVERWRITE, PUBLISH, READ, REMOTE, RUN, SERVICE, SIGNAL, SYNC,
     SYSTEM_INSTALL, UNKNOWN, WRITE,
 };
 use crate::row::{Row, Takes, row};
@@ -46,7 +46,7 @@ pub(super) const ROWS: &[Row] = &[
     row("pdffonts|ogginfo|opusinfo|webpinfo|tiffinfo|gdalinfo|sndfile-info|mkvinfo|catimg|viu|timg|lsix|img2txt", READ).takes(Paths).options("-json -stats -mm -checksum").shaped(&[("*://*", UNKNOWN)]),
     row("isutf8|uchardet|chardet|chardetect|readpe|pescan|dexdump|wasm-objdump|rax2|checksec|llvm-nm|llvm-objdump|llvm-readelf|llvm-size|llvm-strings|llvm-dwarfdump|dwarfdump|monodis|pahole|lddtree", READ).takes(Paths).options("ahlqsStxcdfnpuv -cp= -classpath= -public -protected -package -private -c -l -s -v -constants -gc -gcutil -class --all --headers --symbols --syms --section-headers --program-headers --disassemble --demangle --json --quiet").shaped(&[("@* *://*", UNKNOWN)]).when(&[("-o --out-file --output --extract", UNKNOWN)]),
     row("isoinfo|lsinitramfs|lsinitrd|lsinitcpio|lsdiff|filterdiff|grepdiff|dpkg-deb|debdiff|zipnote|zzcat", READ).takes(Paths).options("123AafIcfilmnNpstTuvxzdJRi:hLkMSUWe1C: --list --contents --info --field --show --showformat= --verbose --strip= --include= --exclude= --files=").when(&[("-x -e -b --build --extract --raw-extract --control -X --vextract -R --fsys-tarfile --ctrl-tarfile -w", UNKNOWN)]),
-    row("7z b|7z h|7za i|7zz l|7zz t|7zz i|7zz b|7zz h|rar l|rar lt|rar v|rar vt|rar t|unrar l|unrar lt|unrar v|unrar vt|unrar t|unrar lb", READ).takes(Paths).options("--* -slt -ba -bd -r -t* -p* -scrcCRC32 -sccUTF-8 -ssc -spd -an -p- -scrc* -x* -i* -y -mmt*"),
+    row("7z b|7z h|7za i|7zz l|7zz t|7zz i|7zz b|7zz h", READ).takes(Paths).options("--* -slt -ba -bd -r -t* -p* -scrcCRC32 -sccUTF-8 -ssc -spd -an -p- -scrc* -x* -i* -y -mmt*"),
     row("7zz", WRITE).subs().other(WRITE),
     row("pyflakes|semver|vercmp|chktex|lacheck|checkbashisms|xmlwf|h5ls|ncdump|pyroma", READ).takes(Paths).options("r:hcvx --recursive --quiet --verbose --json").when(&[("-d -m -o -w", UNKNOWN)]),
     row("pastel", READ).subs().other(READ),
@@ -58,9 +58,8 @@ pub(super) const ROWS: &[Row] = &[
     row("udisksctl|bluetoothctl|mmcli|wpctl|pactl|pw-cli|playerctl|mpc|cmus-remote|rmpc|boltctl|ddcutil|tlp-stat|cpupower|cpufreq-info|ideviceinfo|idevice_id|adb|mtp-detect|lsusb.py|wdctl|iwctl|conntrack|ndctl|lsluns|multipathd|hciconfig|hcitool|usbguard|fprintd|mokutil|bootctl|sbctl|kmod|dkms|grubby|mhwd|ubuntu-drivers|lscgroup|cgget|numactl|tuned-adm|irqbalance-ui|kcarddb|ipmitool|semodule|ausyscall|keyctl|selinuxenabled|userdbctl|homectl|portablectl|coredumpctl|systemd-id128|systemd-delta|busctl|gdbus|qdbus|dbus-monitor|dconf|gsettings|xfconf-query|xdg-settings|xdg-mime|xdg-user-dir|handlr", SERVICE).verbs(READ, SERVICE, SERVICE).other(SERVICE),
     row("getcap|getsebool|secon|seinfo|sesearch|usb-devices|pw-top|pw-dump|kreadconfig5|kreadconfig6", READ).options("arvnlA --all --file= --group= --key= --allow --source= --target= --class= --perm= -a -A -s= -t= -c= -p=").takes(Names),
     row("upower", READ).options("edmi: --enumerate --dump --monitor --monitor-detail --show-info= --wakeups"),
-    row("gsettings get|gsettings list-schemas|gsettings list-keys|gsettings list-recursively|gsettings list-children|gsettings range|gsettings describe|gsettings writable|dconf read|dconf list|dconf dump|xdg-mime query|xdg-settings get|xdg-settings check|busctl tree|busctl introspect|busctl status|busctl list|busctl get-property|loginctl show-user|gio info|gio list|gio tree|gio mime", READ).options("a --user --system --all --no-pager --acquired --activatable --list --hidden --attributes= --json="),
-    row("gio cat", READ).takes(Paths),
-    row("adb devices|adb logcat|adb version|adb get-state|adb get-serialno|adb features|fastboot devices|adb bugreport-list", READ).options("ldt:s:v:b: --buffer= --format= --pid="),
+    row("gsettings get|gsettings list-schemas|gsettings list-keys|gsettings list-recursively|gsettings list-children|gsettings range|gsettings describe|gsettings writable|dconf read|dconf list|dconf dump|xdg-mime query|xdg-settings get|xdg-settings check|busctl tree|busctl introspect|busctl status|busctl list|busctl get-property|loginctl show-user", READ).options("a --user --system --all --no-pager --acquired --activatable --list --hidden --attributes= --json="),
+    row("adb devices|adb logcat|adb version|adb get-state|adb get-serialno|adb features|adb bugreport-list", READ).options("ldt:s:v:b: --buffer= --format= --pid="),
     row("adb shell", RUN),
     // The network.
     row("showmount|rpcinfo|nfsstat|smbtree|nmblookup|smbstatus|ldapwhoami|sslscan|ssh-audit|speedtest|speedtest-cli|geoiplookup|mmdblookup|dict|wn|sdcv|ansiweather|httpstat|avahi-browse|avahi-resolve|mdns-scan|arp-scan|dnstracer", FETCH).takes(Hosts).options("adeplsnchvrtbf:i: --json --simple --bytes --secure --list --server= --no-color --all --terminate --resolve --localnet -I=").when(&[("--share --proxy -o --xml --csv", UNKNOWN)]),
@@ -74,22 +73,17 @@ pub(super) const ROWS: &[Row] = &[
     // Databases.
     row("pg_config|pg_controldata|pg_waldump|pg_test_timing|mysqlshow|mysqlbinlog|mariadb-binlog|mariadb-show|sqlite3_analyzer|sqldiff|mongostat|mongotop", READ).takes(Paths).options("h:p:P:u:U:d:D:n:t:s:e:f:bckiqvwxz --host= --port= --user= --username= --dbname= --database= --databases --table= --tables --keys --status --count --verbose --bindir --docdir --includedir --libdir --pkglibdir --sharedir --sysconfdir --configure --cc --cflags --ldflags --libs --start-position= --stop-position= --start-datetime= --stop-datetime= --base64-output= --hexdump --short-form --read-from-remote-server --all --progress --schema --summary").when(&[("-r --result-file --tables-out", OVERWRITE)]),
     row("rabbitmq-diagnostics|rabbitmq-streams", UNKNOWN).verbs(FETCH, REMOTE, REMOTE).other(UNKNOWN),
-    row("mysqladmin status|mysqladmin extended-status|mysqladmin ping|mysqladmin processlist|mysqladmin variables|mysqladmin version", FETCH).options("h:P:u:p;S:i:c:vsr --host= --port= --user= --password? --sleep= --count="),
     row("rabbitmqctl eval", RUN),
     // Others that only print.
     row("peco", RUN).begins(&[("--version --help --man --bash --zsh --fish", READ)]),
     row("lorem|exrex|pwgen|pwqgen|xkcdpass|apg|errno|termgraph|datamash|unicode|uniname", READ).options("aBcnsyAv0r:N:lisM:m:n:t:x: --no-numerals --capitalize --numerals --ambiguous --secure --symbols --one --list --search --sum --mean --header-in --group= --sort --full"),
     row("lpstat|lpq|lpinfo|cups-config|cupstestppd", READ).options("adeEhHlopPrRsStuUvWc:p:vm -h= -P= -o= -U= --libs --cflags --version --datadir --serverbin --serverroot --api-version --device-id= --language= --make-and-model= --product= --timeout= --include-schemes= --exclude-schemes="),
     row("starship|oh-my-posh|zoxide|atuin|mcfly|navi|pet", RUN).begins(&[("explain timings print-config stats", READ)]),
-    row("amixer get|amixer sget|amixer scontrols|amixer contents|amixer controls|amixer info|amixer scontents", READ).options("c:D:M"),
     row("bundletool|apkanalyzer|aapt|aapt2", UNKNOWN).verbs(READ, WRITE, DELETE).other(UNKNOWN),
     row("opencode|claude|codex|aider|gemini|goose|zeroclaw|openclaw|copilot-cli|cursor-agent|llm|wacli|sgpt|mods|tgpt|fabric|crush|amp", RUN).verbs(READ, RUN, RUN).other(RUN),
     row("pio|platformio|arduino-cli|idf.py|west|esptool|espefuse|picotool|minipro|avrdude|stm32flash|dfu-util|probe-rs|ufbt|fbt|circup|mpremote", UNKNOWN).verbs(READ, RUN, RUN).other(UNKNOWN),
     row("linear|auth0|okta|algolia|contentful|sanity|shopify|xata|upstash|convex|workos|eas", FETCH).verbs(FETCH, PUBLISH, REMOTE).other(UNKNOWN),
     row("kubeconform|kubeval|kube-score|kube-linter|pluto|tfsec|terrascan|rbac-lookup", READ).takes(Paths).subs().other(READ).options("f:o@n:dvs --format@ --output@ --quiet --no-color --verbose --namespace= --strict --summary --ignore-missing-schemas --kubernetes-version= -summary -strict -ignore-missing-schemas").when(&[("--out-file --output-file --save --upload -o --out", UNKNOWN)]),
     row("lsvirtualenv|module", READ).verbs(READ, SYNC, DELETE).other(UNKNOWN),
-    row("module avail|module list|module spider|module show|module display|module help|module whatis|module keyword|ml avail", READ).options("tlT --terse --long"),
-    row("pre-commit validate-config|pre-commit validate-manifest|pre-commit sample-config|pre-commit help|pre-commit hazmat", READ),
-    row("step certificate|step crypto|step ca", SECRET).subs().other(SECRET),
-    row("step certificate inspect|step certificate lint|step certificate verify|step certificate fingerprint|step crypto jwt|step version|step ca health|step ca roots", READ).takes(Names).options("--format= --short --bundle --insecure --roots= --servername= --ca-url="),
+    row("module avail|module list|module spider|module show|module display|module help|module whatis|module keyword", READ).options("tlT --terse --long"),
 ];
