@@ -101,7 +101,7 @@ const TARGETS: [Target; 10] = [
     },
     Target {
         name: "schema",
-        seeds: ("crates/tools/src/dialect/", ".json"),
+        seeds: ("fuzz/seeds/schema/", ".json"),
         cut: Cut::BeforeValue,
         longest: 4096,
     },
@@ -112,6 +112,21 @@ const TARGETS: [Target; 10] = [
         longest: 8192,
     },
 ];
+
+/// Each target for a minute, with the same choices every time: what passes here passes again.
+pub(crate) fn same_minute() -> Done {
+    build()?;
+    fuzz(&TARGETS.iter().collect::<Vec<_>>(), SECONDS, Choices::Same)
+}
+
+/// How the fuzzer chooses its inputs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choices {
+    /// As in every run of this kind.
+    Same,
+    /// Anew.
+    New,
+}
 
 pub(crate) fn run(words: &[&str]) -> Done {
     let (name, seconds) = match words {
@@ -125,7 +140,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
         return Err(Failure::new(format!("no such target: {name}; there are: {}", names())));
     }
     build()?;
-    fuzz(&targets, seconds)
+    fuzz(&targets, seconds, Choices::New)
 }
 
 fn build() -> Done {
@@ -136,14 +151,14 @@ fn build() -> Done {
 }
 
 /// Runs targets, some at a time. All run to their end; those that found something are named.
-fn fuzz(targets: &[&Target], seconds: u64) -> Done {
+fn fuzz(targets: &[&Target], seconds: u64, choices: Choices) -> Done {
     let next = AtomicUsize::new(0);
     let failed = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(failure) = fuzz_one(target, seconds) {
+                    if let Err(failure) = fuzz_one(target, seconds, choices) {
                         let failed = failed.lock();
                         let mut failed = failed.unwrap_or_else(std::sync::PoisonError::into_inner);
                         failed.push(format!("{}: {}", target.name, failure.message()));
@@ -156,7 +171,7 @@ fn fuzz(targets: &[&Target], seconds: u64) -> Done {
     if failed.is_empty() { Ok(()) } else { Err(Failure::new(failed.join("\n"))) }
 }
 
-fn fuzz_one(target: &Target, seconds: u64) -> Done {
+fn fuzz_one(target: &Target, seconds: u64, choices: Choices) -> Done {
     let count = plant(target)?;
     let artifacts = root().join("fuzz/artifacts").join(target.name);
     fs::create_dir_all(&artifacts).map_err(Failure::at(artifacts.display()))?;
@@ -169,6 +184,9 @@ fn fuzz_one(target: &Target, seconds: u64) -> Done {
         .arg(format!("-timeout={SLOWEST_INPUT}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .stdin(Stdio::null());
+    if choices == Choices::Same {
+        command.arg("-seed=1");
+    }
     let output = command.output().map_err(Failure::at(display(&command)))?;
     let said = String::from_utf8_lossy(&output.stderr);
     let last: Vec<&str> = said.lines().rev().take(30).collect();
