@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use umbo_sandbox::Plan;
+
 use crate::attached::{Attached, Sent};
 use crate::clock;
 use crate::error::{Error, Result};
@@ -266,8 +268,24 @@ impl Engine {
         for argument in &invocation.arguments {
             body.push("command", argument)?;
         }
+        let proxied = request.sandbox.as_ref().map(Plan::variables).unwrap_or_default();
         for (name, value) in &variables {
-            body.variable(name, value)?;
+            match proxied.iter().find(|(own, _)| *name == OsStr::new(own)) {
+                None => body.variable(name, value)?,
+                // Options are added to those that are there.
+                Some((own, added)) if own.ends_with("_OPTS") => {
+                    let mut value = value.to_os_string();
+                    value.push(" ");
+                    value.push(added);
+                    body.variable(name, &value)?;
+                }
+                Some((_, ours)) => body.variable(name, OsStr::new(ours))?,
+            }
+        }
+        for (name, value) in &proxied {
+            if shell::lookup(&variables, name).is_none() {
+                body.variable(OsStr::new(name), OsStr::new(value))?;
+            }
         }
         let (stdin, bytes) = match &request.stdin {
             Stdin::None => (StdinKind::None, &[][..]),
@@ -295,6 +313,7 @@ impl Engine {
             stdin_bytes: bytes.len(),
             retention: self.inner.retention,
             news,
+            sandbox: session::in_sandbox(self, request),
         };
         Ok((assign, body.bytes))
     }

@@ -54,7 +54,7 @@ mod wire;
 /// What this machine allows.
 pub mod doctor;
 
-pub use attached::Attached;
+pub use attached::{Attached, Heard};
 pub use engine::{Builder, Engine, Listed, Scope};
 pub use error::{Error, Result};
 pub use event::{Event, EventKind, GapKind, Item};
@@ -75,6 +75,9 @@ pub use screen::Screen;
 pub use spare::Warmth;
 pub use subscription::Subscription;
 pub use wait::{Condition, Met};
+
+/// What a job may touch, and what was denied.
+pub use umbo_sandbox as sandbox;
 
 /// Makes this program able to supervise jobs. To be called first in `main`, before threads, a
 /// runtime or an argument parser: if this process was started as a supervisor, it never returns.

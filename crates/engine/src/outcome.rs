@@ -44,6 +44,15 @@ pub struct Outcome {
     /// Bytes of these that were not kept.
     #[serde(default)]
     pub omitted_bytes: u64,
+    /// What its sandbox was; absent if it had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<umbo_sandbox::Report>,
+    /// What its sandbox stopped, each with its count; the first of them, if many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<umbo_sandbox::Denied>,
+    /// How many more calls were denied.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub more_denied: u64,
     /// What else a reader should know: a limit nobody could enforce, a stalled disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -209,6 +218,8 @@ pub enum Containment {
     Subreaper,
     /// No process carries the job's tag in its environment.
     Tag,
+    /// Its own process namespace has no process left.
+    Namespace,
 }
 
 /// What a job used, with all its descendants that were waited for.
@@ -230,6 +241,11 @@ pub struct Usage {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls")]
 fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls")]
+fn is_none(number: &u64) -> bool {
     *number == 0
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use umbo_sandbox::{Decision, Plan, Question};
 
 use crate::id::JobId;
 use crate::outcome::Outcome;
@@ -44,6 +45,9 @@ pub(crate) struct Assign {
     pub(crate) stdin_bytes: usize,
     pub(crate) retention: Retention,
     pub(crate) news: News,
+    /// What it may touch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sandbox: Option<Plan>,
 }
 
 /// What the caller wants to hear of a job that goes well.
@@ -86,6 +90,8 @@ pub(crate) enum Report {
     Queued,
     /// The command runs.
     Started { pid: i32 },
+    /// A call of the command is held until somebody answers this.
+    Asked(Box<Question>),
     /// The job is over, and its record on disk.
     Ended(Box<Outcome>),
     /// A job with that id exists already.
@@ -120,6 +126,10 @@ pub(crate) enum Ask {
     Watch,
     /// Are you there?
     Ping,
+    /// Which calls are held until somebody answers?
+    Questions,
+    /// The answer to one of these.
+    Decide { number: u64, decision: Decision },
 }
 
 /// A supervisor's answer.
@@ -130,6 +140,8 @@ pub(crate) enum Answer {
     Done,
     /// So many bytes were typed; the body is the last of them.
     Typed { total: u64 },
+    /// These calls are held.
+    Questions(Vec<Question>),
     /// Not done, and why.
     Refused(String),
 }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use umbo_engine::{
     Containment, Drained, End, Fate, Leaked, Limit, LostReason, Outcome, Stage, Status, StoppedBy,
-    Summary, Usage,
+    Summary, Usage, sandbox,
 };
 
 use umbo_gate::show_time;
@@ -52,6 +52,15 @@ pub struct Ended<'a> {
     pub ended_at: String,
     /// What it used.
     pub usage: Usage,
+    /// What its sandbox was; absent if it had none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<&'a sandbox::Report>,
+    /// What its sandbox stopped; the first of it, if much.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub denied: &'a [sandbox::Denied],
+    /// How many more calls it stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_denied: Option<u64>,
     /// What else there is to know.
     pub notes: &'a [String],
 }
@@ -87,6 +96,9 @@ impl<'a> Ended<'a> {
             started_at: outcome.started_at.map(show_time),
             ended_at: show_time(outcome.ended_at),
             usage: outcome.usage,
+            sandbox: outcome.sandbox.as_ref(),
+            denied: &outcome.denied,
+            more_denied: Some(outcome.more_denied).filter(|more| *more > 0),
             notes: &outcome.notes,
         }
     }
@@ -167,6 +179,7 @@ pub fn containment_name(containment: Containment) -> &'static str {
         Containment::Cgroup => "cgroup",
         Containment::Subreaper => "subreaper",
         Containment::Tag => "tag",
+        Containment::Namespace => "namespace",
     }
 }
 
@@ -223,4 +236,22 @@ fn drained_name(drained: Drained) -> &'static str {
         Drained::Cut => "cut",
         Drained::Unknown => "unknown",
     }
+}
+
+/// What a sandbox stopped, in one line; nothing if nothing was.
+pub fn denials(outcome: &Outcome) -> Option<String> {
+    const SHOWN: usize = 3;
+    if outcome.denied.is_empty() {
+        return None;
+    }
+    let one = |denied: &sandbox::Denied| {
+        let times = if denied.count > 1 { format!(" ({} times)", denied.count) } else { String::new() };
+        let program = denied.program.split_ascii_whitespace().next().unwrap_or("a process");
+        let program = program.rsplit('/').next().unwrap_or(program);
+        format!("{program} may not {} {}{times}", denied.operation.name(), denied.target)
+    };
+    let shown: Vec<String> = outcome.denied.iter().take(SHOWN).map(one).collect();
+    let rest = outcome.denied.len().saturating_sub(SHOWN);
+    let more = if rest > 0 { format!(", and {rest} more") } else { String::new() };
+    Some(format!("the sandbox denied: {}{more}", shown.join("; ")))
 }

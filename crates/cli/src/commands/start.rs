@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
+use crate::sandbox;
 use crate::secrets;
 use crate::time::{TimeLimit, ordinal};
 
@@ -78,7 +79,9 @@ pub(super) fn request(
     if let Some(confinement) = &settings.confinement {
         confinement.check(&directory, args.cwd.as_deref().unwrap_or(&directory))?;
     }
+    let plan = sandbox::plan(context, &args.sandbox, &directory)?;
     let mut request = Request::new(command(&args, &settings.exec.shell)?, directory);
+    request.sandbox = plan;
     request.env = context.environment();
     for variable in &args.env {
         let (name, value) = variable.split_once('=').ok_or_else(|| {

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FallocateFlags, Mode, OFlags, RenameFlags, fallocate, renameat_with};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
+use umbo_sandbox::Sandbox;
 
 use super::child::Launcher;
 use crate::event::Journal;
@@ -46,6 +47,8 @@ pub(super) struct Berth {
     /// For commands that read nothing.
     pub(super) null: OwnedFd,
     pub(super) launcher: Launcher,
+    /// Walls for the job that is expected, if one with walls is.
+    pub(super) sandbox: Option<Sandbox>,
     /// Who supervises, beyond doubt.
     pub(super) identity: Option<Identity>,
     request: File,
@@ -120,6 +123,7 @@ impl Berth {
             stderr: Pipe::new()?,
             null: File::open("/dev/null")?.into(),
             launcher: Launcher::new()?,
+            sandbox: None,
             identity: None,
             request: create("request")?,
             output: create(OUTPUT)?,

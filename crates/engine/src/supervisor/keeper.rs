@@ -211,6 +211,9 @@ pub(crate) fn lost(
         usage: Usage::default(),
         total_bytes,
         omitted_bytes: omitted,
+        sandbox: None,
+        denied: Vec::new(),
+        more_denied: 0,
         notes,
     }
 }

@@ -26,6 +26,7 @@ mod keeper;
 mod ladder;
 mod nursery;
 mod pumping;
+mod sandbox;
 mod supervision;
 mod tree;
 
