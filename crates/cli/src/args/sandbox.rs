@@ -8,15 +8,15 @@ use clap::Args as ClapArgs;
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Sandbox {
     /// What it may touch: off, read-only, workspace or workspace+net
-    #[arg(long = "sandbox", value_name = "PROFILE")]
-    pub(crate) profile: Option<String>,
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) sandbox: Option<String>,
     /// Let it write this file or directory too
-    #[arg(long, value_name = "PATH", requires = "profile")]
+    #[arg(long, value_name = "PATH", requires = "sandbox")]
     pub(crate) allow_write: Vec<PathBuf>,
     /// Show it this file or directory, which would be hidden
-    #[arg(long, value_name = "PATH", requires = "profile")]
+    #[arg(long, value_name = "PATH", requires = "sandbox")]
     pub(crate) allow_read: Vec<PathBuf>,
     /// Let it reach this host, and no others: example.com, *.example.com, 10.0.0.0/8, with or without :port
-    #[arg(long, value_name = "HOST", requires = "profile")]
+    #[arg(long, value_name = "HOST", requires = "sandbox")]
     pub(crate) allow_host: Vec<String>,
 }
