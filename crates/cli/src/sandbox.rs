@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use umbo_engine::sandbox::{Plan, Policy, Profile, Surroundings};
@@ -46,8 +46,11 @@ fn surroundings(context: &Context, directory: &Path) -> Result<Surroundings, Fai
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&temporary).map_err(|error| {
         Failure::new(format!("cannot make {}: {error}", temporary.display()))
     })?;
+    // As open as any /tmp for whoever the job becomes; the state above it is its owner's alone.
+    let _ = fs::set_permissions(&temporary, fs::Permissions::from_mode(0o1777));
     let own = [Some(state), Context::config_directory()].into_iter().flatten().collect();
-    Ok(Surroundings { project, home, own, temporary: Some(temporary) })
+    let search_path = std::env::split_paths(&Context::search_path()).collect();
+    Ok(Surroundings { project, home, own, temporary: Some(temporary), search_path })
 }
 
 /// The nearest directory above that is a repository or has settings of umbo; else the directory itself.

@@ -111,25 +111,31 @@ pub(crate) const CACHES_IN_HOME: &[&str] = &[
     ".hex",
 ];
 
-/// Of these a missing one is made, so that the tool finds it: the directory above it belongs to the tool
-/// and to nobody else.
-pub(crate) const CACHES_MADE: &[&str] = &[
-    ".cache",
-    ".npm",
-    ".cargo/registry",
-    ".cargo/git",
-    "go/pkg",
-    ".m2/repository",
-    ".gradle/caches",
-    ".gradle/wrapper",
-    ".gradle/daemon",
-    ".gradle/native",
-    ".gradle/notifications",
-    ".gradle/.tmp",
+/// The caches that a program needs to find; where it is installed, missing ones are made.
+pub(crate) const CACHES_OF_PROGRAMS: &[(&str, &[&str])] = &[
+    ("cargo", &[".cargo/registry", ".cargo/git"]),
+    ("npm", &[".npm"]),
+    ("pnpm", &[".local/share/pnpm/store"]),
+    ("yarn", &[".yarn/berry/cache"]),
+    ("go", &["go/pkg"]),
+    ("mvn", &[".m2/repository"]),
+    (
+        "gradle",
+        &[
+            ".gradle/caches",
+            ".gradle/wrapper",
+            ".gradle/daemon",
+            ".gradle/native",
+            ".gradle/notifications",
+            ".gradle/.tmp",
+            ".gradle/workers",
+        ],
+    ),
+    ("dotnet", &[".nuget/packages"]),
 ];
 
-/// Of these a missing one is made as an empty file.
-pub(crate) const CACHE_FILES_MADE: &[&str] =
+/// Files that cargo locks; missing ones are made empty where it has its directory.
+pub(crate) const LOCKS_OF_CARGO: &[&str] =
     &[".cargo/.package-cache", ".cargo/.package-cache-mutate", ".cargo/.global-cache"];
 
 /// In a project: what runs or decides later, outside of the sandbox.

@@ -87,6 +87,8 @@ pub struct Surroundings {
     pub own: Vec<PathBuf>,
     /// A directory that the jobs of this project share as their `/tmp`.
     pub temporary: Option<PathBuf>,
+    /// Where programs are found: the caches of those that are there are made where they are missing.
+    pub search_path: Vec<PathBuf>,
 }
 
 /// What a job may touch.
@@ -171,8 +173,13 @@ impl Policy {
         if let Some(home) = home {
             let join = |names: &[&str]| names.iter().map(|name| home.join(name)).collect::<Vec<_>>();
             self.write.extend(join(known::CACHES_IN_HOME));
-            self.caches = join(known::CACHES_MADE);
-            self.cache_files = join(known::CACHE_FILES_MADE);
+            self.caches = join(&[".cache"]);
+            for (program, caches) in known::CACHES_OF_PROGRAMS {
+                if around.search_path.iter().any(|place| place.join(program).exists()) {
+                    self.caches.extend(join(caches));
+                }
+            }
+            self.cache_files = join(known::LOCKS_OF_CARGO);
         }
         Ok(())
     }
@@ -231,11 +238,8 @@ impl Policy {
     /// Resolves it to what a supervisor needs.
     pub fn plan(self) -> Result<Plan, Error> {
         for cache in &self.caches {
-            let has_home = cache.parent().is_some_and(|above| above.is_dir());
-            if has_home || self.caches.iter().any(|other| cache.starts_with(other)) {
-                // A tool that is not there needs no cache; where it cannot be made it is denied later.
-                let _ = fs::create_dir_all(cache);
-            }
+            // Where it cannot be made, writing it is denied later, and said.
+            let _ = fs::create_dir_all(cache);
         }
         for file in &self.cache_files {
             if file.parent().is_some_and(Path::is_dir) {

@@ -155,7 +155,7 @@ impl Judge<'_> {
         if is_file && !self.may_write(&path) {
             if !self.is_granted(&path) {
                 if self.would_fail(&path, Wanted::Attributes) {
-                    return Verdict::Resume;
+                    return Verdict::Fail(libc::EPERM);
                 }
                 return Verdict::Deny { judged, target: path };
             }
@@ -213,10 +213,11 @@ impl Judge<'_> {
             return Verdict::Perform(judged);
         }
         if self.would_fail(path, wanted) {
-            return match (self.rung, wanted) {
-                (Rung::Landlock, Wanted::Attributes) => Verdict::Fail(libc::EPERM),
-                _ => Verdict::Resume,
-            };
+            // As it would without us, and not as the walls would say it.
+            return Verdict::Fail(match wanted {
+                Wanted::Attributes => libc::EPERM,
+                Wanted::New | Wanted::Content | Wanted::Entry => libc::EACCES,
+            });
         }
         Verdict::Deny { judged, target: path.clone() }
     }

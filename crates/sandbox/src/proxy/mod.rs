@@ -46,13 +46,15 @@ pub struct Requested {
 /// What the proxy's process tells the supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 enum Said {
-    /// A request was let through, or not and why.
-    Request { host: String, port: u16, peer: u16, refused: Option<String> },
+    /// A request was let through.
+    Request { host: String, port: u16 },
+    /// A request was refused. The client is answered after the supervisor, who looks for it first.
+    Refuse { id: u64, host: String, port: u16, peer: u16 },
     /// May this one?
     Ask { id: u64, host: String, port: u16, peer: u16 },
 }
 
-/// The answer to [`Said::Ask`].
+/// The answer to [`Said::Ask`] and [`Said::Refuse`].
 #[derive(Debug, Serialize, Deserialize)]
 struct Reply {
     id: u64,
@@ -145,13 +147,13 @@ impl Proxy {
         }
         while let Some(said) = self.hear() {
             match said {
-                Said::Request { host, port, peer, refused } => {
-                    if refused.is_some() {
-                        let (pid, program) = who::is_at(walls, peer);
-                        let target = format!("{host}:{port}");
-                        denials.add(Operation::Connect, &target, (pid, &program), None);
-                    }
-                    self.note(host, port, refused.is_none());
+                Said::Request { host, port } => self.note(host, port, true),
+                Said::Refuse { id, host, port, peer } => {
+                    let (pid, program) = who::is_at(walls, peer);
+                    let target = format!("{host}:{port}");
+                    denials.add(Operation::Connect, &target, (pid, &program), None);
+                    self.note(host, port, false);
+                    self.reply(id, false);
                 }
                 Said::Ask { id, host, port, peer } => self.hold(id, &host, port, peer, walls),
             }

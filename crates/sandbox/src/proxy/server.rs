@@ -101,8 +101,8 @@ impl Shared {
         }
     }
 
-    /// Waits for somebody's answer about a host.
-    fn ask(&self, host: &str, port: u16, peer: u16) -> bool {
+    /// Says something that is answered, and waits for that.
+    fn ask(&self, said: impl FnOnce(u64) -> Said) -> bool {
         let (sender, answer) = channel();
         let id = {
             let mut waiting = self.waiting();
@@ -111,7 +111,7 @@ impl Shared {
             waiting.answers.insert(id, sender);
             id
         };
-        self.say(&Said::Ask { id, host: host.to_owned(), port, peer });
+        self.say(&said(id));
         answer.recv().unwrap_or(false)
     }
 
@@ -137,7 +137,7 @@ impl Shared {
             if !self.may_ask {
                 return Err(Refused::Denied(format!("{host} is not on the list of this job's hosts")));
             }
-            if !self.ask(host, port, peer) {
+            if !self.ask(|id| Said::Ask { id, host: host.to_owned(), port, peer }) {
                 return Err(Refused::Asked);
             }
             is_approved = host.parse::<IpAddr>().is_ok();
@@ -197,12 +197,12 @@ fn serve(client: &TcpStream, shared: &Shared) -> io::Result<()> {
     };
     client.set_read_timeout(None)?;
     let dialled = shared.dial(&host, port, peer);
-    let refused = match &dialled {
-        Err(Refused::Denied(why)) => Some(why.clone()),
-        Ok(_) | Err(Refused::Asked | Refused::Failed(_)) => None,
-    };
-    if !matches!(dialled, Err(Refused::Asked)) {
-        shared.say(&Said::Request { host: host.clone(), port, peer, refused });
+    match &dialled {
+        Ok(_) | Err(Refused::Failed(_)) => shared.say(&Said::Request { host, port }),
+        Err(Refused::Denied(_)) => {
+            shared.ask(|id| Said::Refuse { id, host, port, peer });
+        }
+        Err(Refused::Asked) => {}
     }
     let server = match (dialled, &how) {
         (Ok(server), _) => server,
