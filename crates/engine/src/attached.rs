@@ -17,7 +17,7 @@ use crate::request::OnDisconnect;
 use crate::spare::Supervisor;
 use crate::sys::socket;
 use crate::wait::Condition;
-use crate::wire::{self, Assign, Report, StdinKind};
+use crate::wire::{self, Assign, OrderOf, Report, StdinKind};
 
 /// A job whose supervisor reports to this process.
 #[derive(Debug)]
@@ -237,7 +237,7 @@ fn is_readable(socket: &OwnedFd, deadline: Instant) -> bool {
 
 fn send(socket: &OwnedFd, assign: &Assign, body: &[u8]) -> io::Result<()> {
     let mut file = File::from(socket.try_clone()?);
-    wire::send(&mut file, assign, body)?;
+    wire::send(&mut file, &OrderOf::Assign(assign), body)?;
     match assign.stdin {
         StdinKind::Passed => socket::send_fd(socket, rustix::stdio::stdin()),
         _ => Ok(()),

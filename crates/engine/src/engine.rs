@@ -148,7 +148,7 @@ impl Builder {
         let state =
             State::open(&std::path::absolute(&self.state).map_err(Error::state(&self.state))?)?;
         let spares = Spares::new(program, state.root().to_owned(), self.warmth);
-        spares.refill();
+        spares.refill(None);
         let inner = Inner {
             state,
             spares,
@@ -235,7 +235,7 @@ impl Engine {
         let (assign, body) = self.assign(request, directory, &job, news)?;
         let supervisor = self.inner.spares.take()?;
         let sent = Attached::send(Job::new(self.clone(), job), supervisor, &assign, &body);
-        self.inner.spares.refill();
+        self.inner.spares.refill(assign.sandbox.as_ref());
         Ok(sent)
     }
 

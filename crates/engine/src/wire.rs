@@ -22,6 +22,24 @@ pub(crate) struct Frame<H> {
 }
 
 /// From an engine to the supervisor it started.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Order {
+    /// A job with this sandbox is expected: it can be built before there is one.
+    Expect(Box<Plan>),
+    /// The job.
+    Assign(Box<Assign>),
+}
+
+/// The same, to be sent.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OrderOf<'a> {
+    Expect(&'a Plan),
+    Assign(&'a Assign),
+}
+
+/// A job for a supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Assign {
     pub(crate) job: JobId,

@@ -36,10 +36,11 @@ use std::path::PathBuf;
 
 use rustix::fs::Mode;
 use rustix::process::Pid;
+use umbo_sandbox::Sandbox;
 
 use crate::state::State;
 use crate::sys::process;
-use crate::wire::{self, Report};
+use crate::wire::{self, Frame, Order, Report};
 
 pub(crate) use admission::{position, slots};
 pub(crate) use keeper::{announce, bury, lost};
@@ -98,8 +99,15 @@ fn settle_in(state: &State, umask: Mode, caller: OwnedFd) -> ! {
 fn supervise(state: &State, mut berth: berth::Berth, caller: &OwnedFd, keeper: Option<Pid>) -> ! {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     berth.identify(keeper);
-    if let Ok(frame) = wire::receive::<wire::Assign>(File::from(duplicate(caller))) {
-        process::exit_now(supervision::run(state, berth, caller, frame));
+    while let Ok(Frame { head, body }) = wire::receive::<Order>(File::from(duplicate(caller))) {
+        match head {
+            // Where it cannot be built, that is said when a job needs it.
+            Order::Expect(plan) => berth.sandbox = Sandbox::build(*plan).ok(),
+            Order::Assign(assign) => {
+                let frame = Frame { head: *assign, body };
+                process::exit_now(supervision::run(state, berth, caller, frame));
+            }
+        }
     }
     // The caller went away without a job for us, or speaks another language.
     berth.abandon();
