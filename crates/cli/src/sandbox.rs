@@ -43,9 +43,11 @@ fn surroundings(context: &Context, directory: &Path) -> Result<Surroundings, Fai
     project.hash(&mut hasher);
     // The commands of one project share what they put there, and nobody else does.
     let temporary = state.join("tmp").join(format!("{:016x}", hasher.finish()));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(&temporary).map_err(|error| {
-        Failure::new(format!("cannot make {}: {error}", temporary.display()))
-    })?;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&temporary)
+        .map_err(|error| Failure::new(format!("cannot make {}: {error}", temporary.display())))?;
     // As open as any /tmp for whoever the job becomes; the state above it is its owner's alone.
     let _ = fs::set_permissions(&temporary, fs::Permissions::from_mode(0o1777));
     let own = [Some(state), Context::config_directory()].into_iter().flatten().collect();

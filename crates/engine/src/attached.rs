@@ -170,7 +170,9 @@ impl Attached {
             if self.supervisor.is_none() {
                 let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
                 let outcome = self.wait(left)?;
-                return Ok(outcome.map_or(Heard::Nothing, |outcome| Heard::Ended(Box::new(outcome))));
+                return Ok(
+                    outcome.map_or(Heard::Nothing, |outcome| Heard::Ended(Box::new(outcome)))
+                );
             }
             match self.next_report(deadline)? {
                 Some(report) => self.heed(report)?,

@@ -66,9 +66,15 @@ enum Test {
     /// Neither argument is 0, whole as they are.
     BothSet(u32, u32),
     /// One argument is this, and another, by this mask, is not that.
-    IsAndNot { first: (u32, u32), second: (u32, u32, u32) },
+    IsAndNot {
+        first: (u32, u32),
+        second: (u32, u32, u32),
+    },
     /// One argument is this, and another, by this mask, is that.
-    IsAndIs { first: (u32, u32), second: (u32, u32, u32) },
+    IsAndIs {
+        first: (u32, u32),
+        second: (u32, u32, u32),
+    },
     /// The argument is not this, all 64 bits of it.
     NotPointer(u32, u64),
 }
@@ -92,11 +98,9 @@ impl Test {
         let end = statement(RETURN, action.code());
         match self {
             Self::Always => vec![end],
-            Self::AnyBit(argument, mask) => vec![
-                statement(LOAD, low(*argument)),
-                branch(JUMP_IF_ANY_BIT, *mask, 0, 1),
-                end,
-            ],
+            Self::AnyBit(argument, mask) => {
+                vec![statement(LOAD, low(*argument)), branch(JUMP_IF_ANY_BIT, *mask, 0, 1), end]
+            }
             Self::Is(argument, value) => {
                 vec![statement(LOAD, low(*argument)), branch(JUMP_IF_EQUAL, *value, 0, 1), end]
             }
@@ -255,6 +259,21 @@ pub(crate) fn build(plan: &Plan, rung: Rung, program: u64) -> Vec<Instruction> {
         // Where other processes of the user can be seen, they must not be slowed or bounded.
         rules.add(calls::SYS_setpriority, Test::BothSet(1, 1), Action::Fail(libc::EPERM));
         rules.add(calls::SYS_prlimit64, Test::BothSet(0, 2), Action::Fail(libc::EPERM));
+        rules.add(calls::SYS_ioprio_set, Test::BothSet(1, 1), Action::Fail(libc::EPERM));
+        // Nothing tells a segment or a queue of the job from one of the user's.
+        let shared = [
+            calls::SYS_shmget,
+            calls::SYS_shmat,
+            calls::SYS_shmctl,
+            calls::SYS_semget,
+            calls::SYS_semop,
+            calls::SYS_msgget,
+            calls::SYS_msgsnd,
+            calls::SYS_msgrcv,
+            calls::SYS_mq_open,
+            calls::SYS_mq_unlink,
+        ];
+        rules.all(&shared, Action::Fail(libc::EACCES));
     }
     ask_about_files(&mut rules, plan);
     rules.all(&[calls::SYS_connect, calls::SYS_bind], Action::Notify);

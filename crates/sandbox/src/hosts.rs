@@ -31,9 +31,9 @@ impl HostRule {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let is_host = match &self.host {
             Host::Name(name) => *name == host,
-            Host::Below(end) => {
-                host.strip_suffix(end.as_str()).is_some_and(|start| start.len() > 1 && start.ends_with('.'))
-            }
+            Host::Below(end) => host
+                .strip_suffix(end.as_str())
+                .is_some_and(|start| start.len() > 1 && start.ends_with('.')),
             Host::Network(..) => host.parse().is_ok_and(|address| self.covers(address)),
         };
         is_host && self.port.is_none_or(|own| own == port)
@@ -94,7 +94,9 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
     let [first, ..] = segments;
     // Addresses that carry one of version 4 in them lead where that one does.
     let carried = match segments {
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] | [0, 0, 0, 0, 0, 0, high, low] => {
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..]
+        | [0, 0, 0, 0, 0, 0, high, low] => {
             let [a, b] = high.to_be_bytes();
             let [c, d] = low.to_be_bytes();
             Some(Ipv4Addr::new(a, b, c, d))

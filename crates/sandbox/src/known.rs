@@ -161,7 +161,8 @@ pub(crate) const PROTECTED_IN_PROJECT: &[&str] = &[
 ];
 
 /// In a repository's own directory.
-pub(crate) const PROTECTED_IN_GIT: &[&str] = &["hooks", "config", "config.worktree", "info/attributes"];
+pub(crate) const PROTECTED_IN_GIT: &[&str] =
+    &["hooks", "config", "config.worktree", "info/attributes"];
 
 /// Variables that act as the user elsewhere, or lead to something that does.
 pub(crate) const VARIABLES_DROPPED: &[&str] = &[

@@ -27,12 +27,8 @@ pub(crate) const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
 /// Below `/run`, which is covered for the sockets in it: what programs are found through.
-const KEPT_OF_RUN: [&str; 4] = [
-    "/run/systemd/resolve",
-    "/run/current-system",
-    "/run/booted-system",
-    "/run/opengl-driver",
-];
+const KEPT_OF_RUN: [&str; 4] =
+    ["/run/systemd/resolve", "/run/current-system", "/run/booted-system", "/run/opengl-driver"];
 
 /// Places that a job has of its own.
 pub(crate) const PRIVATE: [&str; 5] = ["/tmp", "/var/tmp", "/run", "/dev", "/proc"];
@@ -131,9 +127,8 @@ fn copy(path: &Path) -> Result<OwnedFd, Failed> {
 /// Puts a copy at a path; where that path lies in a private place it is made there first.
 fn put(copy: &OwnedFd, path: &Path) -> Result<(), Failed> {
     if !path.exists() {
-        let is_directory = rustix::fs::fstat(copy).is_ok_and(|stat| {
-            rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir()
-        });
+        let is_directory = rustix::fs::fstat(copy)
+            .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir());
         let made = if is_directory {
             fs::create_dir_all(path)
         } else {
@@ -203,7 +198,8 @@ fn protect(plan: &Plan) -> Result<(), Failed> {
             continue;
         }
         let Some(root) = plan.write.iter().find(|root| path.starts_with(root)) else { continue };
-        let between: Vec<&Path> = path.ancestors().skip(1).take_while(|above| above != root).collect();
+        let between: Vec<&Path> =
+            path.ancestors().skip(1).take_while(|above| above != root).collect();
         for above in between.into_iter().rev() {
             if !pinned.contains(&above) {
                 put(&copy(above)?, above)?;

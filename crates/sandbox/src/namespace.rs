@@ -20,7 +20,10 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::layout::{self, Failed, Processes, at};
 use crate::plan::{Network, PROXY_PORT, Plan};
-use crate::sys::namespace::{Fork, Kinds, die_with_parent, close_all_but, exit_now, fork_into, ignore_children, join, raise_loopback};
+use crate::sys::namespace::{
+    Fork, Kinds, close_all_but, die_with_parent, exit_now, fork_into, ignore_children, join,
+    raise_loopback,
+};
 use crate::sys::socket::send_fd;
 
 /// What the supervisor asks: to hear when nobody is left but this process.

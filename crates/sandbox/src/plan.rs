@@ -137,14 +137,19 @@ impl Plan {
                 format!("-D{scheme}.proxyHost=127.0.0.1 -D{scheme}.proxyPort={PROXY_PORT}")
             })
             .join(" ");
-        variables.extend(["MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS"].map(|name| (name, java.clone())));
+        variables
+            .extend(["MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS"].map(|name| (name, java.clone())));
         variables
     }
 
     /// Whether a path may be written: the nearest of the paths above it decides.
     pub(crate) fn may_write(&self, path: &Path) -> bool {
         let depth = |paths: &[PathBuf]| {
-            paths.iter().filter(|above| path.starts_with(above)).map(|p| p.components().count()).max()
+            paths
+                .iter()
+                .filter(|above| path.starts_with(above))
+                .map(|p| p.components().count())
+                .max()
         };
         match (depth(&self.write), depth(&self.protect)) {
             (Some(write), Some(protect)) => write > protect,

@@ -56,7 +56,9 @@ pub enum Error {
     #[error("sandbox: {0:?} is no profile; there are off, read-only, workspace and workspace+net")]
     Profile(String),
     /// A host that is none.
-    #[error("allow-host: {0:?} is no host; write example.com, *.example.com, 10.0.0.0/8, each with or without :port")]
+    #[error(
+        "allow-host: {0:?} is no host; write example.com, *.example.com, 10.0.0.0/8, each with or without :port"
+    )]
     Host(String),
     /// A path that cannot be granted.
     #[error("{field}: {}: {problem}", path.display())]
@@ -171,7 +173,8 @@ impl Policy {
         self.write.push(project);
         self.temporary.clone_from(&around.temporary);
         if let Some(home) = home {
-            let join = |names: &[&str]| names.iter().map(|name| home.join(name)).collect::<Vec<_>>();
+            let join =
+                |names: &[&str]| names.iter().map(|name| home.join(name)).collect::<Vec<_>>();
             self.write.extend(join(known::CACHES_IN_HOME));
             self.caches = join(&[".cache"]);
             for (program, caches) in known::CACHES_OF_PROGRAMS {

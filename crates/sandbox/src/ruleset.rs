@@ -101,7 +101,8 @@ impl Rules<'_> {
     }
 
     fn write(&mut self, plan: &Plan, rung: Rung) -> Result<(), String> {
-        let device = AccessFs::WriteFile | AccessFs::ReadFile | AccessFs::Truncate | AccessFs::IoctlDev;
+        let device =
+            AccessFs::WriteFile | AccessFs::ReadFile | AccessFs::Truncate | AccessFs::IoctlDev;
         for path in DEVICES.iter().chain(&["/dev/ptmx"]) {
             self.add(Path::new(path), device)?;
         }

@@ -76,7 +76,15 @@ impl Walls {
                     Ok(handover) => {
                         let is_root = rustix::process::geteuid().is_root();
                         let filter = Vec::new();
-                        return Ok(Self { plan, rung, namespace, ruleset, filter, handover, is_root });
+                        return Ok(Self {
+                            plan,
+                            rung,
+                            namespace,
+                            ruleset,
+                            filter,
+                            handover,
+                            is_root,
+                        });
                     }
                     Err(error) => tried.push(error.to_string()),
                 },
@@ -150,8 +158,11 @@ impl Walls {
         let _ = rustix::thread::clear_ambient_capability_set();
         let held = rustix::thread::capabilities(None)?;
         let kept = kept & held.permitted;
-        let sets =
-            CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
+        let sets = CapabilitySets {
+            effective: kept,
+            permitted: kept,
+            inheritable: CapabilitySet::empty(),
+        };
         rustix::thread::set_capabilities(None, sets)
     }
 
@@ -183,9 +194,7 @@ impl Walls {
             found.push("the machine's other processes can be seen".to_owned());
         }
         if self.rung == Rung::Landlock {
-            found.push(
-                "names of hidden files and the machine's processes can be seen".to_owned(),
-            );
+            found.push("names of hidden files and the machine's processes can be seen".to_owned());
         }
         if self.plan.network == Network::On {
             found.push("the network is open".to_owned());

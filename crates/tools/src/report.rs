@@ -245,7 +245,8 @@ pub fn denials(outcome: &Outcome) -> Option<String> {
         return None;
     }
     let one = |denied: &sandbox::Denied| {
-        let times = if denied.count > 1 { format!(" ({} times)", denied.count) } else { String::new() };
+        let times =
+            if denied.count > 1 { format!(" ({} times)", denied.count) } else { String::new() };
         let program = denied.program.split_ascii_whitespace().next().unwrap_or("a process");
         let program = program.rsplit('/').next().unwrap_or(program);
         format!("{program} may not {} {}{times}", denied.operation.name(), denied.target)

@@ -34,12 +34,20 @@ pub(crate) fn run(words: &[&str]) -> Done {
         Row::new(&scratch, "plain", BASE, None)?,
         Row::new(&scratch, "again", "no sandbox, again", None)?,
         Row::new(&scratch, "spaces", "workspace", Some(plan(&project, Rung::Namespaces)?))?,
-        Row::new(&scratch, "rules", "workspace, Landlock alone", Some(plan(&project, Rung::Landlock)?))?,
+        Row::new(
+            &scratch,
+            "rules",
+            "workspace, Landlock alone",
+            Some(plan(&project, Rung::Landlock)?),
+        )?,
     ];
     say(format!("`true`, {rounds} rounds, one call of each kind per round\n"));
     start(&scratch, &rows, rounds)?;
     work(&scratch, &rows, &project)?;
-    say(format!("\na supervisor of a sandboxed job: {} KiB resident at most", memory(&scratch, &rows)?));
+    say(format!(
+        "\na supervisor of a sandboxed job: {} KiB resident at most",
+        memory(&scratch, &rows)?
+    ));
     let states: Vec<_> = rows.iter().map(|row| row.state).collect();
     drop(rows);
     states.into_iter().try_for_each(|state| scratch.prove_empty(state))
@@ -84,10 +92,8 @@ fn plan(project: &Path, rung: Rung) -> Done<Plan> {
         ..Surroundings::default()
     };
     let policy = Policy::of(Profile::Workspace, &around).map_err(Failure::at("a policy"))?;
-    let mut plan = policy
-        .ok_or_else(|| Failure::new("no policy"))?
-        .plan()
-        .map_err(Failure::at("a plan"))?;
+    let mut plan =
+        policy.ok_or_else(|| Failure::new("no policy"))?.plan().map_err(Failure::at("a plan"))?;
     plan.rungs = vec![rung];
     Ok(plan)
 }
@@ -114,22 +120,18 @@ fn start(scratch: &Scratch, rows: &[Row], rounds: usize) -> Done {
 fn work(scratch: &Scratch, rows: &[Row], project: &Path) -> Done {
     let directory = project.display();
     let lines = [
-        (
-            "10,000 files read by one process",
-            format!("cd {directory} && tar cf /dev/null files"),
-        ),
+        ("10,000 files read by one process", format!("cd {directory} && tar cf /dev/null files")),
         (
             "10,000 files written by one process",
             format!("cd {directory} && rm -rf copy && mkdir copy && tar xf files.tar -C copy"),
         ),
         (
             "300 processes",
-            format!("cd {directory} && for i in $(seq 100); do /bin/true; /bin/true; /bin/true; done"),
+            format!(
+                "cd {directory} && for i in $(seq 100); do /bin/true; /bin/true; /bin/true; done"
+            ),
         ),
-        (
-            "`make -j2`, 40 C files",
-            format!("cd {directory}/c && make -s clean && make -s -j2"),
-        ),
+        ("`make -j2`, 40 C files", format!("cd {directory}/c && make -s clean && make -s -j2")),
     ];
     prepare(project)?;
     for (name, line) in lines {
@@ -160,7 +162,9 @@ fn prepare(project: &Path) -> Done {
     }
     fs::create_dir_all(&sources).map_err(failed(&sources))?;
     for number in 0..40 {
-        let text = format!("#include <stdio.h>\n#include <stdlib.h>\nint f{number}(int x) {{ return x * {number}; }}\n");
+        let text = format!(
+            "#include <stdio.h>\n#include <stdlib.h>\nint f{number}(int x) {{ return x * {number}; }}\n"
+        );
         let file = sources.join(format!("f{number}.c"));
         fs::write(&file, text).map_err(failed(&file))?;
     }

@@ -24,7 +24,8 @@ pub(super) struct Questions {
 impl Questions {
     /// How long the job was kept waiting so far; its limits do not count that.
     pub(super) fn waited(&self, now: Instant) -> Duration {
-        self.waited + self.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+        self.waited
+            + self.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 
     /// Whether somebody is being asked now.
@@ -132,6 +133,8 @@ impl Supervision<'_> {
         if is_known {
             return Ok(());
         }
-        Err(format!("no call waits for an answer to question {number}: it was answered, or is over"))
+        Err(format!(
+            "no call waits for an answer to question {number}: it was answered, or is over"
+        ))
     }
 }

@@ -31,8 +31,8 @@ use crate::request::Admission;
 use crate::session;
 use crate::state::{Started, State};
 use crate::sys::cgroup::{Bounds, Cgroup, Enforcer};
-use crate::sys::watch::Deserted;
 use crate::sys::process;
+use crate::sys::watch::Deserted;
 use crate::wire::{Assign, Frame, News, Report};
 
 /// Takes a job and sees it through. Returns the supervisor's exit code.

@@ -24,31 +24,84 @@ pub(super) enum Links {
 #[derive(Debug, Clone)]
 pub(super) enum Change {
     Mode(u32),
-    Owner { user: u32, group: u32 },
+    Owner {
+        user: u32,
+        group: u32,
+    },
     /// Access and modification time, seconds and nanoseconds each; `None` means now.
     Times(Option<[(i64, i64); 2]>),
-    SetAttribute { name: Vec<u8>, value: Vec<u8>, flags: u32 },
-    RemoveAttribute { name: Vec<u8> },
+    SetAttribute {
+        name: Vec<u8>,
+        value: Vec<u8>,
+        flags: u32,
+    },
+    RemoveAttribute {
+        name: Vec<u8>,
+    },
 }
 
 /// What a process wants done.
 #[derive(Debug, Clone)]
 pub(super) enum Call {
-    Open { at: Place, flags: u32, mode: u32 },
-    MakeDirectory { at: Place, mode: u32 },
-    MakeNode { at: Place, mode: u32 },
-    Link { from: Place, to: Place, links: Links },
-    Symlink { target: Vec<u8>, at: Place },
-    Remove { at: Place, directory: bool },
-    Rename { from: Place, to: Place, flags: u32 },
-    Truncate { at: Place, length: u64 },
-    Change { at: Place, links: Links, change: Change },
+    Open {
+        at: Place,
+        flags: u32,
+        mode: u32,
+    },
+    MakeDirectory {
+        at: Place,
+        mode: u32,
+    },
+    MakeNode {
+        at: Place,
+        mode: u32,
+    },
+    Link {
+        from: Place,
+        to: Place,
+        links: Links,
+    },
+    Symlink {
+        target: Vec<u8>,
+        at: Place,
+    },
+    Remove {
+        at: Place,
+        directory: bool,
+    },
+    Rename {
+        from: Place,
+        to: Place,
+        flags: u32,
+    },
+    Truncate {
+        at: Place,
+        length: u64,
+    },
+    Change {
+        at: Place,
+        links: Links,
+        change: Change,
+    },
     /// The same through a descriptor, for which one that can only read is enough.
-    ChangeOpen { descriptor: i32, change: Change },
-    Execute { at: Place },
-    Connect { descriptor: i32, address: Vec<u8> },
-    Bind { descriptor: i32, address: Vec<u8> },
-    SendTo { address: Vec<u8> },
+    ChangeOpen {
+        descriptor: i32,
+        change: Change,
+    },
+    Execute {
+        at: Place,
+    },
+    Connect {
+        descriptor: i32,
+        address: Vec<u8>,
+    },
+    Bind {
+        descriptor: i32,
+        address: Vec<u8>,
+    },
+    SendTo {
+        address: Vec<u8>,
+    },
 }
 
 impl Call {
@@ -129,10 +182,9 @@ impl Call {
             calls::SYS_FCHMODAT2 => {
                 reader.change(at(0, 1)?, follow(asked.word(3)), Change::Mode(asked.word(2)))
             }
-            calls::SYS_fchmod => Self::ChangeOpen {
-                descriptor: asked.int(0),
-                change: Change::Mode(asked.word(1)),
-            },
+            calls::SYS_fchmod => {
+                Self::ChangeOpen { descriptor: asked.int(0), change: Change::Mode(asked.word(1)) }
+            }
             old::CHOWN => reader.change(here(0)?, Links::Follow, reader.owner(1)),
             old::LCHOWN => reader.change(here(0)?, Links::Stay, reader.owner(1)),
             calls::SYS_fchownat => reader.change(at(0, 1)?, follow(asked.word(4)), reader.owner(2)),
@@ -230,6 +282,14 @@ impl Reader<'_> {
     fn change(&self, at: Place, links: Links, change: Change) -> Call {
         if at.path.is_empty() && at.directory != libc::AT_FDCWD {
             return Call::ChangeOpen { descriptor: at.directory, change };
+        }
+        // How C libraries change what they hold but may not open.
+        let number = [&b"/proc/self/fd/"[..], b"/proc/thread-self/fd/", b"/dev/fd/"]
+            .iter()
+            .find_map(|start| at.path.strip_prefix(*start))
+            .and_then(|number| std::str::from_utf8(number).ok()?.parse().ok());
+        if let (Some(descriptor), Links::Follow) = (number, links) {
+            return Call::ChangeOpen { descriptor, change };
         }
         Call::Change { at, links, change }
     }

@@ -110,6 +110,12 @@ impl Judge<'_> {
             Target::At(found) if found.exists() == (wanted == Wanted::New) => self.unwalled(wanted),
             Target::At(found) => self.weigh(&found, wanted),
             Target::Missing => self.unwalled(wanted),
+            Target::Special(path) | Target::Closed(path)
+                if self.rung == Rung::Landlock && wanted == Wanted::Attributes =>
+            {
+                let judged = Judged { first: path.clone(), second: None };
+                Verdict::Deny { judged, target: path }
+            }
             other => self.elsewhere(other),
         }
     }
@@ -207,7 +213,11 @@ impl Judge<'_> {
         let path = &found.path;
         let judged = Judged { first: path.clone(), second: None };
         if self.may_write(path) {
-            return if self.is_performed(path) { Verdict::Perform(judged) } else { Verdict::Resume };
+            return if self.is_performed(path) {
+                Verdict::Perform(judged)
+            } else {
+                Verdict::Resume
+            };
         }
         if self.is_granted(path) {
             return Verdict::Perform(judged);

@@ -122,9 +122,13 @@ impl Guard {
             return;
         }
         let Some(call) = call else {
-            let is_unwalled = asked.number() == crate::sys::calls::SYS_connect
-                || self.rung == Rung::Landlock;
-            if is_unwalled { listener.fail(asked.id, libc::EFAULT) } else { listener.resume(asked.id) }
+            let is_unwalled =
+                asked.number() == crate::sys::calls::SYS_connect || self.rung == Rung::Landlock;
+            if is_unwalled {
+                listener.fail(asked.id, libc::EFAULT)
+            } else {
+                listener.resume(asked.id)
+            }
             return;
         };
         if let Call::Connect { descriptor, address } = &call {
@@ -197,9 +201,8 @@ impl Guard {
 
     fn hold(&mut self, operation: Operation, target: &Path, patience: Duration, waiting: Waiting) {
         let text = target.to_string_lossy().into_owned();
-        let same = |held: &&mut Held| {
-            held.question.operation == operation && held.question.target == text
-        };
+        let same =
+            |held: &&mut Held| held.question.operation == operation && held.question.target == text;
         if let Some(held) = self.held.iter_mut().find(same) {
             held.calls.push(waiting);
             return;
@@ -257,8 +260,10 @@ impl Guard {
                     Grant::Once | Grant::Host(_) => {}
                 }
                 for waiting in &held.calls {
-                    let is_waiting =
-                        self.listener.as_ref().is_some_and(|listener| listener.is_valid(waiting.id));
+                    let is_waiting = self
+                        .listener
+                        .as_ref()
+                        .is_some_and(|listener| listener.is_valid(waiting.id));
                     if is_waiting {
                         self.perform(waiting.id, waiting.thread, &waiting.call, &waiting.judged);
                     }
@@ -350,7 +355,9 @@ impl Guard {
             Address::Nobody => Ok(bytes.to_vec()),
             Address::Abstract(_) if has_own_network => Ok(bytes.to_vec()),
             Address::Abstract(_) => Err(libc::EACCES),
-            Address::Path(path) => return self.connect_path(asked, plan, denials, descriptor, path),
+            Address::Path(path) => {
+                return self.connect_path(asked, plan, denials, descriptor, path);
+            }
         };
         match target {
             Ok(bytes) => self.make_connection(asked, descriptor, &bytes),
@@ -381,8 +388,7 @@ impl Guard {
         path: &Path,
     ) {
         use std::os::unix::ffi::OsStrExt;
-        let place =
-            Place { directory: libc::AT_FDCWD, path: path.as_os_str().as_bytes().to_vec() };
+        let place = Place { directory: libc::AT_FDCWD, path: path.as_os_str().as_bytes().to_vec() };
         let target = self.resolver.resolve(asked.thread, &place, Links::Follow);
         let Some(listener) = &self.listener else { return };
         let found = match target {
@@ -470,13 +476,7 @@ impl Guard {
         result
     }
 
-    fn send_to(
-        &self,
-        asked: &Notification,
-        plan: &Plan,
-        denials: &mut Denials,
-        bytes: &[u8],
-    ) {
+    fn send_to(&self, asked: &Notification, plan: &Plan, denials: &mut Denials, bytes: &[u8]) {
         let Some(listener) = &self.listener else { return };
         let address = Address::parse(bytes);
         match &address {

@@ -99,7 +99,10 @@ fn perform_masked(
         }
         Call::Change { change, .. } => {
             let held = hold_outside(paths.first)?;
-            same(std::os::fd::AsFd::as_fd(&resolver.hold(paths.first)?), std::os::fd::AsFd::as_fd(&held))?;
+            same(
+                std::os::fd::AsFd::as_fd(&resolver.hold(paths.first)?),
+                std::os::fd::AsFd::as_fd(&held),
+            )?;
             apply(&held, change).map(nothing)
         }
         Call::ChangeOpen { descriptor, change } => {
@@ -147,8 +150,6 @@ fn apply(file: &OwnedFd, change: &Change) -> rustix::io::Result<()> {
             let flags = XattrFlags::from_bits_retain(*flags);
             rustix::fs::setxattr(&path, OsStr::from_bytes(name), value, flags)
         }
-        Change::RemoveAttribute { name } => {
-            rustix::fs::removexattr(&path, OsStr::from_bytes(name))
-        }
+        Change::RemoveAttribute { name } => rustix::fs::removexattr(&path, OsStr::from_bytes(name)),
     }
 }

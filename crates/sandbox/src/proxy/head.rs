@@ -97,7 +97,8 @@ fn read_http(reader: &mut impl BufRead) -> io::Result<Wanted> {
         let (host, port) = authority(target, 443)?;
         return Ok(Wanted { host, port, how: How::Connect });
     }
-    let rest = target.strip_prefix("http://").ok_or_else(|| wrong("only http:// can be forwarded"))?;
+    let rest =
+        target.strip_prefix("http://").ok_or_else(|| wrong("only http:// can be forwarded"))?;
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (place, path) = rest.split_at(end);
     let place = place.rsplit_once('@').map_or(place, |(_, place)| place);

@@ -186,7 +186,9 @@ impl Proxy {
     }
 
     fn hold(&mut self, id: u64, host: &str, port: u16, peer: u16, walls: &Walls) {
-        let Some(ask) = walls.plan().ask.filter(|ask| ask.hosts) else { return self.reply(id, false) };
+        let Some(ask) = walls.plan().ask.filter(|ask| ask.hosts) else {
+            return self.reply(id, false);
+        };
         self.numbers += 1;
         let (pid, program) = who::is_at(walls, peer);
         let question = Question {
@@ -250,7 +252,8 @@ impl Proxy {
     }
 
     fn reply(&self, id: u64, allow: bool) {
-        if let (Some(process), Ok(text)) = (&self.process, serde_json::to_vec(&Reply { id, allow })) {
+        if let (Some(process), Ok(text)) = (&self.process, serde_json::to_vec(&Reply { id, allow }))
+        {
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
             let _ = rustix::net::send(&process.control, &text, flags);
         }

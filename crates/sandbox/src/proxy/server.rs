@@ -77,7 +77,8 @@ impl Shared {
     fn hear(&self) -> ! {
         let mut buffer = [0; 256];
         loop {
-            let count = match rustix::net::recv(&self.control, &mut buffer[..], RecvFlags::empty()) {
+            let count = match rustix::net::recv(&self.control, &mut buffer[..], RecvFlags::empty())
+            {
                 Ok((_, count)) if count > 0 => count,
                 Err(rustix::io::Errno::INTR) => continue,
                 Ok(_) | Err(_) => exit_now(0),
@@ -135,7 +136,9 @@ impl Shared {
         let mut is_approved = false;
         if !self.is_listed(host, port) {
             if !self.may_ask {
-                return Err(Refused::Denied(format!("{host} is not on the list of this job's hosts")));
+                return Err(Refused::Denied(format!(
+                    "{host} is not on the list of this job's hosts"
+                )));
             }
             if !self.ask(|id| Said::Ask { id, host: host.to_owned(), port, peer }) {
                 return Err(Refused::Asked);

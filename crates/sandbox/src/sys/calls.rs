@@ -16,18 +16,20 @@ compile_error!("umbo-sandbox knows the system calls of x86_64 and aarch64 only")
 pub(crate) const FOREIGN_NUMBERS: u32 = 0x4000_0000;
 
 pub(crate) use libc::{
-    SYS_acct, SYS_add_key, SYS_bind, SYS_bpf, SYS_clock_settime,
-    SYS_clone, SYS_clone3, SYS_connect, SYS_delete_module, SYS_execve, SYS_execveat,
-    SYS_fanotify_init, SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat, SYS_finit_module,
-    SYS_fremovexattr, SYS_fsconfig, SYS_fsetxattr, SYS_fsmount, SYS_fsopen, SYS_fspick,
-    SYS_init_module, SYS_io_uring_enter, SYS_io_uring_register, SYS_io_uring_setup, SYS_ioctl,
-    SYS_kexec_file_load, SYS_kexec_load, SYS_keyctl, SYS_linkat, SYS_lremovexattr, SYS_lsetxattr,
-    SYS_mkdirat, SYS_mknodat, SYS_mount, SYS_mount_setattr, SYS_move_mount, SYS_open_by_handle_at,
-    SYS_open_tree, SYS_openat, SYS_openat2, SYS_perf_event_open, SYS_pivot_root, SYS_prlimit64,
-    SYS_quotactl, SYS_reboot, SYS_removexattr, SYS_renameat, SYS_renameat2, SYS_request_key,
+    SYS_acct, SYS_add_key, SYS_bind, SYS_bpf, SYS_clock_settime, SYS_clone, SYS_clone3,
+    SYS_connect, SYS_delete_module, SYS_execve, SYS_execveat, SYS_fanotify_init, SYS_fchmod,
+    SYS_fchmodat, SYS_fchown, SYS_fchownat, SYS_finit_module, SYS_fremovexattr, SYS_fsconfig,
+    SYS_fsetxattr, SYS_fsmount, SYS_fsopen, SYS_fspick, SYS_init_module, SYS_io_uring_enter,
+    SYS_io_uring_register, SYS_io_uring_setup, SYS_ioctl, SYS_ioprio_set, SYS_kexec_file_load,
+    SYS_kexec_load, SYS_keyctl, SYS_linkat, SYS_lremovexattr, SYS_lsetxattr, SYS_mkdirat,
+    SYS_mknodat, SYS_mount, SYS_mount_setattr, SYS_move_mount, SYS_mq_open, SYS_mq_unlink,
+    SYS_msgget, SYS_msgrcv, SYS_msgsnd, SYS_open_by_handle_at, SYS_open_tree, SYS_openat,
+    SYS_openat2, SYS_perf_event_open, SYS_pivot_root, SYS_prlimit64, SYS_quotactl, SYS_reboot,
+    SYS_removexattr, SYS_renameat, SYS_renameat2, SYS_request_key, SYS_semget, SYS_semop,
     SYS_sendmmsg, SYS_sendmsg, SYS_sendto, SYS_setns, SYS_setpriority, SYS_settimeofday,
-    SYS_setxattr, SYS_socket, SYS_socketpair, SYS_swapoff, SYS_swapon, SYS_symlinkat, SYS_syslog,
-    SYS_truncate, SYS_umount2, SYS_unlinkat, SYS_unshare, SYS_userfaultfd, SYS_utimensat,
+    SYS_setxattr, SYS_shmat, SYS_shmctl, SYS_shmget, SYS_socket, SYS_socketpair, SYS_swapoff,
+    SYS_swapon, SYS_symlinkat, SYS_syslog, SYS_truncate, SYS_umount2, SYS_unlinkat, SYS_unshare,
+    SYS_userfaultfd, SYS_utimensat,
 };
 
 /// `fchmodat2`, which has flags; Linux 6.6.

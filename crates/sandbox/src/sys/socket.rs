@@ -36,15 +36,13 @@ pub(crate) fn send_fd(socket: BorrowedFd<'_>, fd: BorrowedFd<'_>) -> io::Result<
 pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> Result<(), i32> {
     let length = u32::try_from(address.len()).unwrap_or(0);
     // SAFETY: the address is a live buffer of the given length; the kernel judges what is in it.
-    let result =
-        unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) };
+    let result = unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) };
     if result == 0 {
         Ok(())
     } else {
         Err(io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL))
     }
 }
-
 
 /// Gives a socket a name in the form the kernel has it. Returns the error's number.
 pub(crate) fn bind(socket: BorrowedFd<'_>, address: &[u8]) -> Result<(), i32> {
