@@ -31,6 +31,7 @@ mod output;
 mod promises;
 mod prune;
 mod recipes;
+mod sandbox;
 mod screen;
 mod session;
 mod shells;
