@@ -114,18 +114,18 @@ impl Test {
                 code
             }
             Self::BothSet(first, second) => {
-                let mut code = Vec::new();
                 // Each is set if its low or its high half is; otherwise the whole test is left.
-                code.push(statement(LOAD, low(*first)));
-                code.push(branch(JUMP_IF_EQUAL, 0, 0, 2));
-                code.push(statement(LOAD, low(*first) + 4));
-                code.push(branch(JUMP_IF_EQUAL, 0, 5, 0));
-                code.push(statement(LOAD, low(*second)));
-                code.push(branch(JUMP_IF_EQUAL, 0, 0, 2));
-                code.push(statement(LOAD, low(*second) + 4));
-                code.push(branch(JUMP_IF_EQUAL, 0, 1, 0));
-                code.push(end);
-                code
+                vec![
+                    statement(LOAD, low(*first)),
+                    branch(JUMP_IF_EQUAL, 0, 0, 2),
+                    statement(LOAD, low(*first) + 4),
+                    branch(JUMP_IF_EQUAL, 0, 5, 0),
+                    statement(LOAD, low(*second)),
+                    branch(JUMP_IF_EQUAL, 0, 0, 2),
+                    statement(LOAD, low(*second) + 4),
+                    branch(JUMP_IF_EQUAL, 0, 1, 0),
+                    end,
+                ]
             }
             Self::IsAndNot { first: (argument, value), second: (other, mask, not) } => vec![
                 statement(LOAD, low(*argument)),
@@ -218,13 +218,12 @@ fn tree(leaves: &[(u32, Vec<Instruction>)]) -> Vec<Instruction> {
     let (left, right) = leaves.split_at(leaves.len() / 2);
     let border = right.first().map_or(0, |(number, _)| *number);
     let (left, right) = (tree(left), tree(right));
-    match u8::try_from(left.len()) {
-        Ok(length) => code.push(branch(JUMP_IF_AT_LEAST, border, length, 0)),
-        Err(_) => {
-            // Too far for a conditional jump.
-            code.push(branch(JUMP_IF_AT_LEAST, border, 0, 1));
-            code.push(statement(JUMP, u32::try_from(left.len()).unwrap_or(0)));
-        }
+    if let Ok(length) = u8::try_from(left.len()) {
+        code.push(branch(JUMP_IF_AT_LEAST, border, length, 0));
+    } else {
+        // Too far for a conditional jump.
+        code.push(branch(JUMP_IF_AT_LEAST, border, 0, 1));
+        code.push(statement(JUMP, u32::try_from(left.len()).unwrap_or(0)));
     }
     code.extend(left);
     code.extend(right);

@@ -230,7 +230,7 @@ fn hide(plan: &Plan) -> Result<(), Failed> {
         return Ok(());
     }
     fs::write(EMPTY, "")
-        .and_then(|()| fs::set_permissions(EMPTY, fs::Permissions::from_mode(0)))
+        .and_then(|()| fs::set_permissions(EMPTY, fs::Permissions::from_mode(0o000)))
         .map_err(at("make an empty file"))?;
     for path in files {
         put(&copy(Path::new(EMPTY))?, path)?;

@@ -73,7 +73,7 @@ pub enum Error {
 }
 
 impl Error {
-    fn path(field: &'static str, path: &Path, problem: impl ToString) -> Self {
+    fn path(field: &'static str, path: &Path, problem: &dyn std::fmt::Display) -> Self {
         Self::Path { field, path: path.to_owned(), problem: problem.to_string() }
     }
 }
@@ -166,7 +166,7 @@ impl Policy {
         if home.as_ref().is_some_and(|home| home.starts_with(&project)) {
             let problem = "it has the home directory in it, with all settings and keys; \
                            work in a directory below it";
-            return Err(Error::path("project", &project, problem));
+            return Err(Error::path("project", &project, &problem));
         }
         self.protect.extend(known::PROTECTED_IN_PROJECT.iter().map(|name| project.join(name)));
         self.open_repository(&project);
@@ -190,12 +190,12 @@ impl Policy {
     /// What git keeps for a project: its directory, or for a work tree the one it shares with others.
     fn open_repository(&mut self, project: &Path) {
         let git = project.join(".git");
-        let protect = |policy: &mut Self, directory: &Path| {
+        let keep_hooks = |policy: &mut Self, directory: &Path| {
             let names = known::PROTECTED_IN_GIT.iter();
             policy.protect.extend(names.map(|name| directory.join(name)));
         };
         if git.is_dir() {
-            protect(self, &git);
+            keep_hooks(self, &git);
             return;
         }
         let Ok(text) = fs::read_to_string(&git) else { return };
@@ -209,8 +209,8 @@ impl Policy {
         else {
             return;
         };
-        protect(self, &directory);
-        protect(self, &shared);
+        keep_hooks(self, &directory);
+        keep_hooks(self, &shared);
         self.protect.push(git);
         self.write.push(shared);
     }
@@ -275,7 +275,7 @@ impl Policy {
         }
         for path in plan.write.iter().chain(&plan.protect).chain(&plan.hide) {
             if path.to_str().is_none() {
-                return Err(Error::path("sandbox", path, "its name is not UTF-8; rename it"));
+                return Err(Error::path("sandbox", path, &"its name is not UTF-8; rename it"));
             }
         }
         Ok(plan)
@@ -321,10 +321,10 @@ fn secrets(around: &Surroundings) -> Vec<PathBuf> {
 }
 
 fn resolved(field: &'static str, path: &Path) -> Result<PathBuf, Error> {
-    let failed = |error: io::Error| Error::path(field, path, error);
+    let failed = |error: io::Error| Error::path(field, path, &error);
     let path = fs::canonicalize(path).map_err(failed)?;
     if path == Path::new("/") {
-        return Err(Error::path(field, &path, "that is everything; name a directory below it"));
+        return Err(Error::path(field, &path, &"that is everything; name a directory below it"));
     }
     Ok(path)
 }

@@ -28,8 +28,8 @@ pub(super) enum Change {
         user: u32,
         group: u32,
     },
-    /// Access and modification time, seconds and nanoseconds each; `None` means now.
-    Times(Option<[(i64, i64); 2]>),
+    /// Access and modification time, seconds and nanoseconds each.
+    Times([(i64, i64); 2]),
     SetAttribute {
         name: Vec<u8>,
         value: Vec<u8>,
@@ -175,29 +175,31 @@ impl Call {
                 Self::Rename { from: at(0, 1)?, to: at(2, 3)?, flags: asked.word(4) }
             }
             calls::SYS_truncate => Self::Truncate { at: here(0)?, length: asked.long(1) },
-            old::CHMOD => reader.change(here(0)?, Links::Follow, Change::Mode(asked.word(1))),
+            old::CHMOD => Reader::change(here(0)?, Links::Follow, Change::Mode(asked.word(1))),
             calls::SYS_fchmodat => {
-                reader.change(at(0, 1)?, Links::Follow, Change::Mode(asked.word(2)))
+                Reader::change(at(0, 1)?, Links::Follow, Change::Mode(asked.word(2)))
             }
             calls::SYS_FCHMODAT2 => {
-                reader.change(at(0, 1)?, follow(asked.word(3)), Change::Mode(asked.word(2)))
+                Reader::change(at(0, 1)?, follow(asked.word(3)), Change::Mode(asked.word(2)))
             }
             calls::SYS_fchmod => {
                 Self::ChangeOpen { descriptor: asked.int(0), change: Change::Mode(asked.word(1)) }
             }
-            old::CHOWN => reader.change(here(0)?, Links::Follow, reader.owner(1)),
-            old::LCHOWN => reader.change(here(0)?, Links::Stay, reader.owner(1)),
-            calls::SYS_fchownat => reader.change(at(0, 1)?, follow(asked.word(4)), reader.owner(2)),
+            old::CHOWN => Reader::change(here(0)?, Links::Follow, reader.owner(1)),
+            old::LCHOWN => Reader::change(here(0)?, Links::Stay, reader.owner(1)),
+            calls::SYS_fchownat => {
+                Reader::change(at(0, 1)?, follow(asked.word(4)), reader.owner(2))
+            }
             calls::SYS_fchown => {
                 Self::ChangeOpen { descriptor: asked.int(0), change: reader.owner(1) }
             }
             old::UTIME => {
                 let change = Change::Times(reader.times(1, Unit::Seconds)?);
-                reader.change(here(0)?, Links::Follow, change)
+                Reader::change(here(0)?, Links::Follow, change)
             }
             old::UTIMES => {
                 let change = Change::Times(reader.times(1, Unit::Micros)?);
-                reader.change(here(0)?, Links::Follow, change)
+                Reader::change(here(0)?, Links::Follow, change)
             }
             old::FUTIMESAT => {
                 let change = Change::Times(reader.times(2, Unit::Micros)?);
@@ -207,18 +209,18 @@ impl Call {
                 let change = Change::Times(reader.times(2, Unit::Nanos)?);
                 reader.at_or_open(0, 1, follow(asked.word(3)), change)?
             }
-            calls::SYS_setxattr => reader.change(here(0)?, Links::Follow, reader.attribute(1)?),
-            calls::SYS_lsetxattr => reader.change(here(0)?, Links::Stay, reader.attribute(1)?),
+            calls::SYS_setxattr => Reader::change(here(0)?, Links::Follow, reader.attribute(1)?),
+            calls::SYS_lsetxattr => Reader::change(here(0)?, Links::Stay, reader.attribute(1)?),
             calls::SYS_fsetxattr => {
                 Self::ChangeOpen { descriptor: asked.int(0), change: reader.attribute(1)? }
             }
             calls::SYS_removexattr => {
                 let change = Change::RemoveAttribute { name: reader.text(1)? };
-                reader.change(here(0)?, Links::Follow, change)
+                Reader::change(here(0)?, Links::Follow, change)
             }
             calls::SYS_lremovexattr => {
                 let change = Change::RemoveAttribute { name: reader.text(1)? };
-                reader.change(here(0)?, Links::Stay, change)
+                Reader::change(here(0)?, Links::Stay, change)
             }
             calls::SYS_fremovexattr => Self::ChangeOpen {
                 descriptor: asked.int(0),
@@ -279,7 +281,7 @@ impl Reader<'_> {
     }
 
     /// A change by path; an empty path means the descriptor itself.
-    fn change(&self, at: Place, links: Links, change: Change) -> Call {
+    fn change(at: Place, links: Links, change: Change) -> Call {
         if at.path.is_empty() && at.directory != libc::AT_FDCWD {
             return Call::ChangeOpen { descriptor: at.directory, change };
         }
@@ -305,17 +307,17 @@ impl Reader<'_> {
         if self.asked.long(path) == 0 {
             return Some(Call::ChangeOpen { descriptor: self.asked.int(directory), change });
         }
-        Some(self.change(self.place(self.asked.int(directory), path)?, links, change))
+        Some(Self::change(self.place(self.asked.int(directory), path)?, links, change))
     }
 
     fn owner(&self, user: usize) -> Change {
         Change::Owner { user: self.asked.word(user), group: self.asked.word(user + 1) }
     }
 
-    fn times(&self, argument: usize, unit: Unit) -> Option<Option<[(i64, i64); 2]>> {
+    fn times(&self, argument: usize, unit: Unit) -> Option<[(i64, i64); 2]> {
         let address = self.asked.long(argument);
         if address == 0 {
-            return Some(None);
+            return Some([(0, libc::UTIME_NOW); 2]);
         }
         let length = if matches!(unit, Unit::Seconds) { 16 } else { 32 };
         let bytes = self.bytes(address, length)?;
@@ -323,14 +325,14 @@ impl Reader<'_> {
             let bytes = bytes.get(index * 8..index * 8 + 8)?.try_into().ok()?;
             Some(i64::from_le_bytes(bytes))
         };
-        Some(Some(match unit {
+        Some(match unit {
             Unit::Seconds => [(number(0)?, 0), (number(1)?, 0)],
             Unit::Micros => [
                 (number(0)?, number(1)?.checked_mul(1000)?),
                 (number(2)?, number(3)?.checked_mul(1000)?),
             ],
             Unit::Nanos => [(number(0)?, number(1)?), (number(2)?, number(3)?)],
-        }))
+        })
     }
 
     /// Name, value, length and flags of an extended attribute, from this argument on.

@@ -13,6 +13,9 @@ use rustix::io::Errno;
 
 use crate::sys::socket;
 
+/// The family of the kernel's own sockets, of which only the one that lists routes can be made.
+pub(super) const NETLINK: u16 = 16;
+
 /// An address as a process gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Address {

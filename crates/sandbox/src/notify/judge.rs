@@ -189,7 +189,6 @@ impl Judge<'_> {
     /// A path that leads where we cannot follow.
     fn elsewhere(&self, target: Target) -> Verdict {
         match target {
-            Target::Missing | Target::At(_) => Verdict::Resume,
             Target::Special(path) => {
                 // A process may open again what it has open; the walls see what that is.
                 let is_own = path.components().any(|part| part.as_os_str() == "fd")
@@ -204,7 +203,7 @@ impl Judge<'_> {
                 let judged = Judged { first: path.clone(), second: None };
                 Verdict::Deny { judged, target: path }
             }
-            Target::Closed(_) => Verdict::Resume,
+            Target::Missing | Target::At(_) | Target::Closed(_) => Verdict::Resume,
         }
     }
 
@@ -212,6 +211,12 @@ impl Judge<'_> {
     fn weigh(&self, found: &Found, wanted: Wanted) -> Verdict {
         let path = &found.path;
         let judged = Judged { first: path.clone(), second: None };
+        // With a directory goes all that is in it.
+        let takes_protected = wanted == Wanted::Entry
+            && self.plan.protect.iter().any(|kept| kept != path && kept.starts_with(path));
+        if takes_protected && found.is_directory() {
+            return Verdict::Deny { judged, target: path.clone() };
+        }
         if self.may_write(path) {
             return if self.is_performed(path) {
                 Verdict::Perform(judged)

@@ -125,9 +125,9 @@ impl Guard {
             let is_unwalled =
                 asked.number() == crate::sys::calls::SYS_connect || self.rung == Rung::Landlock;
             if is_unwalled {
-                listener.fail(asked.id, libc::EFAULT)
+                listener.fail(asked.id, libc::EFAULT);
             } else {
-                listener.resume(asked.id)
+                listener.resume(asked.id);
             }
             return;
         };
@@ -351,10 +351,11 @@ impl Guard {
             Address::Inet(inet) if Address::is_local(inet) && inet.port() == PROXY_PORT => {
                 self.proxy_port.map(connect::loopback).ok_or(libc::EACCES)
             }
-            Address::Inet(_) | Address::Other(_) => Err(libc::EACCES),
             Address::Nobody => Ok(bytes.to_vec()),
-            Address::Abstract(_) if has_own_network => Ok(bytes.to_vec()),
-            Address::Abstract(_) => Err(libc::EACCES),
+            Address::Abstract(_) | Address::Other(connect::NETLINK) if has_own_network => {
+                Ok(bytes.to_vec())
+            }
+            Address::Inet(_) | Address::Abstract(_) | Address::Other(_) => Err(libc::EACCES),
             Address::Path(path) => {
                 return self.connect_path(asked, plan, denials, descriptor, path);
             }

@@ -138,10 +138,8 @@ fn apply(file: &OwnedFd, change: &Change) -> rustix::io::Result<()> {
             let (user, group) = (known(*user).map(Uid::from_raw), known(*group).map(Gid::from_raw));
             rustix::fs::chownat(here, &path, user, group, AtFlags::empty())
         }
-        Change::Times(times) => {
-            let now = (0, libc::UTIME_NOW);
-            let [access, modification] = times.unwrap_or([now, now]);
-            let time = |(tv_sec, tv_nsec): (i64, i64)| Timespec { tv_sec, tv_nsec };
+        Change::Times([access, modification]) => {
+            let time = |&(tv_sec, tv_nsec): &(i64, i64)| Timespec { tv_sec, tv_nsec };
             let times =
                 Timestamps { last_access: time(access), last_modification: time(modification) };
             rustix::fs::utimensat(here, &path, &times, AtFlags::empty())
