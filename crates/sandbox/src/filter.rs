@@ -254,11 +254,13 @@ pub(crate) fn build(plan: &Plan, rung: Rung, program: u64) -> Vec<Instruction> {
     let mut rules = Rules::default();
     refuse(&mut rules);
     refuse_sockets(&mut rules, plan, rung);
-    if rung == Rung::Landlock {
+    if rung != Rung::Namespaces {
         // Where other processes of the user can be seen, they must not be slowed or bounded.
         rules.add(calls::SYS_setpriority, Test::BothSet(1, 1), Action::Fail(libc::EPERM));
         rules.add(calls::SYS_prlimit64, Test::BothSet(0, 2), Action::Fail(libc::EPERM));
         rules.add(calls::SYS_ioprio_set, Test::BothSet(1, 1), Action::Fail(libc::EPERM));
+    }
+    if rung == Rung::Landlock {
         // Nothing tells a segment or a queue of the job from one of the user's.
         let shared = [
             calls::SYS_shmget,

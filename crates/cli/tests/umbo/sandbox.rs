@@ -37,7 +37,22 @@ enum Machine {
     Usual,
     /// No user namespaces, as where a distribution or a container forbids them.
     WithoutNamespaces,
+    /// A `/proc` of which parts are covered, as in a container: no other one can be mounted then.
+    CoveredProcesses,
 }
+
+/// Starts a program where a part of `/proc` is covered.
+const COVERED_PROCESSES: [&str; 9] = [
+    "unshare",
+    "--user",
+    "--map-current-user",
+    "--keep-caps",
+    "--mount",
+    "sh",
+    "-c",
+    "mount -t tmpfs none /proc/tty && exec \"$@\"",
+    "sh",
+];
 
 /// Starts a program where no user namespace can be made.
 const WITHOUT_NAMESPACES: [&str; 8] = [
@@ -67,6 +82,7 @@ impl Yard {
         let wrapper: &[&str] = match machine {
             Machine::Usual => &[],
             Machine::WithoutNamespaces => &WITHOUT_NAMESPACES,
+            Machine::CoveredProcesses => &COVERED_PROCESSES,
         };
         make(&directory);
         let umbo = match who {

@@ -181,13 +181,12 @@ impl Supervision<'_> {
             tree.reap();
         }
         self.settle_tree();
-        if let Some(tree) = &self.tree {
-            if tree.main_end.is_some() && self.ended.is_none() {
-                self.ended = Some(Instant::now());
-                // Nobody is left to hang up on.
-                self.sources.iter_mut().for_each(|source| source.deserted = None);
-                failpoint::reach("after_exit");
-            }
+        let has_ended = self.tree.as_ref().is_some_and(|tree| tree.main_end.is_some());
+        if has_ended && self.ended.is_none() {
+            self.ended = Some(Instant::now());
+            // Nobody is left to hang up on.
+            self.sources.iter_mut().for_each(|source| source.deserted = None);
+            failpoint::reach("after_exit");
         }
     }
 

@@ -142,6 +142,11 @@ fn nothing_gets_out_of_roots_namespaces() {
 }
 
 #[test]
+fn nothing_gets_out_where_processes_are_shared() {
+    nothing_gets_out(Who::Ordinary, Machine::CoveredProcesses, "shared_processes");
+}
+
+#[test]
 fn nothing_gets_out_of_an_ordinary_users_landlock_alone() {
     nothing_gets_out(Who::Ordinary, Machine::WithoutNamespaces, "landlock");
 }
