@@ -69,19 +69,23 @@ impl Rules<'_> {
             None => AccessFs::from_read(VERSION),
             Some(_) => AccessFs::ReadFile | AccessFs::ReadDir,
         };
-        if rung != Rung::Landlock || plan.hide.is_empty() {
+        if rung != Rung::Landlock {
             return self.add(Path::new("/"), rights);
         }
+        // The machine's devices are there too, its terminals and disks; the few that are for everybody get
+        // rules of their own.
+        let hide: Vec<&Path> =
+            plan.hide.iter().map(PathBuf::as_path).chain([Path::new("/dev")]).collect();
         // A rule cannot be taken back further down: every neighbour of what is hidden has its own.
         let mut open = vec![PathBuf::from("/")];
         while let Some(directory) = open.pop() {
             self.add(&directory, AccessFs::ReadDir.into())?;
             for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
                 let path = entry.path();
-                if plan.hide.contains(&path) {
+                if hide.contains(&path.as_path()) {
                     continue;
                 }
-                if plan.hide.iter().any(|hidden| hidden.starts_with(&path)) {
+                if hide.iter().any(|hidden| hidden.starts_with(&path)) {
                     open.push(path);
                 } else if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
                     self.add(&path, rights)?;
@@ -110,14 +114,12 @@ impl Rules<'_> {
         if plan.execute.is_some() {
             all &= !BitFlags::from(AccessFs::Execute);
         }
-        for path in ["/dev/pts", "/dev/shm"] {
-            self.add(Path::new(path), all)?;
-        }
+        self.add(Path::new("/dev/shm"), all)?;
         if rung == Rung::Landlock {
             // Only what nobody has to look into before it is written; the rest the supervisor writes.
             return plan.temporary.as_deref().map_or(Ok(()), |path| self.add(path, all));
         }
-        for path in ["/tmp", "/var/tmp"] {
+        for path in ["/tmp", "/var/tmp", "/dev/pts"] {
             self.add(Path::new(path), all)?;
         }
         plan.write.iter().try_for_each(|path| self.add(path, all))

@@ -89,6 +89,11 @@ impl Sandbox {
         self.walls.open_terminal()
     }
 
+    /// Lets the command open its own terminal by name.
+    pub fn admit_terminal(&self, terminal: BorrowedFd<'_>) -> io::Result<()> {
+        self.walls.admit_terminal(terminal)
+    }
+
     /// Variables that the command needs to find its way here.
     pub fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         self.walls.variables()

@@ -2,7 +2,7 @@
 //! the command between fork and exec, and answered for afterwards.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::thread::{CapabilitySet, CapabilitySets};
@@ -177,6 +177,14 @@ impl Walls {
         let root = self.namespace.as_ref()?.root();
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         Some(rustix::fs::open(root.join("dev/pts/ptmx"), flags, Mode::empty()).map_err(Into::into))
+    }
+
+    /// Lets the command open its own terminal by name, where it has no terminals of its own kind.
+    pub(crate) fn admit_terminal(&self, terminal: BorrowedFd<'_>) -> io::Result<()> {
+        match self.rung {
+            Rung::Landlock => seccomp::add_terminal(self.ruleset.as_fd(), terminal),
+            Rung::Namespaces | Rung::SharedProcesses => Ok(()),
+        }
     }
 
     /// Variables that the command needs to find its way here.

@@ -1,6 +1,7 @@
 //! A job's sandbox in the loop of its supervisor: built before the command, answered for while it runs.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
@@ -59,10 +60,13 @@ impl Supervision<'_> {
 
     /// A terminal that is one for the command too.
     pub(super) fn open_terminal(&self, size: Size) -> io::Result<Pty> {
-        match self.sandbox.as_ref().and_then(Sandbox::open_terminal) {
-            Some(controller) => pty::complete(controller?, size),
-            None => pty::open(size),
-        }
+        let Some(sandbox) = &self.sandbox else { return pty::open(size) };
+        let pty = match sandbox.open_terminal() {
+            Some(controller) => pty::complete(controller?, size)?,
+            None => pty::open(size)?,
+        };
+        sandbox.admit_terminal(pty.terminal.as_fd())?;
+        Ok(pty)
     }
 
     /// The command runs: its calls are answered from now on.

@@ -24,7 +24,7 @@ impl Seen {
             _ => {
                 let offset = at - AT_ARGUMENTS;
                 let (low, high) = halves(self.arguments[usize::try_from(offset / 8).unwrap()]);
-                if offset % 8 == 0 { low } else { high }
+                if offset.is_multiple_of(8) { low } else { high }
             }
         }
     }

@@ -43,7 +43,15 @@ impl Kinds {
 pub(crate) fn fork_into(kinds: Option<Kinds>) -> io::Result<Fork> {
     // Not this process's child: whoever waits for those means the processes of the job.
     let parent = u64::from(libc::CLONE_PARENT.unsigned_abs());
-    let flags = parent | kinds.map_or(0, |kinds| u64::from(kinds.0));
+    clone(parent | kinds.map_or(0, |kinds| u64::from(kinds.0)))
+}
+
+/// Forks this process. The caller must be single-threaded.
+pub(crate) fn fork() -> io::Result<Fork> {
+    clone(0)
+}
+
+fn clone(flags: u64) -> io::Result<Fork> {
     let signal = u64::from(libc::SIGCHLD.unsigned_abs());
     // SAFETY: without CLONE_VM this is fork(2): the child has its own copy of memory and stack.
     // `clone` and not `clone3`: one sandbox may run inside another, which refuses the latter.

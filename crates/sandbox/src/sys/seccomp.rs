@@ -116,6 +116,35 @@ pub(crate) fn restrict(ruleset: BorrowedFd<'_>) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Lets a ruleset that nobody entered yet have one more file, to read and write as a terminal.
+pub(crate) fn add_terminal(ruleset: BorrowedFd<'_>, terminal: BorrowedFd<'_>) -> io::Result<()> {
+    /// `struct landlock_path_beneath_attr`.
+    #[repr(C, packed)]
+    struct PathBeneath {
+        rights: u64,
+        file: i32,
+    }
+    const PATH_BENEATH: u32 = 1;
+    const WRITE_AND_READ: u64 = 1 << 1 | 1 << 2;
+    const CONTROL: u64 = 1 << 15;
+    let add = |rights: u64| {
+        let rule = PathBeneath { rights, file: terminal.as_raw_fd() };
+        // SAFETY: the rule lives through the call and is laid out as the kernel has it.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_landlock_add_rule,
+                ruleset.as_raw_fd(),
+                PATH_BENEATH,
+                &raw const rule,
+                0_u32,
+            )
+        };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // Kernels before 6.10 do not know of control, and do not keep anybody from it.
+    add(WRITE_AND_READ | CONTROL).or_else(|_| add(WRITE_AND_READ))
+}
+
 /// Where notifications come from and answers go.
 #[derive(Debug)]
 pub(crate) struct Listener(OwnedFd);

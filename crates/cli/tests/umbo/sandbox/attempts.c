@@ -146,6 +146,8 @@ static int join_pidfd(void) { int p = syscall(SYS_pidfd_open, host, 0); return p
 static int make_device(void) { unlink(own("disk")); if (mknod(own("disk"), S_IFBLK | 0600, makedev(254, 0))) return -1; return done(open(own("disk"), O_RDONLY)); }
 static int memory_device(void) { return done(open("/dev/mem", O_RDONLY)); }
 static int kernel_messages(void) { return reads(open("/dev/kmsg", O_RDONLY | O_NONBLOCK)); }
+// A terminal of somebody else: the first one that the machine has.
+static int terminal(void) { for (int i = 0; i < 64; i++) { char p[64]; snprintf(p, 64, "/dev/pts/%d", i); if (access(p, F_OK) == 0) return done(open(p, O_RDONLY | O_NONBLOCK | O_NOCTTY)); } return no(ENOENT); }
 static int disk(void) { int f = open("/dev/vda", O_RDONLY); return f < 0 ? done(open("/dev/sda", O_RDONLY)) : 0; }
 static int core_pattern(void) { return done(open("/proc/sys/kernel/core_pattern", O_WRONLY)); }
 static int sysrq(void) { return done(open("/proc/sysrq-trigger", O_WRONLY)); }
@@ -224,7 +226,7 @@ static struct { const char *name; int (*attempt)(void); } attempts[] = {
     T(set_attribute), T(set_attribute_open), T(set_flags), T(reopen), T(bind_outside), T(read_secret), T(read_secret_linked), T(read_secret_hard), T(root_of_host), T(secret_of_host), T(cwd_of_host),
     T(environment_of_host), T(memory_of_host), T(root_of_first), T(environment_of_first), T(memory_of_first), T(root_of_parent), T(trace_host), T(trace_first), T(read_host), T(descriptor_of_host),
     T(kill_host), T(kill_first), T(kill_all), T(limit_host), T(nice_host), T(uring), T(keys), T(add_key), T(bpf), T(perf), T(fault), T(new_users), T(new_mounts), T(clone_users), T(clone3_users),
-    T(mount_over), T(remount), T(unmount), T(mount_new), T(tree_open), T(set_mount), T(change_root), T(by_handle), T(join_host), T(join_pidfd), T(make_device), T(memory_device), T(kernel_messages), T(disk),
+    T(mount_over), T(remount), T(unmount), T(mount_new), T(tree_open), T(set_mount), T(change_root), T(by_handle), T(join_host), T(join_pidfd), T(make_device), T(memory_device), T(kernel_messages), T(terminal), T(disk),
     T(core_pattern), T(sysrq), T(group), T(release_agent), T(firmware), T(module), T(unix_stream), T(unix_linked), T(unix_relative), T(unix_datagram), T(unix_pair), T(unix_message), T(abstract), T(tcp), T(tcp_mapped),
     T(fast_open), T(fast_open_message), T(fast_open_option), T(mptcp), T(udp), T(udp_message), T(vsock), T(packet), T(raw), T(alg), T(audit), T(shared_memory), T(inherited), T(privileges), T(type_ahead),
     T(race_path), T(race_mode), T(race_socket), T(race_directory),

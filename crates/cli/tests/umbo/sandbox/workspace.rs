@@ -161,8 +161,10 @@ fn a_terminal_is_one_inside() {
     for plan in plans(&Yard::new(Who::Tester, Machine::Usual)) {
         let yard = Yard::new(Who::Tester, Machine::Usual);
         let plan = Plan { rungs: plan.rungs, ..yard.plan(Profile::Workspace) };
-        let mut request =
-            yard.request(plan, "test -t 0 && tty && stty size && echo typed > /dev/tty");
+        let mut request = yard.request(
+            plan,
+            "test -t 0 && tty && stty size && echo typed > /dev/tty && echo out > /dev/stdout",
+        );
         request.terminal = Some(Size { columns: 33, rows: 7 });
         let (job, outcome) = yard.umbo.engine().run(&request).unwrap();
         let output = fs::read_to_string(job.output_path()).unwrap();
