@@ -17,7 +17,7 @@ pub(crate) fn plan(
     words: &Sandbox,
     directory: &Path,
 ) -> Result<Option<Plan>, Failure> {
-    let Some(name) = &words.sandbox else { return Ok(None) };
+    let Some(name) = &words.profile else { return Ok(None) };
     let profile: Profile = name.parse().map_err(Failure::new)?;
     let around = surroundings(context, directory)?;
     let Some(mut policy) = Policy::of(profile, &around).map_err(Failure::new)? else {

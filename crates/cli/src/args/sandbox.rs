@@ -8,8 +8,8 @@ use clap::Args as ClapArgs;
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Sandbox {
     /// What it may touch: off, read-only, workspace or workspace+net
-    #[arg(long, value_name = "PROFILE")]
-    pub(crate) sandbox: Option<String>,
+    #[arg(id = "sandbox", long = "sandbox", value_name = "PROFILE")]
+    pub(crate) profile: Option<String>,
     /// Let it write this file or directory too
     #[arg(long, value_name = "PATH", requires = "sandbox")]
     pub(crate) allow_write: Vec<PathBuf>,

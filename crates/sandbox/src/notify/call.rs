@@ -129,15 +129,10 @@ impl Call {
 
     /// Reads a call out of a notification and the memory of who made it. `None` if that memory cannot
     /// be read: the kernel will find the same.
-    #[expect(clippy::too_many_lines, reason = "a table: one line for each call and its arguments")]
     pub(super) fn read(asked: &Notification) -> Option<Self> {
         let reader = Reader { asked };
         let at = |directory: usize, path: usize| reader.place(asked.int(directory), path);
         let here = |path: usize| reader.place(libc::AT_FDCWD, path);
-        let follow = |flags: u32| {
-            let stay = flags & libc::AT_SYMLINK_NOFOLLOW.cast_unsigned() != 0;
-            if stay { Links::Stay } else { Links::Follow }
-        };
         Some(match asked.number() {
             old::OPEN => Self::Open { at: here(0)?, flags: asked.word(1), mode: asked.word(2) },
             calls::SYS_openat => {
@@ -175,6 +170,29 @@ impl Call {
                 Self::Rename { from: at(0, 1)?, to: at(2, 3)?, flags: asked.word(4) }
             }
             calls::SYS_truncate => Self::Truncate { at: here(0)?, length: asked.long(1) },
+            calls::SYS_execve => Self::Execute { at: here(0)? },
+            calls::SYS_execveat => Self::Execute { at: at(0, 1)? },
+            calls::SYS_connect => {
+                Self::Connect { descriptor: asked.int(0), address: reader.address(1, 2)? }
+            }
+            calls::SYS_bind => {
+                Self::Bind { descriptor: asked.int(0), address: reader.address(1, 2)? }
+            }
+            calls::SYS_sendto => Self::SendTo { address: reader.address(4, 5)? },
+            _ => return Self::read_change(asked),
+        })
+    }
+
+    /// The same for the calls that change what is known about a file.
+    fn read_change(asked: &Notification) -> Option<Self> {
+        let reader = Reader { asked };
+        let at = |directory: usize, path: usize| reader.place(asked.int(directory), path);
+        let here = |path: usize| reader.place(libc::AT_FDCWD, path);
+        let follow = |flags: u32| {
+            let stay = flags & libc::AT_SYMLINK_NOFOLLOW.cast_unsigned() != 0;
+            if stay { Links::Stay } else { Links::Follow }
+        };
+        Some(match asked.number() {
             old::CHMOD => Reader::change(here(0)?, Links::Follow, Change::Mode(asked.word(1))),
             calls::SYS_fchmodat => {
                 Reader::change(at(0, 1)?, Links::Follow, Change::Mode(asked.word(2)))
@@ -226,15 +244,6 @@ impl Call {
                 descriptor: asked.int(0),
                 change: Change::RemoveAttribute { name: reader.text(1)? },
             },
-            calls::SYS_execve => Self::Execute { at: here(0)? },
-            calls::SYS_execveat => Self::Execute { at: at(0, 1)? },
-            calls::SYS_connect => {
-                Self::Connect { descriptor: asked.int(0), address: reader.address(1, 2)? }
-            }
-            calls::SYS_bind => {
-                Self::Bind { descriptor: asked.int(0), address: reader.address(1, 2)? }
-            }
-            calls::SYS_sendto => Self::SendTo { address: reader.address(4, 5)? },
             _ => return None,
         })
     }

@@ -246,8 +246,9 @@ impl Judge<'_> {
         if is_below(&self.plan.write) || is_below(&self.plan.protect) || is_below(&self.plan.show) {
             return self.plan.may_write(path);
         }
-        let is_device = DEVICES.iter().any(|device| path == Path::new(device))
-            || ["/dev/pts", "/dev/shm"].iter().any(|place| path.starts_with(place));
+        let is_device =
+            DEVICES.iter().chain(&["/dev/ptmx"]).any(|device| path == Path::new(device))
+                || ["/dev/pts", "/dev/shm"].iter().any(|place| path.starts_with(place));
         is_device || self.is_temporary(path)
     }
 

@@ -12,7 +12,7 @@ use super::{Machine, Who, Yard, ask, every_rung};
 use crate::harness::PATIENCE;
 
 fn plan(yard: &Yard, rung: Rung) -> Plan {
-    Plan { ask: ask(60_000), rungs: vec![rung], ..yard.plan(Profile::Workspace) }
+    Plan { ask: Some(ask(60_000)), rungs: vec![rung], ..yard.plan(Profile::Workspace) }
 }
 
 fn question(attached: &mut Attached) -> Question {
@@ -91,7 +91,7 @@ fn a_no_fails_the_call_and_is_told() {
 fn nobody_there_is_a_no_after_the_deadline_and_is_said() {
     let yard = Yard::new(Who::Tester, Machine::Usual);
     let line = format!("echo x > {}", yard.path("outside/file").display());
-    let plan = Plan { ask: ask(200), ..yard.plan(Profile::Workspace) };
+    let plan = Plan { ask: Some(ask(200)), ..yard.plan(Profile::Workspace) };
     let (_, outcome) = yard.umbo.engine().run(&yard.request(plan, &line)).unwrap();
     assert_eq!(outcome.denied[0].asked, Some(Asked::Unanswered), "{outcome:?}");
     assert_ne!(outcome.exit_code(), Some(0));
@@ -190,7 +190,7 @@ fn a_host_is_asked_about_and_reached_after_a_yes() {
             let _ = client.write_all(b"hello\n");
         }
     });
-    let mut plan = Plan { ask: ask(60_000), ..yard.plan(Profile::WorkspaceNet) };
+    let mut plan = Plan { ask: Some(ask(60_000)), ..yard.plan(Profile::WorkspaceNet) };
     plan.network = umbo_engine::sandbox::Network::Hosts(vec!["example.com".parse().unwrap()]);
     let line = format!(
         "bash -c 'exec 3<>/dev/tcp/127.0.0.1/3128; printf \"CONNECT 127.0.0.1:{port} HTTP/1.1\\r\\n\\r\\n\" >&3; cat <&3'"
