@@ -135,9 +135,9 @@ impl Sandbox {
 
     /// Answers one. `false` if there is no such question: it was answered, or nobody waits any more.
     pub fn decide(&mut self, number: u64, decision: &Decision) -> bool {
-        let Self { guard, proxy, denials, walls } = self;
+        let Self { guard, proxy, denials, .. } = self;
         guard.as_mut().is_some_and(|guard| guard.decide(number, decision, denials))
-            || proxy.as_mut().is_some_and(|proxy| proxy.decide(number, decision, walls, denials))
+            || proxy.as_mut().is_some_and(|proxy| proxy.decide(number, decision, denials))
     }
 
     /// When [`Sandbox::serve`] has something to do though nothing came: a question is overdue.

@@ -158,7 +158,7 @@ impl Proxy {
                 Said::Ask { id, host, port, peer } => self.hold(id, &host, port, peer, walls),
             }
         }
-        self.expire(walls, denials);
+        self.expire(denials);
     }
 
     fn hear(&mut self) -> Option<Said> {
@@ -225,7 +225,6 @@ impl Proxy {
         &mut self,
         number: u64,
         decision: &Decision,
-        _walls: &Walls,
         denials: &mut Denials,
     ) -> bool {
         let Some(index) = self.held.iter().position(|held| held.question.number == number) else {
@@ -240,7 +239,7 @@ impl Proxy {
         true
     }
 
-    fn expire(&mut self, _walls: &Walls, denials: &mut Denials) {
+    fn expire(&mut self, denials: &mut Denials) {
         let now = Instant::now();
         let (late, rest): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.held).into_iter().partition(|held| held.deadline <= now);
