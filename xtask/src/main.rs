@@ -30,6 +30,7 @@ cargo xtask VERB
   bench flood [SIZE]   how fast output is captured, beside `cat > file` (1G unless said otherwise)
   bench jobs [N]       many live jobs: start, list, connect, memory, stop (500)
   bench mcp [N]        the server beside others: start, memory, `echo hi`, lost output of N (20000)
+  bench sandbox [N]    what a sandbox costs, at the start of a command and while it works
   bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
   bench command        reading everyday commands
   bench gate           deciding about them, and what asking and recording cost
@@ -65,6 +66,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "flood", rest @ ..] => bench::flood::run(rest),
         ["bench", "jobs", rest @ ..] => bench::jobs::run(rest),
         ["bench", "mcp", rest @ ..] => bench::mcp::run(rest),
+        ["bench", "sandbox", rest @ ..] => bench::sandbox::run(rest),
         ["bench", "view"] => bench::example("umbo-view", "throughput"),
         ["bench", "command"] => bench::example("umbo-command", "measure"),
         ["bench", "gate"] => bench::example("umbo-tools", "gate"),
