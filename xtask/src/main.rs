@@ -30,6 +30,7 @@ cargo xtask VERB
   bench flood [SIZE]   how fast output is captured, beside `cat > file` (1G unless said otherwise)
   bench jobs [N]       many live jobs: start, list, connect, memory, stop (500)
   bench mcp [N]        the server beside others: start, memory, `echo hi`, lost output of N (20000)
+  bench sandbox [N]    what a sandbox costs, at the start of a command and while it works
   bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
   bench view --corpus DIR [--misses]   which replies show the line that explains a failing log
   bench command        reading everyday commands, and texts made to be slow (worst)
@@ -70,10 +71,11 @@ fn run(words: &[&str]) -> Done {
         ["bench", "flood", rest @ ..] => bench::flood::run(rest),
         ["bench", "jobs", rest @ ..] => bench::jobs::run(rest),
         ["bench", "mcp", rest @ ..] => bench::mcp::run(rest),
+        ["bench", "sandbox", rest @ ..] => bench::sandbox::run(rest),
         ["bench", "view"] => bench::example("umbo-view", "throughput", &[]),
         ["bench", "view", "--corpus", rest @ ..] => bench::example("umbo-view", "corpus", rest),
         ["bench", "command", rest @ ..] => bench::command::run(rest),
-        ["bench", "gate"] => bench::example("umbo-tools", "gate", &[]),
+        ["bench", "gate"] => bench::example("umbo-ops", "gate", &[]),
         ["bench", "agent"] => bench::example("umbo-agent", "price", &[]),
         ["bench", "files"] => bench::example("umbo-files", "beside", &[]),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection", &[]),

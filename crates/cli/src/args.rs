@@ -5,6 +5,7 @@ mod gate;
 mod http;
 mod install;
 mod limits;
+mod sandbox;
 mod wait;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain,
 pub(crate) use self::http::{Http, Log};
 pub(crate) use self::install::{Install, Uninstall};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
+pub(crate) use self::sandbox::Sandbox;
 pub(crate) use self::wait::Wait;
 use crate::budget::{BudgetArg, parse_budget};
 use crate::complete;
@@ -179,6 +181,8 @@ pub(crate) struct Start {
     pub(crate) idempotency_key: Option<String>,
     #[command(flatten)]
     pub(crate) limits: Limits,
+    #[command(flatten)]
+    pub(crate) sandbox: Sandbox,
     /// What happens to descendants that outlive the command
     #[arg(long, value_name = "WHAT", default_value = "kill")]
     pub(crate) leaks: OnLeak,

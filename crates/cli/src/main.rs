@@ -14,6 +14,7 @@ mod install;
 mod log;
 mod output;
 mod pick;
+mod sandbox;
 mod secrets;
 mod spinner;
 mod terminal;

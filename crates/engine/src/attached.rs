@@ -1,11 +1,13 @@
 //! A job and the process that started it, while the two are connected.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
+use umbo_sandbox::Question;
 
 use crate::clock;
 use crate::error::{Error, Result};
@@ -15,7 +17,7 @@ use crate::request::OnDisconnect;
 use crate::spare::Supervisor;
 use crate::sys::socket;
 use crate::wait::Condition;
-use crate::wire::{self, Assign, Report, StdinKind};
+use crate::wire::{self, Assign, OrderOf, Report, StdinKind};
 
 /// A job whose supervisor reports to this process.
 #[derive(Debug)]
@@ -25,6 +27,19 @@ pub struct Attached {
     supervisor: Option<Supervisor>,
     outcome: Option<Outcome>,
     on_disconnect: OnDisconnect,
+    /// What somebody has to decide, as its supervisor said, oldest first.
+    questions: VecDeque<Question>,
+}
+
+/// What an attached caller hears next.
+#[derive(Debug)]
+pub enum Heard {
+    /// The job is over.
+    Ended(Box<Outcome>),
+    /// A call of its command is held until [`Job::decide`] answers this, or its time is over.
+    Asked(Question),
+    /// Nothing: it runs on.
+    Nothing,
 }
 
 /// A job given to a supervisor that has not answered yet.
@@ -114,12 +129,20 @@ impl Attached {
         let result = send(&supervisor.socket, assign, body);
         let supervisor = Some(supervisor);
         let on_disconnect = assign.on_disconnect;
-        Sent { attached: Self { job, supervisor, outcome: None, on_disconnect }, result }
+        let questions = VecDeque::new();
+        let attached = Self { job, supervisor, outcome: None, on_disconnect, questions };
+        Sent { attached, result }
     }
 
     /// A job that another call started.
     pub(crate) fn to_existing(job: Job) -> Self {
-        Self { job, supervisor: None, outcome: None, on_disconnect: OnDisconnect::Detach }
+        Self {
+            job,
+            supervisor: None,
+            outcome: None,
+            on_disconnect: OnDisconnect::Detach,
+            questions: VecDeque::new(),
+        }
     }
 
     /// The job.
@@ -162,6 +185,31 @@ impl Attached {
         self.supervisor.as_ref().map(|supervisor| &supervisor.socket)
     }
 
+    /// Waits for the end or for a question of its sandbox, at most for `timeout`. Questions are heard
+    /// only here: who does not ask for them lets them be denied when their time is over.
+    pub fn hear(&mut self, timeout: Option<Duration>) -> Result<Heard> {
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
+        loop {
+            if let Some(question) = self.questions.pop_front() {
+                return Ok(Heard::Asked(question));
+            }
+            if self.supervisor.is_none() {
+                let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+                let outcome = self.wait(left)?;
+                return Ok(
+                    outcome.map_or(Heard::Nothing, |outcome| Heard::Ended(Box::new(outcome)))
+                );
+            }
+            match self.next_report(deadline)? {
+                Some(report) => self.take_report(report)?,
+                None if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
+                    return Ok(Heard::Nothing);
+                }
+                None => self.supervisor = None,
+            }
+        }
+    }
+
     /// Lets go: the job runs on, whatever its request says about disconnection.
     pub fn detach(self) -> Job {
         if self.on_disconnect == OnDisconnect::Stop && self.supervisor.is_some() {
@@ -174,6 +222,7 @@ impl Attached {
     fn take_report(&mut self, report: Report) -> Result<()> {
         match report {
             Report::Queued | Report::Started { .. } => {}
+            Report::Asked(question) => self.questions.push_back(*question),
             Report::Ended(outcome) => {
                 self.outcome = Some(*outcome);
                 self.supervisor = None;
@@ -216,7 +265,7 @@ fn is_readable(socket: &OwnedFd, deadline: Instant) -> bool {
 
 fn send(socket: &OwnedFd, assign: &Assign, body: &[u8]) -> io::Result<()> {
     let mut file = File::from(socket.try_clone()?);
-    wire::send(&mut file, assign, body)?;
+    wire::send(&mut file, &OrderOf::Assign(assign), body)?;
     match assign.stdin {
         StdinKind::Passed => socket::send_fd(socket, rustix::stdio::stdin()),
         _ => Ok(()),

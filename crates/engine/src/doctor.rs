@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use umbo_sandbox::Rung;
+
 use crate::request::{Shell, Size};
 use crate::sys::cgroup::{self, Bounds, Cgroup, Enforcer};
 use crate::sys::pty;
@@ -22,7 +24,7 @@ pub struct Finding {
 
 /// Tries all that jobs rely on. `path` is where shells are looked for.
 pub fn examine(path: &OsStr) -> Vec<Finding> {
-    let mut findings = vec![containment(), subreaper(), terminal()];
+    let mut findings = vec![containment(), subreaper(), terminal(), sandbox()];
     findings.extend(limits());
     findings.extend(shells(path));
     findings
@@ -52,6 +54,39 @@ fn containment() -> Finding {
                       storm takes seconds"
                 .into(),
         },
+    }
+}
+
+fn sandbox() -> Finding {
+    let mut failed = Vec::new();
+    for rung in Rung::ALL {
+        match umbo_sandbox::probe(rung) {
+            Ok(()) => {
+                let meaning = match rung {
+                    Rung::Namespaces => {
+                        "a sandboxed command sees no other process, no secret and no network"
+                    }
+                    Rung::SharedProcesses => {
+                        "a sandboxed command sees the machine's processes, but no secret and no network"
+                    }
+                    Rung::Landlock => {
+                        "a sandboxed command sees names of hidden files and the machine's processes"
+                    }
+                };
+                failed.insert(0, format!("enforced by {}", rung.name()));
+                let detail = failed.join("; ");
+                return Finding { name: "sandbox", works: true, detail, meaning: meaning.into() };
+            }
+            Err(why) => failed.push(why),
+        }
+    }
+    Finding {
+        name: "sandbox",
+        works: false,
+        detail: failed.join("; "),
+        meaning: "a command that is to run in a sandbox is refused; user namespaces or Landlock (Linux 5.13) \
+                  would allow it"
+            .into(),
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use umbo_sandbox::Plan;
 
 use crate::attached::{Attached, Given, Sent};
 use crate::builder::Builder;
@@ -165,7 +166,7 @@ impl Engine {
         let (assign, body) = self.assign(request, directory, &job, notify_on)?;
         let supervisor = self.inner.spares.take()?;
         let sent = Attached::send(Job::new(self.clone(), job), supervisor, &assign, &body);
-        self.inner.spares.refill();
+        self.inner.spares.refill(assign.sandbox.as_ref());
         Ok(sent)
     }
 
@@ -215,8 +216,24 @@ impl Engine {
         for argument in &invocation.arguments {
             body.push("command", argument)?;
         }
+        let proxied = request.sandbox.as_ref().map(Plan::variables).unwrap_or_default();
         for (name, value) in &variables {
-            body.variable(name, value)?;
+            match proxied.iter().find(|(own, _)| *name == OsStr::new(own)) {
+                None => body.variable(name, value)?,
+                // Options are added to those that are there.
+                Some((own, added)) if own.ends_with("_OPTS") => {
+                    let mut value = value.to_os_string();
+                    value.push(" ");
+                    value.push(added);
+                    body.variable(name, &value)?;
+                }
+                Some((_, ours)) => body.variable(name, OsStr::new(ours))?,
+            }
+        }
+        for (name, value) in &proxied {
+            if shell::lookup(&variables, name).is_none() {
+                body.variable(OsStr::new(name), OsStr::new(value))?;
+            }
         }
         let (stdin, bytes) = match &request.stdin {
             Stdin::None => (StdinKind::None, &[][..]),
@@ -244,6 +261,7 @@ impl Engine {
             stdin_bytes: bytes.len(),
             retention: self.inner.retention,
             notify_on,
+            sandbox: session::in_sandbox(self, request),
         };
         Ok((assign, body.bytes))
     }

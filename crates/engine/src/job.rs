@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use serde::{Deserialize, Serialize};
+use umbo_sandbox::{Decision, Question};
 
 use crate::clock;
 use crate::engine::Engine;
@@ -343,6 +344,19 @@ impl Job {
     pub fn resize(&self, size: Size) -> Result<()> {
         size.check("resize")?;
         self.ask(&Ask::Resize(size), &[])
+    }
+
+    /// Calls of its command that its sandbox holds until somebody answers.
+    pub fn questions(&self) -> Result<Vec<Question>> {
+        match self.put(&Ask::Questions, &[])?.head {
+            Answer::Questions(questions) => Ok(questions),
+            answer => Err(self.refused(answer)),
+        }
+    }
+
+    /// Answers one of them: the call goes on, or fails.
+    pub fn decide(&self, number: u64, decision: Decision) -> Result<()> {
+        self.ask(&Ask::Decide { number, decision }, &[])
     }
 
     /// Stops it and all its descendants; returns how it ended.

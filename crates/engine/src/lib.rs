@@ -71,7 +71,7 @@ pub mod doctor;
 
 #[cfg(feature = "tokio")]
 pub use asynchronous::{EventStream, OutputStream};
-pub use attached::Attached;
+pub use attached::{Attached, Heard};
 pub use backend::{AttachedJob, Backend, BackendJob, Bookmark, JobHandle, JobWatch};
 pub use builder::Builder;
 pub use engine::{Engine, Listed, Scope};
@@ -95,6 +95,9 @@ pub use screen::Screen;
 pub use spare::Warmth;
 pub use subscription::{EventSource, Subscription};
 pub use wait::{Condition, Met};
+
+/// What a job may touch, and what was denied.
+pub use umbo_sandbox as sandbox;
 
 /// Makes this program able to supervise jobs. To be called first in `main`, before threads, a
 /// runtime or an argument parser: if this process was started as a supervisor, it never returns.

@@ -164,6 +164,9 @@ pub(crate) fn lost(
         total_bytes,
         omitted_bytes: omitted,
         dropped_bytes: 0,
+        sandbox: None,
+        denied: Vec::new(),
+        more_denied: 0,
         notes,
     }
 }

@@ -49,6 +49,15 @@ pub struct Outcome {
     /// Bytes that a full disk did not take. They are not among those above.
     #[serde(default, skip_serializing_if = "is_zero_u64")]
     pub dropped_bytes: u64,
+    /// What its sandbox was; absent if it had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<umbo_sandbox::Report>,
+    /// What its sandbox stopped, each with its count; the first of them, if many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<umbo_sandbox::Denied>,
+    /// How many more calls were denied.
+    #[serde(default, skip_serializing_if = "is_zero_u64")]
+    pub more_denied: u64,
     /// What else a reader should know: a limit nobody could enforce, a stalled disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -214,6 +223,8 @@ pub enum Containment {
     Subreaper,
     /// No process carries the job's tag in its environment.
     Tag,
+    /// Its own process namespace has no process left.
+    Namespace,
 }
 
 /// What a job used, with all its descendants that were waited for.

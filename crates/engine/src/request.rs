@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use umbo_sandbox::Plan;
 
 /// A command to run and how.
 ///
@@ -63,6 +64,8 @@ pub struct Request {
     pub profile: Profile,
     /// Same key, same job: it does not run twice.
     pub idempotency_key: Option<String>,
+    /// What it may touch; without a plan, whatever its user can.
+    pub sandbox: Option<Plan>,
 }
 
 impl Request {
@@ -85,6 +88,7 @@ impl Request {
             session: None,
             profile: Profile::None,
             idempotency_key: None,
+            sandbox: None,
         }
     }
 

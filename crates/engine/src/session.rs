@@ -18,6 +18,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use umbo_sandbox::Plan;
+
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files;
@@ -220,6 +222,28 @@ fn fingerprint(home: &OsStr) -> String {
 /// Whether a request needs bash to load something first.
 pub(crate) fn is_wanted(request: &Request) -> bool {
     request.session.is_some() || request.profile == Profile::Snapshot
+}
+
+/// The sandbox of a request, in which the files of its session can be reached.
+pub(crate) fn in_sandbox(engine: &Engine, request: &Request) -> Option<Plan> {
+    let mut plan = request.sandbox.clone()?;
+    if !is_wanted(request) {
+        return Some(plan);
+    }
+    let sessions = engine.state().sessions();
+    plan.reveal(&sessions);
+    let own = request.session.as_ref().map(|session| sessions.join(&session.name));
+    let others = fs::read_dir(&sessions).into_iter().flatten().flatten().filter(|entry| {
+        // What loads a session lies beside all of them, and begins with a dot.
+        !entry.file_name().as_encoded_bytes().starts_with(b".") && Some(entry.path()) != own
+    });
+    plan.hide.extend(others.map(|entry| entry.path()));
+    if let Some(directory) = own {
+        // The command writes there, and it must be there to be let in.
+        let _ = fs::create_dir_all(&directory);
+        plan.write.push(directory);
+    }
+    Some(plan)
 }
 
 /// Login shells read the user's files anyway.

@@ -152,7 +152,10 @@ pub(crate) fn environment<'a>(
     directory: &'a Path,
     (tag, job): (&'a str, &'a str),
 ) -> Vec<(&'a OsStr, &'a OsStr)> {
-    let base = request.env.base.iter();
+    let is_kept = |name: &OsStr| {
+        request.sandbox.as_ref().is_none_or(|plan| !plan.drops(&name.to_string_lossy()))
+    };
+    let base = request.env.base.iter().filter(|(name, _)| is_kept(name));
     let mut variables: Vec<_> =
         base.map(|(name, value)| (name.as_os_str(), value.as_os_str())).collect();
     let mut set = |name: &'a OsStr, value: &'a OsStr| match variables

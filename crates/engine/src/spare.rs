@@ -2,6 +2,7 @@
 //! message, one fork and one exec.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -9,11 +10,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use umbo_sandbox::Plan;
 
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::supervisor::{ARGUMENT, NURSERY};
 use crate::sys::socket;
+use crate::wire::{self, OrderOf};
 
 /// Where supervisors come from.
 #[derive(Debug)]
@@ -41,6 +44,8 @@ const SPARES: usize = 2;
 struct Warm {
     spares: VecDeque<OwnedFd>,
     nursery: Option<Started>,
+    /// The sandbox of the last job: the next one is likely to have the same.
+    expected: Option<Plan>,
 }
 
 /// A process of ours, and the socket whose closing ends it.
@@ -91,14 +96,23 @@ impl Spares {
         Ok(Supervisor { socket, starter: None })
     }
 
-    /// Asks for more, which get ready when the job that was just given away is born, or over.
-    pub(crate) fn refill(&self) {
+    /// Asks for more, which get ready when the job that was just given away is born, or over. They build
+    /// the sandbox that it had, if it had one.
+    pub(crate) fn refill(&self, sandbox: Option<&Plan>) {
         let Some(warm) = &self.warm else { return };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
         warm.forget_dead();
+        if warm.expected.as_ref() != sandbox {
+            warm.expected = sandbox.cloned();
+        }
         while warm.spares.len() < SPARES {
             match warm.fork_one(&self.program, &self.state) {
-                Ok(spare) => warm.spares.push_back(spare),
+                Ok(spare) => {
+                    if let (Some(plan), Ok(socket)) = (&warm.expected, spare.try_clone()) {
+                        let _ = wire::send(File::from(socket), &OrderOf::Expect(plan), &[]);
+                    }
+                    warm.spares.push_back(spare);
+                }
                 // Met again, and told, when a job needs a supervisor.
                 Err(_) => return,
             }

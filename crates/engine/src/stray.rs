@@ -190,6 +190,9 @@ impl Stray {
             total_bytes: 0,
             omitted_bytes: 0,
             dropped_bytes: 0,
+            sandbox: None,
+            denied: Vec::new(),
+            more_denied: 0,
             notes: vec!["its files were deleted while it ran: no record of it is kept".into()],
         }
     }

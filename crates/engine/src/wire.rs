@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use umbo_sandbox::{Decision, Plan, Question};
 
 use crate::id::JobId;
 use crate::outcome::Outcome;
@@ -21,6 +22,24 @@ pub(crate) struct Frame<H> {
 }
 
 /// From an engine to the supervisor it started.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Order {
+    /// A job with this sandbox is expected: it can be built before there is one.
+    Expect(Box<Plan>),
+    /// The job.
+    Assign(Box<Assign>),
+}
+
+/// The same, to be sent.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OrderOf<'a> {
+    Expect(&'a Plan),
+    Assign(&'a Assign),
+}
+
+/// A job for a supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Assign {
     pub(crate) job: JobId,
@@ -46,6 +65,9 @@ pub(crate) struct Assign {
     /// Called `news` by the supervisors of earlier versions.
     #[serde(rename = "news")]
     pub(crate) notify_on: NotifyOn,
+    /// What it may touch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sandbox: Option<Plan>,
 }
 
 /// What the caller wants to hear of a job that goes well.
@@ -88,6 +110,8 @@ pub(crate) enum Report {
     Queued,
     /// The command runs.
     Started { pid: i32 },
+    /// A call of the command is held until somebody answers this.
+    Asked(Box<Question>),
     /// The job is over, and its record on disk.
     Ended(Box<Outcome>),
     /// A job with that id exists already.
@@ -122,6 +146,10 @@ pub(crate) enum Ask {
     Watch,
     /// Are you there?
     Ping,
+    /// Which calls are held until somebody answers?
+    Questions,
+    /// The answer to one of these.
+    Decide { number: u64, decision: Decision },
 }
 
 /// A supervisor's answer.
@@ -132,6 +160,8 @@ pub(crate) enum Answer {
     Done,
     /// So many bytes were typed; the body is the last of them.
     Typed { total: u64 },
+    /// These calls are held.
+    Questions(Vec<Question>),
     /// Not done, and why.
     Refused(String),
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use umbo_engine::{
     Containment, Drained, End, Fate, Job, Leaked, Limit, LostReason, Outcome, Stage, Status,
-    StoppedBy, Summary, Usage,
+    StoppedBy, Summary, Usage, sandbox,
 };
 use umbo_gate::show_time;
 use umbo_view::View;
@@ -62,6 +62,18 @@ pub struct JobAnswer {
     pub ended_at: Option<String>,
     /// What it used.
     pub usage: Option<JobUsage>,
+    /// What its sandbox was; absent if it had none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub sandbox: Option<sandbox::Report>,
+    /// What its sandbox stopped; the first of it, if much.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub denied: Vec<sandbox::Denied>,
+    /// How many more calls it stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub more_denied: Option<u64>,
     /// What else there is to know.
     pub notes: Vec<String>,
     /// What it wrote to standard output, or to its terminal.
@@ -141,6 +153,9 @@ impl JobAnswer {
             started_at: outcome.started_at.map(show_time),
             ended_at: Some(show_time(outcome.ended_at)),
             usage: Some(JobUsage::new(&outcome.usage)),
+            sandbox: outcome.sandbox.clone(),
+            denied: outcome.denied.clone(),
+            more_denied: Some(outcome.more_denied).filter(|more| *more > 0),
             notes: outcome.notes.clone(),
             outcome: Some(Box::new(outcome.clone())),
             ..Self::default()
@@ -303,6 +318,7 @@ pub fn containment_name(containment: Containment) -> &'static str {
         Containment::Cgroup => "cgroup",
         Containment::Subreaper => "subreaper",
         Containment::Tag => "tag",
+        Containment::Namespace => "namespace",
     }
 }
 
@@ -359,4 +375,23 @@ fn drained_name(drained: Drained) -> &'static str {
         Drained::Cut => "cut",
         Drained::Unknown => "unknown",
     }
+}
+
+/// What a sandbox stopped, in one line; nothing if nothing was.
+pub fn denials(outcome: &Outcome) -> Option<String> {
+    const SHOWN: usize = 3;
+    if outcome.denied.is_empty() {
+        return None;
+    }
+    let one = |denied: &sandbox::Denied| {
+        let times =
+            if denied.count > 1 { format!(" ({} times)", denied.count) } else { String::new() };
+        let program = denied.program.split_ascii_whitespace().next().unwrap_or("a process");
+        let program = program.rsplit('/').next().unwrap_or(program);
+        format!("{program} may not {} {}{times}", denied.operation.name(), denied.target)
+    };
+    let shown: Vec<String> = outcome.denied.iter().take(SHOWN).map(one).collect();
+    let rest = outcome.denied.len().saturating_sub(SHOWN);
+    let more = if rest > 0 { format!(", and {rest} more") } else { String::new() };
+    Some(format!("the sandbox denied: {}{more}", shown.join("; ")))
 }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use umbo_engine::sandbox::Plan;
 use umbo_engine::{
     Admission, Attendance, Command, Job, Leaks, Limits, Login, OutputLimit, OutputPolicy, Profile,
     Request, Session, SessionDirectory, Shell, Size, Status, Stdin,
@@ -130,6 +131,8 @@ pub struct ExecOptions {
     pub attendance: Attendance,
     /// What it may use at most, instead of [`ExecRequest::limits`].
     pub limits: Option<Limits>,
+    /// What it may touch; without a plan, what its caller may.
+    pub sandbox: Option<Plan>,
     /// What of its output the answer has.
     pub output: OutputWanted,
 }
@@ -276,6 +279,7 @@ impl ExecRequest {
         if let Some(limits) = &self.limits {
             limits.apply(&mut request.limits)?;
         }
+        request.sandbox.clone_from(&options.sandbox);
         request.leaks = options.leaks;
         request.admission = options.admission;
         request.profile = options.profile;

@@ -59,8 +59,8 @@ mod values;
 mod wait;
 
 pub use answer::{
-    JobAnswer, JobUsage, LeakedProcess, ListedJob, containment_name, fate_name, limit_name,
-    lost_reason, stage_name,
+    JobAnswer, JobUsage, LeakedProcess, ListedJob, containment_name, denials, fate_name,
+    limit_name, lost_reason, stage_name,
 };
 pub use audit_writer::record_missed_ends;
 pub use call::{Call, Ran, Whose, fresh_name, text};

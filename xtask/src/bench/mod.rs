@@ -6,6 +6,7 @@ pub(crate) mod exec;
 pub(crate) mod flood;
 pub(crate) mod jobs;
 pub(crate) mod mcp;
+pub(crate) mod sandbox;
 
 use std::process::{Command, Stdio};
 use std::time::Duration;

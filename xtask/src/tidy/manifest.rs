@@ -5,7 +5,8 @@ use super::Finding;
 
 /// Which of our crates each of our crates may use.
 const ARROWS: &[(&str, Below)] = &[
-    ("umbo-engine", Below::Only(&[])),
+    ("umbo-sandbox", Below::Only(&[])),
+    ("umbo-engine", Below::Only(&["umbo-sandbox"])),
     ("umbo-view", Below::Only(&[])),
     ("umbo-command", Below::Only(&[])),
     ("umbo-recipes", Below::Only(&[])),
@@ -19,6 +20,7 @@ const ARROWS: &[(&str, Below)] = &[
             "umbo-gate",
             "umbo-view",
             "umbo-command",
+            "umbo-sandbox",
             "umbo-engine",
         ]),
     ),

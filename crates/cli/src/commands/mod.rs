@@ -165,6 +165,7 @@ fn remark(outcome: &Outcome) -> Option<String> {
         }
         parts.push(format!("processes outlived the command: {}", list.join("; ")));
     }
+    parts.extend(umbo_ops::denials(outcome));
     parts.extend(outcome.notes.iter().cloned());
     (!parts.is_empty()).then(|| parts.join("; "))
 }

@@ -14,6 +14,7 @@ use crate::args::{Limits, OnLeak, OnMaxOutput, Start};
 use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
 use crate::output::{self, Format};
+use crate::sandbox;
 use crate::secrets;
 use crate::time::ordinal;
 
@@ -64,10 +65,11 @@ pub(super) fn request(
     background: bool,
 ) -> Result<ExecRequest, Failure> {
     let here = Context::directory()?;
+    let directory = args.cwd.as_ref().map_or_else(|| here.clone(), |cwd| here.join(cwd));
     if let Some(confinement) = &context.settings.confinement {
-        let directory = args.cwd.as_ref().map_or_else(|| here.clone(), |cwd| here.join(cwd));
         confinement.check(&directory, args.cwd.as_deref().unwrap_or(&directory))?;
     }
+    let plan = sandbox::plan(context, &args.sandbox, &directory)?;
     let (command, words) = command(&args)?;
     let mut request = ExecRequest { command, argv: words, background, ..ExecRequest::default() };
     for variable in &args.env {
@@ -90,6 +92,7 @@ pub(super) fn request(
         admission: if args.no_queue { Admission::Refuse } else { Admission::Queue },
         attendance: if args.attended { Attendance::Attended } else { Attendance::default() },
         limits: Some(limits(&args.limits)),
+        sandbox: plan,
         ..ExecOptions::default()
     };
     request.cwd = args.cwd;

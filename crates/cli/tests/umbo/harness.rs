@@ -58,6 +58,14 @@ impl Umbo {
         Self::over(directory, state, vec![UMBO.into()], deadline)
     }
 
+    /// One in a given directory.
+    pub(crate) fn within(directory: TempDir, wrapper: &[&str]) -> Self {
+        let state = directory.path().join("state");
+        let mut program: Vec<OsString> = wrapper.iter().map(Into::into).collect();
+        program.push(UMBO.into());
+        Self::over(directory, state, program, DEADLINE * 3)
+    }
+
     /// One whose state is at a given place.
     pub(crate) fn at(state: PathBuf) -> Self {
         let directory = tempfile::Builder::new().prefix("umbo-test-").tempdir().unwrap();
@@ -67,9 +75,14 @@ impl Umbo {
     /// One run by a user who may make no control group, so that the subreaper must do.
     pub(crate) fn unprivileged() -> Self {
         let directory = tempfile::Builder::new().prefix("umbo-test-").tempdir().unwrap();
+        Self::unprivileged_within(directory, &[])
+    }
+
+    /// The same in a given directory, and started by another program.
+    pub(crate) fn unprivileged_within(directory: TempDir, wrapper: &[&str]) -> Self {
         let state = directory.path().join("state");
         if !rustix::process::geteuid().is_root() {
-            return Self::over(directory, state, vec![UMBO.into()], DEADLINE);
+            return Self::within(directory, wrapper);
         }
         // The build directory may be closed to others: the binary goes where they can run it.
         let binary = directory.path().join("umbo");
@@ -79,9 +92,9 @@ impl Umbo {
             std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
         }
         let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"];
-        let mut program: Vec<OsString> = user.iter().map(Into::into).collect();
+        let mut program: Vec<OsString> = user.iter().chain(wrapper).map(Into::into).collect();
         program.push(binary.into());
-        Self::over(directory, state, program, DEADLINE)
+        Self::over(directory, state, program, DEADLINE * 3)
     }
 
     fn over(

@@ -33,6 +33,7 @@ mod output;
 mod promises;
 mod prune;
 mod recipes;
+mod sandbox;
 mod screen;
 mod session;
 mod shells;

@@ -23,6 +23,19 @@ pub(super) struct Program {
 }
 
 impl Program {
+    /// Sets variables that only the supervisor knows.
+    pub(super) fn add_variables<'a>(
+        &mut self,
+        variables: impl Iterator<Item = (&'a str, &'a [u8])>,
+    ) {
+        for (name, value) in variables {
+            let text = [name.as_bytes(), b"=", value].concat();
+            if let Ok(text) = CString::new(text) {
+                self.environment.set(name.as_bytes(), text);
+            }
+        }
+    }
+
     /// Its command line, as the kernel shows it.
     pub(super) fn words(&self) -> Vec<u8> {
         self.arguments.joined()

@@ -8,6 +8,7 @@ use std::os::fd::BorrowedFd;
 
 use rustix::fs::Mode;
 use rustix::process::{Pid, Signal, WaitOptions};
+use umbo_sandbox::Sandbox;
 
 use super::assignment::Program;
 use crate::sys::cgroup::Enforcer;
@@ -25,6 +26,8 @@ pub(super) struct Stage<'a> {
     pub(super) nice: Option<i32>,
     /// The caller's, not the supervisor's own.
     pub(super) umask: Mode,
+    /// What it is born in, or enters before it becomes its program.
+    pub(super) sandbox: Option<&'a Sandbox>,
 }
 
 /// Whether the child gets a controlling terminal.
@@ -43,19 +46,41 @@ enum Step {
     Directory,
     Limits,
     Nice,
+    Namespaces,
+    Capabilities,
+    NoNewPrivileges,
+    Landlock,
+    Filter,
+    Listener,
     Exec,
 }
 
 impl Step {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 13] = [
         Self::Session,
         Self::Descriptors,
         Self::Terminal,
         Self::Directory,
         Self::Limits,
         Self::Nice,
+        Self::Namespaces,
+        Self::Capabilities,
+        Self::NoNewPrivileges,
+        Self::Landlock,
+        Self::Filter,
+        Self::Listener,
         Self::Exec,
     ];
+
+    fn of_sandbox(step: umbo_sandbox::Step) -> Self {
+        match step {
+            umbo_sandbox::Step::Capabilities => Self::Capabilities,
+            umbo_sandbox::Step::NoNewPrivileges => Self::NoNewPrivileges,
+            umbo_sandbox::Step::Landlock => Self::Landlock,
+            umbo_sandbox::Step::Filter => Self::Filter,
+            umbo_sandbox::Step::Listener => Self::Listener,
+        }
+    }
 
     fn describe(self, program: &Program) -> String {
         match self {
@@ -67,6 +92,12 @@ impl Step {
             }
             Self::Limits => "cannot join the groups that enforce the limits".into(),
             Self::Nice => "cannot set the niceness".into(),
+            Self::Namespaces => "cannot join the namespaces of the sandbox".into(),
+            Self::Capabilities => umbo_sandbox::Step::Capabilities.describe().into(),
+            Self::NoNewPrivileges => umbo_sandbox::Step::NoNewPrivileges.describe().into(),
+            Self::Landlock => umbo_sandbox::Step::Landlock.describe().into(),
+            Self::Filter => umbo_sandbox::Step::Filter.describe().into(),
+            Self::Listener => umbo_sandbox::Step::Listener.describe().into(),
             Self::Exec => format!("cannot run {}", program.path.to_string_lossy()),
         }
     }
@@ -75,38 +106,93 @@ impl Step {
 /// What starting a child takes, made ahead of time.
 pub(super) struct Launcher {
     stack: ChildStack,
+    /// For the process that joins namespaces before the command is born in them.
+    joining: ChildStack,
     /// What went wrong in the child: 0 as long as nothing has.
     failure: SharedNumber,
+    /// The pid of a child that another child made.
+    born: SharedNumber,
 }
 
 impl Launcher {
     pub(super) fn new() -> io::Result<Self> {
-        Ok(Self { stack: ChildStack::new(), failure: SharedNumber::new()? })
+        let (stack, joining) = (ChildStack::new(), ChildStack::new());
+        Ok(Self { stack, joining, failure: SharedNumber::new()?, born: SharedNumber::new()? })
     }
 
     /// Starts the program; when this returns, it runs. The error says which step failed.
     pub(super) fn start(&mut self, program: &Program, stage: &Stage<'_>) -> Result<Pid, String> {
-        let Self { stack, failure } = self;
-        let mut work = || {
-            let (step, error) = become_program(program, stage);
+        let Self { stack, joining, failure, born } = self;
+        let note = |(step, error): (Step, io::Error)| {
             let code = error.raw_os_error().unwrap_or(libc::EINVAL).unsigned_abs();
             failure.set((step as u64 + 1) << 32 | u64::from(code));
             127
         };
-        let child = match process::spawn(stage.cgroup, stack, &mut work) {
-            // Where the group refuses a newborn, the subreaper still holds it.
-            Err(_) if stage.cgroup.is_some() => process::spawn(None, stack, &mut work),
-            other => other,
+        let mut work = || note(become_program(program, stage));
+        let child = match stage.sandbox {
+            Some(sandbox) if sandbox.has_namespaces() => {
+                let join = || join(sandbox, stage).map_err(note);
+                born_inside(stage, (joining, stack), born, &join, &mut work)
+            }
+            _ => spawn(stage, stack, &mut work),
         };
-        let pid = child.map_err(|error| format!("cannot fork: {error}"))?;
-        match failure.get() {
-            0 => Ok(pid),
-            failed => {
-                let _ = rustix::process::waitpid(Some(pid), WaitOptions::empty());
+        match (failure.get(), child) {
+            (0, child) => child.map_err(|error| format!("cannot fork: {error}")),
+            (failed, child) => {
+                if let Ok(pid) = child {
+                    let _ = rustix::process::waitpid(Some(pid), WaitOptions::empty());
+                }
                 Err(describe(failed, program))
             }
         }
     }
+}
+
+fn spawn(
+    stage: &Stage<'_>,
+    stack: &mut ChildStack,
+    work: &mut dyn FnMut() -> i32,
+) -> io::Result<Pid> {
+    match process::spawn(stage.cgroup, stack, work) {
+        // Where the group refuses a newborn, the subreaper still holds it.
+        Err(_) if stage.cgroup.is_some() => process::spawn(None, stack, work),
+        other => other,
+    }
+}
+
+/// Has a process join the namespaces of a sandbox and the command be born in them: as its sibling, so
+/// that the command is a child of this process all the same.
+fn born_inside(
+    stage: &Stage<'_>,
+    (joining, stack): (&mut ChildStack, &mut ChildStack),
+    born: &SharedNumber,
+    join: &dyn Fn() -> Result<(), i32>,
+    work: &mut dyn FnMut() -> i32,
+) -> io::Result<Pid> {
+    let mut before = || match join() {
+        Ok(()) => match process::spawn_sibling(stack, work) {
+            Ok(pid) => {
+                born.set(u64::from(pid.as_raw_nonzero().get().unsigned_abs()));
+                0
+            }
+            Err(error) => error.raw_os_error().unwrap_or(libc::EINVAL),
+        },
+        Err(code) => code,
+    };
+    let first = spawn(stage, joining, &mut before)?;
+    let status = rustix::process::waitpid(Some(first), WaitOptions::empty())?;
+    i32::try_from(born.get()).ok().and_then(Pid::from_raw).ok_or_else(|| {
+        let code = status.and_then(|(_, status)| status.exit_status()).unwrap_or(libc::EINVAL);
+        io::Error::from_raw_os_error(code)
+    })
+}
+
+/// What is done outside of the namespaces, for it cannot be done inside.
+fn join(sandbox: &Sandbox, stage: &Stage<'_>) -> Result<(), (Step, io::Error)> {
+    if let Some(enforcer) = stage.enforcer {
+        enforcer.join().map_err(|error| (Step::Limits, error))?;
+    }
+    sandbox.join().map_err(|error| (Step::Namespaces, error))
 }
 
 fn become_program(program: &Program, stage: &Stage<'_>) -> (Step, io::Error) {
@@ -131,13 +217,18 @@ fn prepare(program: &Program, stage: &Stage<'_>) -> Result<(), (Step, io::Error)
         rustix::process::ioctl_tiocsctty(rustix::stdio::stdin()).map_err(at(Step::Terminal))?;
     }
     rustix::process::chdir(program.directory.as_c_str()).map_err(at(Step::Directory))?;
-    if let Some(enforcer) = stage.enforcer {
+    let has_joined = stage.sandbox.is_some_and(Sandbox::has_namespaces);
+    if let (Some(enforcer), false) = (stage.enforcer, has_joined) {
         enforcer.join().map_err(|error| (Step::Limits, error))?;
     }
     if let Some(nice) = stage.nice {
         rustix::process::setpriority_process(None, nice).map_err(at(Step::Nice))?;
     }
     rustix::process::umask(stage.umask);
+    // Last of all: from here on there is one more call, which the walls expect.
+    if let Some(sandbox) = stage.sandbox {
+        sandbox.enter().map_err(|(step, error)| (Step::of_sandbox(step), error))?;
+    }
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
+use umbo_sandbox::Sandbox;
 
 use super::connections::Connections;
 use super::ladder::{Cause, Climb};
@@ -214,6 +215,7 @@ impl Supervision<'_> {
         let ended_at = clock::now_us();
         let (end, drained, limit) = self.end(ended_at);
         let limit = limit.or_else(|| self.struck_limit());
+        let (denied, more_denied) = self.sandbox.as_mut().map(Sandbox::denied).unwrap_or_default();
         Outcome {
             v: FORMAT,
             job: self.job().clone(),
@@ -236,6 +238,9 @@ impl Supervision<'_> {
             total_bytes: self.capture.log.length(),
             omitted_bytes: self.capture.log.omitted(),
             dropped_bytes: self.capture.dropped,
+            sandbox: self.sandbox.as_mut().map(Sandbox::report),
+            denied,
+            more_denied,
             notes: std::mem::take(&mut self.findings.notes),
         }
     }

@@ -50,6 +50,8 @@ pub(super) fn keep(state: &State, kept: &Kept, supervisor: Pid) -> ! {
     if status.is_none_or(|status| status.exit_status() != Some(0)) {
         clean_up(state, kept);
     }
+    // What a supervisor has beside its job, as the first process of a sandbox, is this one's child.
+    while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
     process::exit_now(0)
 }
 

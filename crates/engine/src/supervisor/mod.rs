@@ -26,6 +26,7 @@ mod ladder;
 mod nursery;
 mod prepared;
 mod pumping;
+mod sandbox;
 mod supervision;
 mod tree;
 
@@ -35,10 +36,11 @@ use std::path::PathBuf;
 
 use rustix::fs::Mode;
 use rustix::process::Pid;
+use umbo_sandbox::Sandbox;
 
 use crate::state::State;
 use crate::sys::process;
-use crate::wire::{self, Report};
+use crate::wire::{self, Frame, Order, Report};
 
 pub(crate) use admission::{position, slots};
 pub(crate) use nursery::main as nursery;
@@ -101,8 +103,15 @@ fn supervise(
 ) -> ! {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     prepared.identify(keeper);
-    if let Ok(frame) = wire::receive::<wire::Assign>(File::from(duplicate(caller))) {
-        process::exit_now(supervision::run(state, prepared, caller, frame));
+    while let Ok(Frame { head, body }) = wire::receive::<Order>(File::from(duplicate(caller))) {
+        match head {
+            // Where it cannot be built, that is said when a job needs it.
+            Order::Expect(plan) => prepared.sandbox = Sandbox::build(*plan).ok(),
+            Order::Assign(assign) => {
+                let frame = Frame { head: *assign, body };
+                process::exit_now(supervision::run(state, prepared, caller, frame));
+            }
+        }
     }
     // The caller went away without a job for us, or speaks another language.
     prepared.abandon();

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags, RenameFlags, renameat_with};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
+use umbo_sandbox::Sandbox;
 
 use super::child::Launcher;
 use crate::event::Journal;
@@ -43,6 +44,8 @@ pub(super) struct PreparedJob {
     /// For commands that read nothing.
     pub(super) null: OwnedFd,
     pub(super) launcher: Launcher,
+    /// Walls for the job that is expected, if one with walls is.
+    pub(super) sandbox: Option<Sandbox>,
     /// Who supervises, beyond doubt.
     pub(super) identity: Option<Identity>,
     request: File,
@@ -111,6 +114,7 @@ impl PreparedJob {
             stderr: Pipe::new()?,
             null: File::open("/dev/null")?.into(),
             launcher: Launcher::new()?,
+            sandbox: None,
             identity: None,
             request: create("request")?,
             output: create(OUTPUT)?,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
+use umbo_sandbox::Sandbox;
 
 use super::ladder::{Cause, Climb};
 use super::supervision::{Flow, Supervision, Verdict};
@@ -44,6 +45,7 @@ enum Token {
     Connection(usize),
     Source(usize),
     Input,
+    Sandbox,
     Also,
 }
 
@@ -72,9 +74,10 @@ impl Supervision<'_> {
                 Token::Connection(number) => self.answer(number),
                 Token::Source(number) => self.read_source(number, buffer),
                 Token::Input => self.input.pump(None),
-                Token::Also => {}
+                Token::Sandbox | Token::Also => {}
             }
         }
+        self.serve_sandbox();
         self.retry_stalled();
         self.capture.sources.retain(|source| source.flow != Flow::Ended);
         self.connections.sweep();
@@ -96,6 +99,9 @@ impl Supervision<'_> {
         };
         if let Some(also) = also {
             add(also, PollFlags::IN, Token::Also);
+        }
+        for (fd, flags) in self.sandbox.iter().flat_map(Sandbox::fds) {
+            add(fd, flags, Token::Sandbox);
         }
         // Output before signals: what a command wrote is read before its death is noticed.
         if self.capture.stalled.is_none() && !self.is_held_back() {
@@ -147,18 +153,25 @@ impl Supervision<'_> {
     fn next_deadline(&self) -> Option<Instant> {
         let limits = &self.assign.limits;
         let running = self.climb.is_none() && self.ended.is_none();
-        let wall = self.started.and_then(|(at, _)| Some(at + limits.wall?)).filter(|_| running);
+        let running = running && !self.questions.is_open();
+        let waited = self.questions.waited(Instant::now());
+        let wall =
+            self.started.and_then(|(at, _)| Some(at + limits.wall? + waited)).filter(|_| running);
         let idle = self
             .started
             .and(limits.idle)
             .map(|idle| self.capture.last_output + idle)
             .filter(|_| running);
+        let question = self.sandbox.as_ref().and_then(Sandbox::next_deadline);
         let climb = self.climb.as_ref().filter(|_| !self.tree_is_empty()).map(Climb::next);
         let news = (self.capture.log.length() > self.capture.told.1 && self.ended.is_none())
             .then(|| self.capture.told.0 + NEWS);
         let retry = self.capture.stalled.as_ref().map(|_| Instant::now() + RETRY);
         let rest = self.rest_at;
-        [wall, idle, climb, news, retry, rest, self.drain_deadline()].into_iter().flatten().min()
+        [wall, idle, climb, news, retry, rest, question, self.drain_deadline()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn take_signals(&mut self) {
@@ -170,12 +183,14 @@ impl Supervision<'_> {
         }
         if let Some(tree) = &mut self.tree {
             tree.reap();
-            if tree.main_end.is_some() && self.ended.is_none() {
-                self.ended = Some(Instant::now());
-                // Nobody is left to hang up on.
-                self.capture.sources.iter_mut().for_each(|source| source.deserted = None);
-                failpoint::reach("after_exit");
-            }
+        }
+        self.settle_tree();
+        let has_ended = self.tree.as_ref().is_some_and(|tree| tree.main_end.is_some());
+        if has_ended && self.ended.is_none() {
+            self.ended = Some(Instant::now());
+            // Nobody is left to hang up on.
+            self.capture.sources.iter_mut().for_each(|source| source.deserted = None);
+            failpoint::reach("after_exit");
         }
     }
 
@@ -287,6 +302,12 @@ impl Supervision<'_> {
                 }
                 Ask::Eof => self.input.end(),
                 Ask::Resize(size) => self.resize(size),
+                Ask::Questions => {
+                    let answer = Answer::Questions(self.open_questions());
+                    self.connections.answer(number, &answer, &[]);
+                    continue;
+                }
+                Ask::Decide { number: question, decision } => self.decide(question, &decision),
                 Ask::Stop(ladder) => {
                     self.stop(Cause::Asked(StoppedBy::Request), ladder);
                     Ok(())
@@ -338,11 +359,12 @@ impl Supervision<'_> {
 
     fn enforce_limits(&mut self, now: Instant) {
         let Some((started, _)) = self.started else { return };
-        if self.climb.is_some() || self.ended.is_some() {
+        if self.climb.is_some() || self.ended.is_some() || self.questions.is_open() {
             return;
         }
         let limits = &self.assign.limits;
-        let struck = if limits.wall.is_some_and(|wall| now >= started + wall) {
+        let waited = self.questions.waited(now);
+        let struck = if limits.wall.is_some_and(|wall| now >= started + wall + waited) {
             Limit::Wall
         } else if limits.idle.is_some_and(|idle| now >= self.capture.last_output + idle) {
             Limit::Idle

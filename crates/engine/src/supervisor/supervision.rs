@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rustix::process::Pid;
+use umbo_sandbox::Sandbox;
 
 use super::admission::{self, Turn};
 use super::assignment::{self, Input as Wanted, Program};
@@ -18,6 +19,7 @@ use super::keeper::IDLE;
 use super::ladder::Climb;
 use super::prepared::PreparedJob;
 use super::report;
+use super::sandbox::Questions;
 use super::tree::Tree;
 use crate::clock;
 use crate::event::EventKind;
@@ -29,8 +31,8 @@ use crate::request::Admission;
 use crate::session;
 use crate::state::{Started, State};
 use crate::sys::cgroup::{Bounds, Cgroup, Enforcer};
+use crate::sys::process;
 use crate::sys::watch::Deserted;
-use crate::sys::{process, pty};
 use crate::wire::{Assign, Frame, NotifyOn, Report};
 
 /// Takes a job and sees it through. Returns the supervisor's exit code.
@@ -181,6 +183,9 @@ pub(super) struct Supervision<'a> {
     pub(super) input: Input,
     pub(super) tree: Option<Tree>,
     pub(super) enforcer: Option<Enforcer>,
+    /// What the job may touch, and who answers for what it tries.
+    pub(super) sandbox: Option<Sandbox>,
+    pub(super) questions: Questions,
     pub(super) climb: Option<Climb>,
     /// When the command was started, by both clocks.
     pub(super) started: Option<(Instant, u64)>,
@@ -257,6 +262,8 @@ impl<'a> Supervision<'a> {
             input: Input::default(),
             tree: None,
             enforcer: None,
+            sandbox: None,
+            questions: Questions::default(),
             climb: None,
             started: None,
             ended: None,
@@ -316,7 +323,8 @@ impl<'a> Supervision<'a> {
                 self.started = Some((now, at));
                 self.capture.last_output = now;
                 self.capture.told.0 = now;
-                self.tree = Some(Tree::new(pid, self.prepared.cgroup.take()));
+                let first = self.first_process();
+                self.tree = Some(Tree::new(pid, self.prepared.cgroup.take(), first));
                 failpoint::reach("after_fork");
                 let started = Started { pid: pid.as_raw_nonzero().get(), at };
                 if let Ok(mut line) = serde_json::to_vec(&started) {
@@ -339,8 +347,9 @@ impl<'a> Supervision<'a> {
     fn try_start(&mut self) -> Result<Pid, String> {
         let failed = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
         self.prepare_limits();
+        self.prepare_sandbox()?;
         let pty = match self.assign.terminal {
-            Some(size) => Some(pty::open(size).map_err(failed("cannot open a terminal"))?),
+            Some(size) => Some(self.open_terminal(size).map_err(failed("cannot open a terminal"))?),
             None => None,
         };
         let wanted = self.wanted.take().unwrap_or(Wanted::Nothing);
@@ -365,8 +374,10 @@ impl<'a> Supervision<'a> {
             enforcer: self.enforcer.as_ref(),
             nice: self.assign.limits.nice,
             umask: self.prepared.umask,
+            sandbox: self.sandbox.as_ref(),
         };
         let pid = self.prepared.launcher.start(&self.program, &stage)?;
+        self.begin_sandbox(pid)?;
         // Afterwards: until it became the program, the child had this memory, and made more of it.
         self.own_peak = process::own_peak();
         self.capture.sources =

@@ -22,15 +22,19 @@ const LAST_MOMENTS: Duration = Duration::from_secs(1);
 pub(super) struct Tree {
     main: Pid,
     cgroup: Option<Cgroup>,
+    /// The first process of the job's own process namespace, to which its orphans go.
+    first: Option<Pid>,
     /// How the command itself ended.
     pub(super) main_end: Option<ProcessEnd>,
+    /// Whether this process has no child left.
+    pub(super) is_childless: bool,
     /// Whether there is no process left.
     pub(super) is_empty: bool,
 }
 
 impl Tree {
-    pub(super) fn new(main: Pid, cgroup: Option<Cgroup>) -> Self {
-        Self { main, cgroup, main_end: None, is_empty: false }
+    pub(super) fn new(main: Pid, cgroup: Option<Cgroup>, first: Option<Pid>) -> Self {
+        Self { main, cgroup, first, main_end: None, is_childless: false, is_empty: false }
     }
 
     /// Buries the dead: the command and whoever was orphaned.
@@ -48,7 +52,9 @@ impl Tree {
                 Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
                 Ok(None) => return,
                 Err(_) => {
-                    self.is_empty = true;
+                    self.is_childless = true;
+                    // With processes of its own, those that are left are not our children.
+                    self.is_empty |= self.first.is_none();
                     return;
                 }
             }
@@ -63,6 +69,7 @@ impl Tree {
     /// Everyone alive in it.
     pub(super) fn living(&self) -> Vec<Pid> {
         let mut living = procfs::descendants(rustix::process::getpid());
+        living.extend(self.first.into_iter().flat_map(procfs::descendants));
         if let Some(cgroup) = &self.cgroup {
             let known: HashSet<Pid> = living.iter().copied().collect();
             living.extend(cgroup.processes().into_iter().filter(|pid| !known.contains(pid)));
@@ -101,6 +108,11 @@ impl Tree {
         if let Some(cgroup) = &self.cgroup {
             let _ = cgroup.kill();
         }
+        if let Some(first) = self.first {
+            // With it ends everybody it is above of. It stays a zombie as long as we are there, so the
+            // number is its own.
+            let _ = kill_process(first, Signal::KILL);
+        }
         // Without a group; and a process whose birth in the group failed is in the tree all the same.
         kill_tree(rustix::process::getpid())
     }
@@ -111,6 +123,7 @@ impl Tree {
             _ if !self.is_empty => None,
             Some(cgroup) if !cgroup.is_populated() => Some(Containment::Cgroup),
             Some(_) => None,
+            None if self.first.is_some() => Some(Containment::Namespace),
             None => Some(Containment::Subreaper),
         }
     }

@@ -29,9 +29,13 @@ pub(crate) fn fork(cgroup: Option<BorrowedFd<'_>>) -> io::Result<Fork> {
         args.cgroup = u64::from(fd.as_raw_fd().unsigned_abs());
     }
     // SAFETY: without CLONE_VM this is fork(2): the child has its own copy of memory and stack.
-    let result = unsafe {
+    let mut result = unsafe {
         libc::syscall(libc::SYS_clone3, &raw mut args, std::mem::size_of::<libc::clone_args>())
     };
+    if result == -1 && is_missing(&io::Error::last_os_error()) && cgroup.is_none() {
+        // SAFETY: as above.
+        result = unsafe { libc::syscall(libc::SYS_clone, args.exit_signal, 0, 0, 0, 0) };
+    }
     match result {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(Fork::Child),
@@ -41,6 +45,11 @@ pub(crate) fn fork(cgroup: Option<BorrowedFd<'_>>) -> io::Result<Fork> {
             .map(Fork::Parent)
             .ok_or_else(|| io::Error::other("the kernel answered with an impossible pid")),
     }
+}
+
+/// Whether a call does not exist here: a sandbox may say so of `clone3`, whose flags no filter sees.
+fn is_missing(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ENOSYS)
 }
 
 /// `CLONE_INTO_CGROUP` of `linux/sched.h`; the libc constant overflows its own type.
@@ -74,7 +83,27 @@ pub(crate) fn spawn(
         args.flags |= CLONE_INTO_CGROUP;
         args.cgroup = u64::from(fd.as_raw_fd().unsigned_abs());
     }
-    match clone_and_run(&mut args, stack, work) {
+    clone_child(&mut args, stack, work)
+}
+
+/// As [`spawn`], but the new process is a child of this one's parent, who is told of its end as of
+/// this one's.
+pub(crate) fn spawn_sibling(
+    stack: &mut ChildStack,
+    work: &mut dyn FnMut() -> c_int,
+) -> io::Result<Pid> {
+    // SAFETY: all-zero is a valid `clone_args`.
+    let mut args: libc::clone_args = unsafe { std::mem::zeroed() };
+    args.flags = u64::from((libc::CLONE_VFORK | libc::CLONE_PARENT).unsigned_abs());
+    clone_child(&mut args, stack, work)
+}
+
+fn clone_child(
+    args: &mut libc::clone_args,
+    stack: &mut ChildStack,
+    work: &mut dyn FnMut() -> c_int,
+) -> io::Result<Pid> {
+    match clone_and_run(args, stack, work) {
         pid if pid > 0 => i32::try_from(pid)
             .ok()
             .and_then(Pid::from_raw)
@@ -98,11 +127,12 @@ fn clone_and_run(
     args.flags |= u64::from(libc::CLONE_VM.unsigned_abs());
     args.stack = stack.0.as_mut_ptr() as u64;
     args.stack_size = std::mem::size_of_val(&stack.0[..]) as u64;
+    let size = std::mem::size_of::<libc::clone_args>() as u64;
     let mut work = work;
-    let result: i64;
     // SAFETY: the child runs on `stack`, which nobody else uses, and never returns from `child`;
     // the parent is suspended by CLONE_VFORK until the child has left this memory.
-    unsafe {
+    let mut run = |number: i64, first: u64, second: u64| unsafe {
+        let result: i64;
         std::arch::asm!(
             "syscall",
             "test rax, rax",
@@ -112,16 +142,24 @@ fn clone_and_run(
             "call r13",
             "ud2",
             "2:",
-            inlateout("rax") libc::SYS_clone3 => result,
-            in("rdi") std::ptr::from_mut(args),
-            in("rsi") std::mem::size_of::<libc::clone_args>(),
+            inlateout("rax") number => result,
+            in("rdi") first,
+            in("rsi") second,
+            in("rdx") 0_u64,
+            in("r10") 0_u64,
+            in("r8") 0_u64,
             in("r12") &raw mut work,
             in("r13") child as extern "C" fn(*mut &mut dyn FnMut() -> c_int) -> !,
             lateout("rcx") _,
             lateout("r11") _,
         );
+        result
+    };
+    let result = run(libc::SYS_clone3, std::ptr::from_mut(args) as u64, size);
+    if result != -i64::from(libc::ENOSYS) || args.flags & CLONE_INTO_CGROUP != 0 {
+        return result;
     }
-    result
+    run(libc::SYS_clone, args.flags | args.exit_signal, args.stack + args.stack_size)
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -218,6 +256,16 @@ impl CStrings {
         let mut pointers: Vec<*const c_char> = strings.iter().map(|s| s.as_ptr()).collect();
         pointers.push(ptr::null());
         Self { pointers, strings }
+    }
+
+    /// Puts a variable `NAME=VALUE` in the place of the one with that name, or behind all others.
+    pub(crate) fn set(&mut self, name: &[u8], variable: CString) {
+        let mut strings = std::mem::take(&mut self.strings);
+        strings.retain(|known| {
+            known.to_bytes().strip_prefix(name).is_none_or(|rest| !rest.starts_with(b"="))
+        });
+        strings.push(variable);
+        *self = Self::new(strings);
     }
 
     /// All of them, each with its NUL: what `/proc/PID/cmdline` shows of a program started so.

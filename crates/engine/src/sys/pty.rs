@@ -21,6 +21,12 @@ pub(crate) fn open(size: Size) -> io::Result<Pty> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let controller = openpt(flags)?;
     grantpt(&controller)?;
+    complete(controller, size)
+}
+
+/// The other end of a terminal whose controlling end is open.
+pub(crate) fn complete(controller: OwnedFd, size: Size) -> io::Result<Pty> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     unlockpt(&controller)?;
     // By descriptor, not by name: works in any mount namespace and is closed on exec from birth.
     let terminal = ioctl_tiocgptpeer(&controller, flags)?;

@@ -1,0 +1,130 @@
+//! A denial is a fact: what was denied is in the outcome, and nothing else is.
+
+use std::fs;
+
+use umbo_engine::sandbox::{Operation, Profile, Tell};
+
+use super::{Machine, Who, Yard, denied, every_rung};
+
+#[test]
+fn a_denied_write_is_in_the_outcome_of_a_command_that_exits_0() {
+    for machine in [Machine::Usual, Machine::WithoutNamespaces] {
+        let yard = Yard::new(Who::Ordinary, machine);
+        let target = yard.path("outside/new");
+        let line = format!(
+            "(echo x > {0}) 2>/dev/null; (echo x > {0}) 2>/dev/null; true",
+            target.display()
+        );
+        let answer = yard.exec("workspace", &[], &line);
+        assert_eq!(answer["exit_code"], 0);
+        assert_eq!(denied(&answer), [format!("create {}", target.display())]);
+        assert_eq!(answer["denied"][0]["count"], 2);
+        assert!(answer["denied"][0]["program"].as_str().unwrap().contains("sh -c"), "{answer}");
+        assert!(answer["denied"][0]["at"].as_u64().unwrap() > 1_700_000_000_000_000);
+        let record = yard.umbo.record(answer["job"].as_str().unwrap(), "outcome");
+        assert_eq!(record["denied"], answer["denied"], "the record on disk says the same");
+        assert!(!target.exists());
+    }
+}
+
+#[test]
+fn a_command_that_says_permission_denied_was_not_denied_anything() {
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
+    let line = "echo 'bash: /etc/shadow: Permission denied' >&2; echo 'Read-only file system'; \
+                touch shut; chmod 0 shut; cat shut; exit 1";
+    let answer = yard.exec("workspace", &[], line);
+    assert_eq!(answer["exit_code"], 1);
+    assert_eq!(denied(&answer), [""; 0]);
+}
+
+#[test]
+fn what_would_fail_without_a_sandbox_too_is_no_denial() {
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
+    let outside = yard.path("outside");
+    let there = outside.display();
+    let line = format!(
+        "touch /etc/umbo-test; mkdir -p /usr/lib; mkdir {there}/dir; rm {there}/none; rmdir {there}/none; \
+         mv {there}/none x; echo x > {there}/none/x; echo x > {there}/dir; chmod 700 {there}/none; \
+         chmod 700 /etc/passwd; ln {there}/none x; : > /dev/stderr; : > /dev/null; true"
+    );
+    let answer = yard.exec("workspace", &[], &line);
+    assert_eq!(denied(&answer), [""; 0], "{answer}");
+}
+
+#[test]
+fn every_kind_of_change_is_told_by_its_name() {
+    for rung in every_rung() {
+        let yard = Yard::new(Who::Tester, Machine::Usual);
+        let mut plan = yard.plan(Profile::Workspace);
+        plan.rungs = vec![rung];
+        let outside = yard.path("outside");
+        let there = outside.display();
+        let line = format!(
+            "touch own; echo x > {there}/file; echo x > {there}/a; mkdir {there}/b; ln -s x {there}/c; \
+             rm -f {there}/file; rmdir {there}/dir; mv {there}/file own2; mv own {there}/d; chmod 0 {there}/file; \
+             touch {there}/file; true"
+        );
+        let (_, outcome) = yard.umbo.engine().run(&yard.request(plan, &line)).unwrap();
+        let told: Vec<(Operation, &str)> = outcome
+            .denied
+            .iter()
+            .map(|one| (one.operation, one.target.rsplit('/').next().unwrap()))
+            .collect();
+        for wanted in [
+            (Operation::Write, "file"),
+            (Operation::Create, "a"),
+            (Operation::Create, "b"),
+            (Operation::Create, "c"),
+            (Operation::Delete, "file"),
+            (Operation::Delete, "dir"),
+            (Operation::Rename, "file"),
+            (Operation::Rename, "d"),
+            (Operation::Change, "file"),
+        ] {
+            assert!(told.contains(&wanted), "{rung:?}: no {wanted:?} in {told:?}");
+        }
+        assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "original");
+    }
+}
+
+#[test]
+fn reading_what_is_hidden_is_told_where_a_policy_asks_for_it() {
+    for rung in every_rung() {
+        let yard = Yard::new(Who::Tester, Machine::Usual);
+        let mut plan = yard.plan(Profile::Workspace);
+        plan.rungs = vec![rung];
+        plan.tell = Tell::Everything;
+        let request = yard.request(plan, "cat ~/.ssh/id; cat /etc/passwd >/dev/null && echo read");
+        let (job, outcome) = yard.umbo.engine().run(&request).unwrap();
+        let output = fs::read_to_string(job.output_path()).unwrap();
+        assert!(!output.contains("secret") && output.contains("read"), "{output}");
+        let first = outcome.denied.first().unwrap();
+        assert_eq!(first.operation, Operation::Read, "{outcome:?}");
+        let hidden = yard.path("home/.ssh");
+        assert!(first.target.starts_with(hidden.to_str().unwrap()), "{}", first.target);
+    }
+}
+
+#[test]
+fn a_thousand_different_denials_are_counted_and_the_first_listed() {
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
+    let there = yard.path("outside");
+    let line = format!(
+        "i=0; while [ $i -lt 1000 ]; do true > {}/$i; i=$((i+1)); done 2>/dev/null; true",
+        there.display()
+    );
+    let answer = yard.exec("workspace", &[], &line);
+    assert_eq!(answer["denied"].as_array().unwrap().len(), 50);
+    assert_eq!(answer["more_denied"], 950);
+}
+
+#[test]
+fn a_person_gets_one_line_that_says_it() {
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
+    let target = yard.path("outside/file");
+    let line = format!("echo x > {} || true", target.display());
+    let call = yard.umbo.call(["exec", "--sandbox", "workspace", &line]);
+    let answer = call.current_dir(&yard.project()).answer();
+    let wanted = format!("the sandbox denied: sh may not write {}", target.display());
+    assert!(answer.said().contains(&wanted), "{answer:?}");
+}

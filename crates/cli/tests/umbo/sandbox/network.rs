@@ -1,0 +1,149 @@
+//! The network of a sandboxed command: none, or hosts that are listed, through the proxy.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+
+use super::{Machine, Who, Yard, denied};
+
+/// A server on the machine that answers every request with `hello` and what it was asked for.
+fn server() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let mut request = [0; 2048];
+            let count = client.read(&mut request).unwrap_or(0);
+            let first = String::from_utf8_lossy(&request[..count]);
+            let line = first.lines().next().unwrap_or_default().to_owned();
+            let _ = write!(client, "HTTP/1.0 200 OK\r\n\r\nhello {line}\n");
+        }
+    });
+    port
+}
+
+/// Says something to the proxy with nothing but bash, and prints what it answers.
+fn say(bytes: &str) -> String {
+    format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/3128; printf \"{bytes}\" >&3; cat <&3'")
+}
+
+#[test]
+fn there_is_no_network_but_the_jobs_own() {
+    for machine in [Machine::Usual, Machine::WithoutNamespaces] {
+        let yard = Yard::new(Who::Ordinary, machine);
+        let port = server();
+        let line = format!(
+            "bash -c 'echo > /dev/tcp/127.0.0.1/{port} && echo reached'; \
+             bash -c 'echo > /dev/tcp/192.0.2.1/80 && echo reached'; \
+             bash -c 'echo > /dev/udp/192.0.2.1/53 && echo reached'; true"
+        );
+        let answer = yard.exec("workspace", &[], &line);
+        assert_eq!(answer["stdout"], "", "{answer}");
+        assert!(denied(&answer).contains(&"connect 192.0.2.1:80".to_owned()), "{answer}");
+    }
+}
+
+#[test]
+fn a_server_inside_is_reached_inside() {
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
+    let line = "perl -MIO::Socket::INET -e '\
+        $s = IO::Socket::INET->new(LocalAddr => \"127.0.0.1\", LocalPort => 8000, Listen => 5) or die $!; \
+        if (fork) { $c = $s->accept; print {$c} \"inside\\n\"; close $c; wait } \
+        else { $c = IO::Socket::INET->new(\"127.0.0.1:8000\") or die $!; print <$c> }'";
+    let answer = yard.exec("workspace", &[], line);
+    assert_eq!(answer["stdout"], "inside\n", "{answer}");
+    assert_eq!(denied(&answer), [""; 0]);
+}
+
+#[test]
+fn a_listed_host_is_reached_through_the_proxy_in_all_three_ways() {
+    for machine in [Machine::Usual, Machine::WithoutNamespaces] {
+        let yard = Yard::new(Who::Ordinary, machine);
+        let port = server();
+        let host = format!("127.0.0.1:{port}");
+        let forward = say(&format!(
+            "GET http://{host}/a?b HTTP/1.1\\r\\nHost: other\\r\\nProxy-Authorization: x\\r\\n\\r\\n"
+        ));
+        let connect =
+            say(&format!("CONNECT {host} HTTP/1.1\\r\\n\\r\\nGET /tunnel HTTP/1.0\\r\\n\\r\\n"));
+        let [high, low] = port.to_be_bytes();
+        let socks = say(&format!(
+            "\\x05\\x01\\x00\\x05\\x01\\x00\\x01\\x7f\\x00\\x00\\x01\\x{high:02x}\\x{low:02x}GET /socks HTTP/1.0\\r\\n\\r\\n"
+        ));
+        let line = format!("{forward}; {connect}; {socks} | tr -d '\\000\\005\\001'");
+        let answer = yard.exec("workspace", &["--allow-host", &host], &line);
+        let output = answer["stdout"].as_str().unwrap();
+        for wanted in ["hello GET /a?b", "hello GET /tunnel", "hello GET /socks"] {
+            assert!(output.contains(wanted), "no {wanted:?} in {output} {answer}");
+        }
+        let request = &answer["sandbox"]["requests"][0];
+        assert_eq!((&request["allowed"], &request["count"]), (&true.into(), &3.into()), "{answer}");
+        assert_eq!(denied(&answer), [""; 0]);
+    }
+}
+
+#[test]
+fn a_host_that_is_not_listed_is_refused_and_told() {
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
+    let port = server();
+    let line = say(&format!("CONNECT 127.0.0.1:{port} HTTP/1.1\\r\\n\\r\\n"));
+    let answer = yard.exec("workspace", &["--allow-host", "example.com"], &line);
+    let output = answer["stdout"].as_str().unwrap();
+    assert!(output.contains("403") && output.contains("not on the list"), "{output}");
+    assert_eq!(denied(&answer), [format!("connect 127.0.0.1:{port}")]);
+    assert!(answer["denied"][0]["program"].as_str().unwrap().contains("cat"), "{answer}");
+    assert_eq!(answer["sandbox"]["requests"][0]["allowed"], false);
+}
+
+#[test]
+fn private_addresses_are_refused_where_all_public_hosts_are_allowed() {
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
+    let port = server();
+    for host in [
+        "127.0.0.1",
+        "localhost",
+        "[::ffff:127.0.0.1]",
+        "10.1.2.3",
+        "169.254.169.254",
+        "0x7f.1",
+        "2130706433",
+    ] {
+        let line = say(&format!("CONNECT {host}:{port} HTTP/1.1\\r\\n\\r\\n"));
+        let answer = yard.exec("workspace+net", &[], &line);
+        let output = answer["stdout"].as_str().unwrap();
+        assert!(output.contains("403") || output.contains("502"), "{host}: {output}");
+        assert!(!output.contains("200"), "{host}: {output}");
+    }
+}
+
+#[test]
+fn nonsense_is_answered_and_does_no_harm() {
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
+    let host = format!("127.0.0.1:{}", server());
+    let lines = [
+        "GARBAGE\\r\\n\\r\\n",
+        "GET / HTTP/1.1\\r\\n\\r\\n",
+        "CONNECT :x HTTP/1.1\\r\\n\\r\\n",
+        "\\x05\\x01\\x02",
+        "\\x04\\x01",
+    ];
+    let line: Vec<String> = lines.iter().map(|text| format!("timeout 5 {}", say(text))).collect();
+    let after = say(&format!("CONNECT {host} HTTP/1.1\\r\\n\\r\\nGET /after HTTP/1.0\\r\\n\\r\\n"));
+    let answer =
+        yard.exec("workspace", &["--allow-host", &host], &format!("{}; {after}", line.join("; ")));
+    let output = answer["stdout"].as_str().unwrap();
+    assert!(
+        output.matches("400 Bad Request").count() >= 3 && output.contains("hello GET /after"),
+        "{output}"
+    );
+}
+
+#[test]
+fn a_host_that_is_none_is_an_error_that_says_how_to_write_one() {
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
+    for host in ["", "a b", "1.2.3", "10.0.0.0/99", "example.com:99999", "*"] {
+        let words = ["exec", "--sandbox", "workspace", "--allow-host", host, "true"];
+        let said = yard.umbo.call(words).current_dir(&yard.project()).refused();
+        assert!(said.contains("allow-host") && said.contains("*.example.com"), "{host}: {said}");
+    }
+}
