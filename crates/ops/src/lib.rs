@@ -76,7 +76,9 @@ pub use gatekeeper::{Gatekeeper, Keystrokes, NotAdmitted, Permit, Records};
 pub use input::{InputAnswer, InputRequest, input};
 pub use job_log::JobLog;
 pub use jobs::{EndedJobs, JobsAnswer, JobsRequest, WhoseJobs, jobs};
-pub use output::{ChangesAnswer, OnlyStream, OutputAnswer, OutputOptions, OutputRequest, Read, output, reader};
+pub use output::{
+    ChangesAnswer, OnlyStream, OutputAnswer, OutputOptions, OutputRequest, Read, output, reader,
+};
 pub use prune::{PruneAnswer, PruneRequest, prune};
 pub use recipe::{
     PlanAnswer, RecipeAnswer, RecipeOptions, RecipeRequest, RecipesAnswer, RunAnswer, folder, plan,

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umbo_engine::{Job, Status};
 use umbo_view::{
-    Budget, Comparison, Failure, Find, Page, Part, Reader, Regex, Stream, View, ViewOptions, compare,
+    Budget, Comparison, Failure, Find, Page, Part, Reader, Regex, Stream, View, ViewOptions,
+    compare,
 };
 
 use crate::call::{Call, text};

@@ -322,7 +322,14 @@ fn an_agent_does_not_configure_itself() {
     assert!(denied.contains("An agent does not approve itself"), "{denied}");
     let script = place.umbo.path().join("set.sh");
     fs::write(&script, format!("'{UMBO}' config set tools.mode open\n")).unwrap();
-    let job = place.umbo.start_with(&["--pty"], &format!("sh '{}'", script.display()));
+    let denied = place.call(&["exec", &format!("sh '{}'", script.display())]).refused();
+    assert!(denied.contains("An agent does not approve itself"), "{denied}");
+    let script = place.umbo.path().join("set.py");
+    let code = format!(
+        "import os, sys\nsys.exit(os.system(\"'{UMBO}' config set tools.mode open\") >> 8)\n"
+    );
+    fs::write(&script, code).unwrap();
+    let job = place.umbo.start_with(&["--pty"], &format!("python3 '{}'", script.display()));
     assert_eq!(place.umbo.outcome(&job)["code"], 125);
     let line = format!("echo x > '{}'", place.user_file().display());
     let written = place.call(&["exec", &line]).refused();

@@ -80,9 +80,9 @@ fn classify_says_which_row_decided_and_what_would_make_it_less() {
     let umbo = Umbo::new();
     let said = umbo.call(["classify", "--json", "sort -o out in"]).json();
     assert_eq!(said["explained"][0]["row"], "sort");
-    assert_eq!(said["explained"][0]["less"][0]["without"], "-o out");
+    assert_eq!(said["explained"][0]["less"][0]["without"], "-o");
     let words = umbo.call(["classify", "sort -o out in"]).answer().text();
-    assert!(words.contains("without -o out it is read_only"), "{words}");
+    assert!(words.contains("without -o it is read_only"), "{words}");
     let diff = umbo.call(["classify", "--json", "--diff", "ls", "rm -rf x"]).json();
     assert_eq!(diff["risk"], serde_json::json!(["read_only", "dangerous"]));
     assert_eq!(diff["only_second"].as_array().unwrap().len(), 1, "{diff}");
@@ -192,7 +192,7 @@ fn deny_rules_hold_for_a_persons_own_verbs_too() {
 #[test]
 fn the_verbs_of_the_person_do_not_run_inside_a_job_however_it_hides() {
     let umbo = Umbo::new();
-    let script = umbo.path().join("answer.sh");
+    let script = umbo.path().join("answer.py");
     for (verb, how) in [
         ("approve x", ""),
         ("deny x", "env -i HOME=/ "),
@@ -201,8 +201,11 @@ fn the_verbs_of_the_person_do_not_run_inside_a_job_however_it_hides() {
         ("config show", "setsid -w "),
         ("config set tools.mode open", "env -i HOME=/ "),
     ] {
-        fs::write(&script, format!("{how}'{UMBO}' {verb}\n")).unwrap();
-        let job = umbo.start_with(&["--pty"], &format!("sh '{}'", script.display()));
+        let line = format!("{how}'{UMBO}' {verb}");
+        // What a shell would read is seen before it runs; this is not.
+        let code = format!("import os, sys\nsys.exit(os.system({line:?}) >> 8)\n");
+        fs::write(&script, code).unwrap();
+        let job = umbo.start_with(&["--pty"], &format!("python3 '{}'", script.display()));
         assert_eq!(umbo.outcome(&job)["code"], 125, "{verb}");
         let said = text(&umbo.output(&job));
         assert!(said.contains("does not run inside a job"), "{verb}: {said}");

@@ -141,7 +141,7 @@ fn output_written_through_tee_is_complete() {
     let umbo = Umbo::new();
     // The tee ends after the command, as it reads its input to the end.
     let line = "seq 1000 > >(tee copy >&2)";
-    let answer = umbo.exec_json(&["--shell", "bash"], line);
+    let answer = umbo.exec_json(&["--shell", "bash", "--budget", "none"], line);
     let expected = numbered("", 1..=1000);
     assert_eq!(answer["stderr"], expected);
     assert_eq!(answer["leaked"], json!([]));

@@ -79,7 +79,8 @@ fn json_says_of_every_part_what_the_whole_is_and_whether_it_is_cut() {
     assert_eq!(read(&["--lines", "9-"]), (json!("9\n10\n"), json!(false), true));
     assert_eq!(read(&["--lines", "1-9", "--budget", "4"]), (json!("1\n2\n"), json!(true), true));
     assert_eq!(read(&["--grep", "nothing"]), (json!(""), json!(false), true));
-    assert_eq!(read(&["--errors"]), (json!(""), json!(false), true));
+    let none = "[umbo: 0 of 10 lines look like errors]\n";
+    assert_eq!(read(&["--errors"]), (json!(none), json!(false), true));
     assert_eq!(read(&["--grep", "1", "--tail", "1"]), (json!("10\n"), json!(false), true));
     umbo.call(["output", &job, "--grep", "nothing"]).run();
 }
