@@ -70,8 +70,8 @@ pub(super) fn request(
         confinement.check(&directory, args.cwd.as_deref().unwrap_or(&directory))?;
     }
     let plan = sandbox::plan(context, &args.sandbox, &directory)?;
-    let (command, argv) = command(&args)?;
-    let mut request = ExecRequest { command, argv, background, ..ExecRequest::default() };
+    let (command, words) = command(&args)?;
+    let mut request = ExecRequest { command, argv: words, background, ..ExecRequest::default() };
     for variable in &args.env {
         let (name, value) = variable.split_once('=').ok_or_else(|| {
             Failure::invalid("--env", format_args!("{variable:?} has no '='; write NAME=VALUE"))
