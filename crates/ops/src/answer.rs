@@ -6,6 +6,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use umbo_engine::{
     Containment, Drained, End, Fate, Job, Leaked, Limit, LostReason, Outcome, Stage, Status,
     StoppedBy, Summary, Usage, sandbox,
@@ -64,15 +65,14 @@ pub struct JobAnswer {
     pub usage: Option<JobUsage>,
     /// What its sandbox was; absent if it had none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(skip)]
+    #[schemars(with = "Option<Map<String, Value>>")]
     pub sandbox: Option<sandbox::Report>,
     /// What its sandbox stopped; the first of it, if much.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
+    #[schemars(with = "Vec<Map<String, Value>>")]
     pub denied: Vec<sandbox::Denied>,
     /// How many more calls it stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(skip)]
     pub more_denied: Option<u64>,
     /// What else there is to know.
     pub notes: Vec<String>,
