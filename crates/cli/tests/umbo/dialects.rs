@@ -568,10 +568,11 @@ fn a_shell_that_cannot_be_started_is_told_alike_by_both_tools_of_recipe() {
     fs::write(umbo.path().join("Makefile"), "all:\n\t@true\n").unwrap();
     let tools = toolset(&umbo, "recipe");
     // As long as a command is read, and one byte longer than an argument may be.
-    let long = "x".repeat(128 << 10);
-    for (tool, with) in
-        [("shell.bash", json!({"command": long})), ("project.recipe", json!({"op": long}))]
-    {
+    let long = |before: &str| "x".repeat((128 << 10) - before.len());
+    for (tool, with) in [
+        ("shell.bash", json!({"command": long("")})),
+        ("project.recipe", json!({"op": long("make ")})),
+    ] {
         let result = call(&tools, tool, with);
         assert!(result.is_error);
         assert_eq!(result.structured["error"]["code"], "shell_spawn_failed", "{tool}");

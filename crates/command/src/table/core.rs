@@ -10,7 +10,7 @@ use Takes::{LastWritten, Names, Paths, PatternThenPaths};
 
 /// Disk tools that are asked what there is.
 const SHOWS_DISK: &[(&str, crate::effect::Does)] = &[(
-    "-l --list --show --show=* --detail --examine --query --getss --getsz --getsize64 --getro --getra --getbsz --getalignoff --getpbsz --getiomin --getioopt --report --version -V",
+    "-l --list --show --show=* --detail --examine --query --getss --getsz --getsize64 --getro --getra --getbsz --getalignoff --getpbsz --getiomin --getioopt --report",
     READ,
 )];
 
