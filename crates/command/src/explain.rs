@@ -70,7 +70,7 @@ const MOST_WORDS: usize = 32;
 /// use umbo_command::{Risk, Shell, explain};
 /// let explained = explain("sort -o out in", Shell::Bash);
 /// assert_eq!(explained.commands[0].row.as_deref(), Some("sort"));
-/// assert_eq!(explained.commands[0].less[0].without, "-o out");
+/// assert_eq!(explained.commands[0].less[0].without, "-o");
 /// assert_eq!(explained.commands[0].less[0].risk, Risk::ReadOnly);
 /// ```
 pub fn explain(text: &str, shell: Shell) -> Explanation {

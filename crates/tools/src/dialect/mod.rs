@@ -3,7 +3,7 @@
 //! A dialect is a folder: its tools with the types of their arguments and answers, the words for the
 //! model, its settings as data, its state, and how it tells of jobs that ended. [`Dialect`] says what
 //! that comes to; a program may bring one of its own ([`Builder::with_dialect`]). Those of this
-//! crate are listed in [`REGISTERED`], one line each, and nothing else knows them by name.
+//! crate are listed in `REGISTERED`, one line each, and nothing else knows them by name.
 //!
 //! [`Builder::with_dialect`]: crate::Builder::with_dialect
 
