@@ -16,17 +16,26 @@ const LARGEST_SIDE: u32 = 30_000;
 
 /// Whether a file begins as an image does that can be decoded.
 pub(super) fn is_image(head: &[u8]) -> bool {
-    image::guess_format(head).is_ok_and(|format| {
-        matches!(
-            format,
-            ImageFormat::Png
-                | ImageFormat::Jpeg
-                | ImageFormat::Gif
-                | ImageFormat::WebP
-                | ImageFormat::Bmp
-                | ImageFormat::Tiff
-        )
-    })
+    // Some formats begin with letters (`BM`, `GIF8`), and so may a text; their headers have bytes that
+    // no text has.
+    let is_text = !head.contains(&0)
+        && std::str::from_utf8(head).map_or_else(
+            // A head may end in the middle of a character.
+            |error| error.error_len().is_none(),
+            |_| true,
+        );
+    !is_text
+        && image::guess_format(head).is_ok_and(|format| {
+            matches!(
+                format,
+                ImageFormat::Png
+                    | ImageFormat::Jpeg
+                    | ImageFormat::Gif
+                    | ImageFormat::WebP
+                    | ImageFormat::Bmp
+                    | ImageFormat::Tiff
+            )
+        })
 }
 
 /// An image within the caps.

@@ -245,3 +245,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_text_that_begins_as_an_image_does_is_a_text() {
+    let project = Project::new();
+    for text in ["BM is a shop\n", "GIF89a is a version\n", "II*"] {
+        project.put("f", text.as_bytes());
+        let lines: Vec<String> =
+            project.page("f").lines.iter().map(|line| line.text.clone()).collect();
+        assert_eq!(lines, [text.trim_end()]);
+    }
+}
