@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use umbo_sandbox::{Network, Plan, Policy, Profile, Surroundings};
 
 fn around(directory: &Path) -> Surroundings {
-    for name in ["home/.ssh", "home/work/.git/hooks", "state/sessions/a", "state/sessions/b"] {
+    for name in ["home/.ssh", "home/project/.git/hooks", "state/sessions/a", "state/sessions/b"] {
         fs::create_dir_all(directory.join(name)).unwrap();
     }
     fs::write(directory.join("home/.ssh/id"), "").unwrap();
     fs::write(directory.join("home/.ssh/config"), "").unwrap();
     Surroundings {
-        project: directory.join("home/work"),
+        project: directory.join("home/project"),
         home: Some(directory.join("home")),
         own: vec![directory.join("state")],
         ..Surroundings::default()
@@ -48,10 +48,10 @@ fn a_workspace_has_its_project_and_not_its_hooks_or_secrets() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().canonicalize().unwrap();
     let plan = plan(Profile::Workspace, &around(&root));
-    assert!(plan.write.contains(&root.join("home/work")), "{:?}", plan.write);
+    assert!(plan.write.contains(&root.join("home/project")), "{:?}", plan.write);
     assert!(!plan.write.contains(&root.join("home")));
-    assert!(plan.protect.contains(&root.join("home/work/.git/hooks")));
-    assert!(plan.protect.contains(&root.join("home/work/.umbo")), "though it is not there yet");
+    assert!(plan.protect.contains(&root.join("home/project/.git/hooks")));
+    assert!(plan.protect.contains(&root.join("home/project/.umbo")), "though it is not there yet");
     assert!(plan.hide.contains(&root.join("home/.ssh")) && plan.hide.contains(&root.join("state")));
     assert!(plan.write.contains(&root.join("home/.cache")), "it is made where it is missing");
     assert!(!root.join("home/.npm").exists(), "but not for a program that is not there");
@@ -83,10 +83,11 @@ fn a_git_file_that_points_elsewhere_opens_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().canonicalize().unwrap();
     let around = around(&root);
-    fs::remove_dir_all(root.join("home/work/.git")).unwrap();
+    fs::remove_dir_all(root.join("home/project/.git")).unwrap();
     fs::create_dir_all(root.join("victim")).unwrap();
     fs::write(root.join("victim/commondir"), "/etc\n").unwrap();
-    fs::write(root.join("home/work/.git"), format!("gitdir: {}/victim\n", root.display())).unwrap();
+    fs::write(root.join("home/project/.git"), format!("gitdir: {}/victim\n", root.display()))
+        .unwrap();
     let plan = plan(Profile::Workspace, &around);
     assert!(!plan.write.iter().any(|path| path.starts_with("/etc") || path.ends_with("victim")));
 }
