@@ -1,5 +1,6 @@
 //! One call: what every tool does with jobs and their output.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -141,7 +142,7 @@ impl<'a> Call<'a> {
     pub fn start(&self, request: &Request) -> Result<Job, Error> {
         self.caller.confined(request)?;
         let permit = self.admit(request)?;
-        let attached = self.caller.engine.spawn(request)?;
+        let attached = self.caller.engine.spawn(&self.made_once(request))?;
         let job = attached.job().clone();
         permit.started(&job);
         self.caller.completions.expect(job.id());
@@ -156,10 +157,11 @@ impl<'a> Call<'a> {
         let permit = self.admit(request)?;
         let deadline = Instant::now().checked_add(timeout);
         // Who has no time for the end is told of the start: before that there is no job to tell of.
+        let sent = self.made_once(request);
         let mut attached = if timeout < LONG_WAIT || self.ticket.wants_start() {
-            self.caller.engine.spawn(request)?
+            self.caller.engine.spawn(&sent)?
         } else {
-            self.caller.engine.attend(request, WAKE_INTERVAL)?
+            self.caller.engine.attend(&sent, WAKE_INTERVAL)?
         };
         let job = attached.job().clone();
         permit.started(&job);
@@ -193,8 +195,27 @@ impl<'a> Call<'a> {
         Ok(Ran::Running(job))
     }
 
+    /// The request as it is sent: of a call that is made once, the job is started once, and
+    /// outlives a caller that is killed.
+    fn made_once<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        match self.ticket.next_key() {
+            None => Cow::Borrowed(request),
+            Some(_) if request.idempotency_key.is_some() => Cow::Borrowed(request),
+            Some(key) => {
+                let mut request = request.clone();
+                request.idempotency_key = Some(key);
+                request.on_disconnect = OnDisconnect::Detach;
+                Cow::Owned(request)
+            }
+        }
+    }
+
     fn keep(&self, attached: Attached, on_disconnect: OnDisconnect) {
         match on_disconnect {
+            OnDisconnect::Stop if self.ticket.is_made_once() => {
+                self.caller.adopt(attached.job());
+                attached.detach();
+            }
             OnDisconnect::Stop => self.caller.hold(attached),
             OnDisconnect::Detach => {
                 attached.detach();

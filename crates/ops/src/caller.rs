@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use umbo_engine::{Attached, Condition, Engine, Job, JobId, Request, Shell};
+use umbo_engine::{Attached, Condition, Engine, Job, JobId, Request, Shell, Status};
 use umbo_gate::{Mode, Premises};
 use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
@@ -16,6 +16,7 @@ use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
 use crate::gatekeeper::Gatekeeper;
 use crate::project::Folder;
+use crate::ticket::CANCELLED;
 
 /// How the names of owners begin that did not say who they are.
 pub(crate) const NAMELESS: &str = "caller-";
@@ -72,7 +73,24 @@ pub struct Caller {
     /// What was found in its projects.
     recipes: Cache,
     /// Jobs that end with it.
-    held: Mutex<Vec<Attached>>,
+    held: Mutex<Vec<Held>>,
+}
+
+/// A job that ends with its caller.
+enum Held {
+    /// Its supervisor stops it when the connection is gone, however the caller ended.
+    Attached(Box<Attached>),
+    /// Only a caller that leaves stops it: it outlives one that is killed.
+    Job(Job),
+}
+
+impl Held {
+    fn job(&self) -> &Job {
+        match self {
+            Self::Attached(attached) => attached.job(),
+            Self::Job(job) => job,
+        }
+    }
 }
 
 /// How a caller is to be.
@@ -164,15 +182,24 @@ impl Caller {
     /// Lets the jobs run on that would end with this caller.
     pub fn detach(&self) {
         let held = std::mem::take(&mut *self.held());
-        for attached in held {
-            attached.detach();
+        for held in held {
+            if let Held::Attached(attached) = held {
+                attached.detach();
+            }
         }
     }
 
     /// Stops the jobs that end with this caller, and waits for that; not for ever.
     pub fn close(&self) {
         let held = std::mem::take(&mut *self.held());
-        let jobs: Vec<Job> = held.iter().map(|attached| attached.job().clone()).collect();
+        let jobs: Vec<Job> = held.iter().map(|held| held.job().clone()).collect();
+        std::thread::scope(|scope| {
+            for held in &held {
+                if let Held::Job(job) = held {
+                    scope.spawn(|| job.stop(CANCELLED));
+                }
+            }
+        });
         // Whoever loses its caller stops by itself, all of them at once.
         drop(held);
         let deadline = Instant::now() + CLOSE_TIMEOUT;
@@ -184,18 +211,31 @@ impl Caller {
 
     /// Keeps a job that ends with this caller.
     pub(crate) fn hold(&self, attached: Attached) {
-        self.held().push(attached);
+        self.held().push(Held::Attached(Box::new(attached)));
+    }
+
+    /// Takes over a job that outlives a caller that is killed, and ends with one that leaves: its own,
+    /// or one that an earlier process of the same name left running.
+    pub fn adopt(&self, job: &Job) {
+        self.completions.expect(job.id());
+        let mut held = self.held();
+        if !held.iter().any(|held| held.job().id() == job.id()) {
+            held.push(Held::Job(job.clone()));
+        }
     }
 
     /// Forgets held jobs that are over.
     pub fn release_ended(&self) {
-        let runs = |attached: &mut Attached| {
-            !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
+        let runs = |held: &mut Held| match held {
+            Held::Attached(attached) => {
+                !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
+            }
+            Held::Job(job) => !matches!(job.status(), Ok(Status::Ended(_)) | Err(_)),
         };
         self.held().retain_mut(runs);
     }
 
-    fn held(&self) -> MutexGuard<'_, Vec<Attached>> {
+    fn held(&self) -> MutexGuard<'_, Vec<Held>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
