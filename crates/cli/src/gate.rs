@@ -13,7 +13,7 @@ use crate::output::{self, Format};
 
 /// The gate's files of this user and this state directory.
 pub(crate) fn premises(context: &Context) -> Result<Premises, Failure> {
-    let state = context.engine.state_directory();
+    let state = &context.state;
     Ok(Premises::new(Context::configuration()?, state)
         .home(Context::home())
         .scratch(std::env::temp_dir()))
