@@ -162,7 +162,7 @@ fn run_commands(side: &mut Side) {
     side.does(umbo_ops::exec, json!({"command": "seq 10000", "max_output_tokens": 100}));
     side.does(umbo_ops::exec, json!({"command": "sleep 4000", "timeout": 0.2}));
     side.does(umbo_ops::exec, json!({"command": "kill -TERM $$"}));
-    side.does(umbo_ops::exec, json!({"argv": ["/no/such/program"]}));
+    side.does(umbo_ops::exec, json!({"argv": ["./nothing"]}));
     for line in ["cd sub; A=2", "echo ${PWD##*/} $A"] {
         side.does(umbo_ops::exec, json!({"command": line, "session": "s"}));
     }
