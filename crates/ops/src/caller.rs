@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use umbo_engine::{AttachedJob, Backend, Condition, JobHandle, JobId, Request, Shell};
-use umbo_gate::{Mode, Premises};
+use umbo_gate::{GatePaths, Mode};
 use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
 use umbo_view::mask::{MaskError, Masker};
@@ -352,7 +352,7 @@ impl CallerBuilder {
         let gate = match (self.gate, &state) {
             (Some(gate), _) => gate,
             (None, Some(state)) => {
-                Gatekeeper::new(Premises::new(state.join("gate"), state), Mode::Guard)
+                Gatekeeper::new(GatePaths::new(state.join("gate"), state), Mode::Guard)
                     .run_id(owner.clone())
             }
             (None, None) => return Err(BuildError::NoGate),
