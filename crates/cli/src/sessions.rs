@@ -17,7 +17,7 @@ const DIRECTORY: &str = "agent-sessions";
 
 /// Where all sessions are.
 pub(crate) fn root(context: &Context) -> PathBuf {
-    context.engine.state_directory().join(DIRECTORY)
+    context.state.join(DIRECTORY)
 }
 
 /// Makes a directory that only the user can read: a conversation may have anything in it.

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use umbo_engine::{Attached, Condition, Engine, Job, JobId, Request, Shell, Status};
-use umbo_gate::{Mode, Premises};
+use umbo_engine::{AttachedJob, Backend, Condition, JobHandle, JobId, Request, Shell, Status};
+use umbo_gate::{GatePaths, Mode};
 use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
-use umbo_view::mask::Masker;
+use umbo_view::mask::{MaskError, Masker};
 
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
@@ -27,6 +27,18 @@ const LONGEST_WAIT: Duration = Duration::from_secs(40);
 /// How long jobs may take to end with their caller: as long as one that does not want to.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(7);
 
+/// Why a caller could not be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The masker cannot be made.
+    #[error(transparent)]
+    Mask(#[from] MaskError),
+    /// Nothing says which of its commands may run.
+    #[error("a caller whose jobs run elsewhere needs a gate, or a state directory to keep one in")]
+    NoGate,
+}
+
 /// Whose jobs a caller's are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
@@ -41,7 +53,7 @@ pub enum Owner {
 /// Who asks, from where, and with what rights. Calls may come from many threads at once.
 pub struct Caller {
     /// Where its jobs run.
-    pub engine: Engine,
+    pub backend: Arc<dyn Backend>,
     /// Which of its commands may run.
     pub gate: Gatekeeper,
     /// Which secrets its answers must not show.
@@ -79,23 +91,24 @@ pub struct Caller {
 /// A job that ends with its caller.
 enum Held {
     /// Its supervisor stops it when the connection is gone, however the caller ended.
-    Attached(Box<Attached>),
+    Attached(Box<dyn AttachedJob>),
     /// Only a caller that leaves stops it: it outlives one that is killed.
-    Job(Job),
+    Job(JobHandle),
 }
 
 impl Held {
-    fn job(&self) -> &Job {
+    fn job(&self) -> JobHandle {
         match self {
             Self::Attached(attached) => attached.job(),
-            Self::Job(job) => job,
+            Self::Job(job) => job.clone(),
         }
     }
 }
 
 /// How a caller is to be.
 pub struct CallerBuilder {
-    engine: Engine,
+    backend: Arc<dyn Backend>,
+    state: Option<PathBuf>,
     masker: Option<Arc<Masker>>,
     directory: PathBuf,
     environment: Vec<(OsString, OsString)>,
@@ -112,10 +125,12 @@ pub struct CallerBuilder {
 }
 
 impl Caller {
-    /// Starts building a caller whose jobs this engine runs.
-    pub fn builder(engine: Engine) -> CallerBuilder {
+    /// Starts building a caller whose jobs run there: an [`Engine`](umbo_engine::Engine), or any
+    /// other [`Backend`].
+    pub fn builder(backend: impl Into<Arc<dyn Backend>>) -> CallerBuilder {
         CallerBuilder {
-            engine,
+            backend: backend.into(),
+            state: None,
             masker: None,
             directory: PathBuf::from("."),
             environment: Vec::new(),
@@ -192,7 +207,7 @@ impl Caller {
     /// Stops the jobs that end with this caller, and waits for that; not for ever.
     pub fn close(&self) {
         let held = std::mem::take(&mut *self.held());
-        let jobs: Vec<Job> = held.iter().map(|held| held.job().clone()).collect();
+        let jobs: Vec<JobHandle> = held.iter().map(Held::job).collect();
         std::thread::scope(|scope| {
             for held in &held {
                 if let Held::Job(job) = held {
@@ -210,13 +225,13 @@ impl Caller {
     }
 
     /// Keeps a job that ends with this caller.
-    pub(crate) fn hold(&self, attached: Attached) {
-        self.held().push(Held::Attached(Box::new(attached)));
+    pub(crate) fn hold(&self, attached: Box<dyn AttachedJob>) {
+        self.held().push(Held::Attached(attached));
     }
 
     /// Takes over a job that outlives a caller that is killed, and ends with one that leaves: its own,
     /// or one that an earlier process of the same name left running.
-    pub fn adopt(&self, job: &Job) {
+    pub fn adopt(&self, job: &JobHandle) {
         self.completions.expect(job.id());
         let mut held = self.held();
         if !held.iter().any(|held| held.job().id() == job.id()) {
@@ -307,8 +322,22 @@ impl CallerBuilder {
         self
     }
 
+    /// Where this side keeps what it remembers beside the jobs: which tasks a project has, and the
+    /// key and rules of a gate that was not given. That of the engine unless given; a backend whose
+    /// jobs are elsewhere has none.
+    #[must_use]
+    pub fn state(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.state = Some(directory.into());
+        self
+    }
+
+    /// How long an operation may take, as it stands.
+    pub fn longest(&self) -> Duration {
+        self.longest_wait
+    }
+
     /// Who decides whether a command may run. Unless given, a gatekeeper in mode `guard` whose key
-    /// and rules are in the directory `gate` of the engine's state.
+    /// and rules are in the directory `gate` of its state.
     #[must_use]
     pub fn gate(mut self, gate: Gatekeeper) -> Self {
         self.gate = Some(gate);
@@ -347,7 +376,7 @@ impl CallerBuilder {
     }
 
     /// Builds the caller.
-    pub fn build(self) -> Result<Caller, umbo_view::mask::MaskError> {
+    pub fn build(self) -> Result<Caller, BuildError> {
         let masker = match self.masker {
             Some(masker) => masker,
             None => Arc::new(Masker::builder().build()?),
@@ -358,20 +387,27 @@ impl CallerBuilder {
             Owner::Named(name) => Some(name),
             Owner::Everybody => None,
         };
-        let engine = self.engine;
-        let gate = self.gate.unwrap_or_else(|| {
-            let state = engine.state_directory();
-            Gatekeeper::new(Premises::new(state.join("gate"), state), Mode::Guard)
-                .run_id(owner.clone())
-        });
+        let backend = self.backend;
+        let state = self.state.or_else(|| backend.state_directory().map(Path::to_owned));
+        let gate = match (self.gate, &state) {
+            (Some(gate), _) => gate,
+            (None, Some(state)) => {
+                Gatekeeper::new(GatePaths::new(state.join("gate"), state), Mode::Guard)
+                    .run_id(owner.clone())
+            }
+            (None, None) => return Err(BuildError::NoGate),
+        };
+        let recipes = match state {
+            Some(state) => Cache::in_directory(state.join("recipes")),
+            None => Cache::in_memory(),
+        };
         // Without a journal nothing is in order; everything else works.
-        let newest = engine.newest_event().unwrap_or(0);
-        let recipes = Cache::in_directory(engine.state_directory().join("recipes"));
+        let newest = backend.newest_event().unwrap_or(0);
         Ok(Caller {
             gate: gate.base(&self.directory),
             recipes,
             completions: Arc::new(Completions::new(comes_back, newest)),
-            engine,
+            backend,
             masker,
             directory: self.directory,
             environment: self.environment.into(),

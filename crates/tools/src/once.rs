@@ -33,7 +33,7 @@ pub enum Made {
 impl Toolset {
     /// What became of a call that was made under a name.
     pub fn made_once(&self, name: &str) -> umbo_engine::Result<Made> {
-        let Some(job) = self.engine.job_by_key(name)? else { return Ok(Made::NoJob) };
+        let Some(job) = self.backend.job_by_key(name)? else { return Ok(Made::NoJob) };
         let Some(summary) = job.summary() else { return Ok(Made::NoJob) };
         let id = summary.job.to_string();
         let Status::Ended(outcome) = &summary.status else {
@@ -54,7 +54,7 @@ impl Toolset {
 
     /// The job of a call that was made under a name.
     pub fn job_made_once(&self, name: &str) -> Option<String> {
-        let job = self.engine.job_by_key(name).ok()??;
+        let job = self.backend.job_by_key(name).ok()??;
         Some(job.id().to_string())
     }
 

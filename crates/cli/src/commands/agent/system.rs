@@ -78,8 +78,8 @@ fn project_words(project: &Path, user: Option<&Path>) -> Option<ContextFile> {
     let user = user?;
     let snapshot = Snapshot::read(project).ok()?;
     let store = TrustStore::open(user, Key::open(user).ok()?);
-    let standing = store.standing(project, &snapshot).ok()?;
-    match snapshot.file(SYSTEM, &standing)? {
+    let states = store.file_states(project, &snapshot).ok()?;
+    match snapshot.file(SYSTEM, &states)? {
         (bytes, Trust::Trusted) => {
             Some(ContextFile { path, text: String::from_utf8_lossy(bytes).into_owned() })
         }
