@@ -90,6 +90,12 @@ pub enum Error {
         /// How many run.
         running: usize,
     },
+    /// Another job has the session, and this one was not to wait, or is inside of that one.
+    #[error("session: job {holder} has it")]
+    SessionBusy {
+        /// The job that has it.
+        holder: String,
+    },
     /// An idempotency key that was used for another request.
     #[error("idempotency_key: {key:?} was used for another request (job {job}); use a new key")]
     KeyReused {
@@ -149,6 +155,8 @@ pub enum ErrorKind {
     JobEnded,
     /// As many jobs run as may.
     TooManyJobs,
+    /// Another job has the session.
+    SessionBusy,
     /// The idempotency key was used for another request.
     KeyReused,
     /// The shell is not there.
@@ -171,6 +179,7 @@ impl ErrorKind {
             Self::UnknownJob => "unknown_job",
             Self::JobEnded => "job_ended",
             Self::TooManyJobs => "too_many_jobs",
+            Self::SessionBusy => "session_busy",
             Self::KeyReused => "key_reused",
             Self::NoShell => "no_shell",
             Self::Refused => "refused",
@@ -192,6 +201,7 @@ impl Error {
             Self::UnknownJob(_) | Self::Ambiguous { .. } => ErrorKind::UnknownJob,
             Self::Ended(_) => ErrorKind::JobEnded,
             Self::Full { .. } => ErrorKind::TooManyJobs,
+            Self::SessionBusy { .. } => ErrorKind::SessionBusy,
             Self::KeyReused { .. } => ErrorKind::KeyReused,
             Self::NoShell { .. } => ErrorKind::NoShell,
             Self::Refused(_) => ErrorKind::Refused,

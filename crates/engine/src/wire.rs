@@ -56,6 +56,9 @@ pub(crate) struct Assign {
     pub(crate) terminal: Option<Size>,
     pub(crate) stdin: StdinKind,
     pub(crate) session: Option<String>,
+    /// Whether it runs where its session is, not in the directory of the request.
+    #[serde(default)]
+    pub(crate) continues_session: bool,
     /// How many strings of the body are arguments; the rest, after program and directory, is
     /// the environment.
     pub(crate) arguments: usize,
@@ -118,7 +121,7 @@ pub(crate) enum Report {
     Exists,
     /// As many jobs run as may.
     Full { running: usize },
-    /// Another job has the session.
+    /// Another job has the session, and this one may not wait for it.
     SessionBusy { holder: String },
     /// Nothing was started.
     Failed { why: String },

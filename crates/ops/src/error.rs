@@ -82,6 +82,8 @@ error_codes! {
     OutsideProject = "outside_project",
     /// The job's supervisor refused.
     Refused = "refused",
+    /// Another job has the session.
+    SessionBusy = "session_busy",
     /// A shell ended before its command did.
     ShellAborted = "shell_aborted",
     /// The tools of the dialect are switched off.
@@ -157,6 +159,7 @@ impl From<&umbo_engine::Error> for ErrorCode {
             Error::UnknownJob(_) | Error::Ambiguous { .. } => Self::UnknownJob,
             Error::Ended(_) => Self::JobEnded,
             Error::Full { .. } => Self::TooManyJobs,
+            Error::SessionBusy { .. } => Self::SessionBusy,
             Error::KeyReused { .. } => Self::KeyReused,
             Error::NoShell { .. } => Self::NoShell,
             Error::Refused(_) => Self::Refused,

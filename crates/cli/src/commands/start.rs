@@ -5,7 +5,8 @@ use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 
 use umbo_engine::{
-    Admission, Attendance, End, Job, Leaks, Login, OutputLimit, OutputPolicy, Profile, Shell, Stdin,
+    Admission, Attendance, End, Job, Leaks, Login, OutputLimit, OutputPolicy, Profile, Shell,
+    Stdin, WaitsFor,
 };
 use umbo_ops::{Call, ErrorCode, ExecOptions, ExecRequest, OnDisconnect, Seconds, Ticket};
 
@@ -49,9 +50,15 @@ pub(super) fn tell_of_queue(job: &Job) {
     if !std::io::stderr().is_terminal() {
         return;
     }
-    if let Some(place) = job.summary().and_then(|summary| summary.queue_position) {
+    if let Some(summary) = job.summary()
+        && let (Some(place), Some(why)) = (summary.queue_position, &summary.waits_for)
+    {
+        let allow = match why {
+            WaitsFor::Slot => " (UMBO_MAX_RUNNING)",
+            _ => "",
+        };
         output::talk(format_args!(
-            "umbo: as many jobs run as may (UMBO_MAX_RUNNING): job {} waits, {} in line",
+            "umbo: {why}{allow}: job {} waits, {} in line",
             job.id(),
             ordinal(place)
         ));
@@ -153,7 +160,7 @@ pub(super) fn limits(given: &Limits) -> umbo_engine::Limits {
         OnMaxOutput::Stop => OutputPolicy::Stop,
     };
     let mut limits = umbo_engine::Limits {
-        idle: given.idle_timeout,
+        idle: given.idle_timeout.filter(|idle| !idle.is_zero()),
         memory_bytes: given.memory,
         processes: given.pids,
         cpu_percent: given.cpu,

@@ -75,6 +75,7 @@ pub(super) fn toolset_of(
         .project(context.config.project.clone())
         .settings(settings.tools.dialects.clone())
         .beside(settings.tools.beside.clone())
+        .longest_wait(settings.tools.longest_wait)
         .build()
         .map_err(Failure::new)
 }

@@ -217,7 +217,7 @@ fn a_job_too_many_waits_for_its_turn() {
     let first = start_one_at_a_time(&umbo, "read x");
     let second = start_one_at_a_time(&umbo, "echo second");
     let listed = umbo.listed(&second);
-    assert_eq!((&listed["state"], &listed["started_at"]), (&json!("created"), &json!(null)));
+    assert_eq!((&listed["state"], &listed["started_at"]), (&json!("queued"), &json!(null)));
     umbo.call(["input", &first, "\n"]).run();
     assert_eq!(umbo.outcome(&second)["code"], 0);
     let started = umbo.outcome(&second)["started_at"].as_u64().unwrap();
@@ -302,7 +302,7 @@ fn the_line_can_be_seen_and_the_oldest_goes_first() {
         assert_eq!(place(job), json!(number));
     }
     let table = umbo.call(["jobs"]).answer().text();
-    assert!(table.contains("created, 1st in line") && table.contains("created, 4th in line"));
+    assert!(table.contains("queued, 1st in line") && table.contains("queued, 4th in line"));
     umbo.stop(&jobs[2], &[]);
     assert_eq!((place(&jobs[1]), place(&jobs[4])), (json!(1), json!(3)), "the line closes up");
     umbo.call(["input", &jobs[0], "\n"]).run();
@@ -407,4 +407,17 @@ fn jobs_inside_a_job_are_bounded_among_themselves() {
     assert_eq!(answer.text(), "125\n", "{answer:?}");
     assert!(answer.said().contains("1 jobs are running, the most allowed"), "{answer:?}");
     assert!(answer.said().contains("UMBO_MAX_RUNNING"), "{answer:?}");
+}
+
+#[test]
+fn a_time_limit_of_nothing_is_none() {
+    let umbo = Umbo::new();
+    for options in [["--timeout", "0"], ["--idle-timeout", "0"]] {
+        umbo.call(["exec", options[0], options[1], "sleep 0.3; echo done"]).stdout("done\n").run();
+    }
+    for field in ["timeout", "idle_timeout"] {
+        let arguments = json!({"command": "sleep 0.3; echo done", field: 0}).to_string();
+        let answer = umbo.call(["call", "exec", &arguments]).json();
+        assert_eq!((&answer["state"], &answer["output"]), (&json!("exited"), &json!("done\n")));
+    }
 }

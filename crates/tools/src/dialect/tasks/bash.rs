@@ -89,7 +89,7 @@ pub(super) fn run(
         return Ok(Answer::new(Output::Started(started), message).of_job(&job));
     }
     let timeout = millis(arguments.timeout.unwrap_or(DEFAULT_TIMEOUT_MS));
-    let wait = call.caller.longest_wait;
+    let wait = call.allowed_wait(None);
     label_wait(&mut request, wait);
     request.limits.wall = limit(timeout);
     request.on_disconnect = OnDisconnect::Stop;
