@@ -251,6 +251,7 @@ impl Engine {
             parent: record.parent.clone(),
             terminal: request.terminal,
             stdin,
+            streams: request.streams,
             session: request.session.as_ref().map(|session| session.name.clone()),
             continues_session: request
                 .session

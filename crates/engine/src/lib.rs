@@ -90,6 +90,7 @@ pub use output::Output;
 pub use request::{
     Admission, Attendance, Command, Environment, Ladder, Leaks, Limits, Login, OnDisconnect,
     OutputLimit, OutputPolicy, Profile, Request, Session, SessionDirectory, Shell, Size, Stdin,
+    Streams,
 };
 pub use screen::Screen;
 pub use spare::Warmth;

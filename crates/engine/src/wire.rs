@@ -9,7 +9,7 @@ use umbo_sandbox::{Decision, Plan, Question};
 
 use crate::id::JobId;
 use crate::outcome::Outcome;
-use crate::request::{Admission, Ladder, Leaks, Limits, OnDisconnect, Size};
+use crate::request::{Admission, Ladder, Leaks, Limits, OnDisconnect, Size, Streams};
 
 /// The largest message anybody accepts: nobody may make a supervisor swallow the memory.
 const LARGEST: usize = 64 << 20;
@@ -55,6 +55,8 @@ pub(crate) struct Assign {
     pub(crate) parent: Option<JobId>,
     pub(crate) terminal: Option<Size>,
     pub(crate) stdin: StdinKind,
+    #[serde(default)]
+    pub(crate) streams: Streams,
     pub(crate) session: Option<String>,
     /// Whether it runs where its session is, not in the directory of the request.
     #[serde(default)]

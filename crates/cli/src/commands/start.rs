@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
+use std::os::unix::fs::MetadataExt;
 use std::process::ExitCode;
 
 use umbo_engine::{
@@ -135,6 +136,8 @@ fn command(args: &Start) -> Result<(Option<String>, Option<Vec<OsString>>), Fail
 /// What it reads, if the words say it.
 fn stdin(word: Option<&str>, pty: bool, background: bool) -> Result<Option<Stdin>, Failure> {
     Ok(match word {
+        // As a shell has it. A terminal cannot be shared with the job, which has a session of its own.
+        None if !background && !pty && is_piped() => Some(Stdin::Inherited),
         None => None,
         Some("-") => {
             // A terminal of its own is typed at; and a job in the background cannot share the
@@ -151,6 +154,13 @@ fn stdin(word: Option<&str>, pty: bool, background: bool) -> Result<Option<Stdin
             None => Stdin::Bytes(secrets::restored(text.into())?.into_bytes()),
         }),
     })
+}
+
+/// Whether standard input is something to read that is no terminal.
+fn is_piped() -> bool {
+    let null = std::fs::metadata("/dev/null").map(|null| null.rdev()).ok();
+    let input = rustix::fs::fstat(rustix::stdio::stdin()).map(|stat| stat.st_rdev).ok();
+    !std::io::stdin().is_terminal() && input.is_some() && input != null
 }
 
 /// What the words of a command line allow a job, but for its time.

@@ -27,7 +27,7 @@ use crate::failpoint;
 use crate::id::JobId;
 use crate::log::{LogWriter, Stream};
 use crate::outcome::{Drained, Leaked, StoppedBy};
-use crate::request::Admission;
+use crate::request::{Admission, Streams};
 use crate::session;
 use crate::state::{Started, State};
 use crate::sys::cgroup::{Bounds, Cgroup, Enforcer};
@@ -424,11 +424,14 @@ impl<'a> Supervision<'a> {
         self.input = if pty.is_some() { input.at_a_terminal() } else { input };
         let [stdin, stdout, stderr] = match &pty {
             Some(pty) => [pty.terminal.as_fd(); 3],
-            None => [
-                stdin.as_fd(),
-                self.prepared.stdout.write.as_fd(),
-                self.prepared.stderr.write.as_fd(),
-            ],
+            None => {
+                let (stdout, stderr) = (&self.prepared.stdout.write, &self.prepared.stderr.write);
+                let stderr = match self.assign.streams {
+                    Streams::Apart => stderr,
+                    Streams::Together => stdout,
+                };
+                [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()]
+            }
         };
         let stage = ChildStage {
             stdin,
@@ -484,7 +487,11 @@ impl<'a> Supervision<'a> {
         match terminal {
             Some(controller) => Ok(vec![source(controller, Stream::Pty)?]),
             None => {
-                Ok(vec![source(stdout.read, Stream::Stdout)?, source(stderr.read, Stream::Stderr)?])
+                let mut sources = vec![source(stdout.read, Stream::Stdout)?];
+                if self.assign.streams == Streams::Apart {
+                    sources.push(source(stderr.read, Stream::Stderr)?);
+                }
+                Ok(sources)
             }
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{End, Job, OnDisconnect, Outcome, Stdin};
+use umbo_engine::{End, Job, OnDisconnect, Outcome, Stdin, Streams};
 use umbo_ops::{Call, ErrorCode, Ran, label_wait};
 
 use super::{DESCRIPTION, State, TaskSnapshot, asks};
@@ -74,6 +74,7 @@ pub(super) fn run(
     let task_id = task.id.clone();
     let mut request = call.request(&arguments.command, None);
     request.stdin = Stdin::None;
+    request.streams = Streams::Together;
     request.name = Some(task_id.clone());
     if !description.is_empty() {
         request.labels.insert(DESCRIPTION.to_owned(), description);
