@@ -358,20 +358,20 @@ impl<'a> Supervision<'a> {
 
     /// Stands in a line until it is this job's turn there, or the job has been stopped.
     fn await_turn_in(&mut self, lane: Lane) -> io::Result<(Option<File>, Option<Bell>)> {
-        let mut line = Waiting::begin(lane, self.job())?;
+        let mut queue = Waiting::begin(lane, self.job())?;
         if let Some(caller) = self.caller {
             report(caller, &Report::Queued);
         }
         let mut taken = None;
         while self.verdict.is_none() {
-            taken = line.take()?;
+            taken = queue.take()?;
             if taken.is_some() {
                 break;
             }
-            self.poll_once(line.bell(), &mut []);
-            line.silence();
+            self.poll_once(queue.bell(), &mut []);
+            queue.silence();
         }
-        Ok((taken, line.leave()))
+        Ok((taken, queue.leave()))
     }
 
     /// Forks and execs; a failure becomes the job's outcome. `news` ends with the start.
@@ -422,16 +422,13 @@ impl<'a> Supervision<'a> {
         let (input, stdin) =
             Input::open(wanted, null).map_err(failed("cannot open standard input"))?;
         self.input = if pty.is_some() { input.at_a_terminal() } else { input };
-        let [stdin, stdout, stderr] = match &pty {
-            Some(pty) => [pty.terminal.as_fd(); 3],
-            None => {
-                let (stdout, stderr) = (&self.prepared.stdout.write, &self.prepared.stderr.write);
-                let stderr = match self.assign.streams {
-                    Streams::Apart => stderr,
-                    Streams::Together => stdout,
-                };
-                [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()]
-            }
+        let [stdin, stdout, stderr] = if let Some(pty) = &pty {
+            [pty.terminal.as_fd(); 3]
+        } else {
+            let (stdout, stderr) = (&self.prepared.stdout.write, &self.prepared.stderr.write);
+            let is_apart = self.assign.streams == Streams::Apart;
+            let stderr = if is_apart { stderr } else { stdout };
+            [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()]
         };
         let stage = ChildStage {
             stdin,
@@ -484,16 +481,14 @@ impl<'a> Supervision<'a> {
         let fresh = super::prepared::Pipe::new;
         let stdout = std::mem::replace(&mut self.prepared.stdout, fresh()?);
         let stderr = std::mem::replace(&mut self.prepared.stderr, fresh()?);
-        match terminal {
-            Some(controller) => Ok(vec![source(controller, Stream::Pty)?]),
-            None => {
-                let mut sources = vec![source(stdout.read, Stream::Stdout)?];
-                if self.assign.streams == Streams::Apart {
-                    sources.push(source(stderr.read, Stream::Stderr)?);
-                }
-                Ok(sources)
-            }
+        if let Some(controller) = terminal {
+            return Ok(vec![source(controller, Stream::Pty)?]);
         }
+        let mut sources = vec![source(stdout.read, Stream::Stdout)?];
+        if self.assign.streams == Streams::Apart {
+            sources.push(source(stderr.read, Stream::Stderr)?);
+        }
+        Ok(sources)
     }
 
     /// Notes it when the command's shell ended without saving what it had.
