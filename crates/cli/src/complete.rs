@@ -15,7 +15,7 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate, complete};
 use clap_complete::env::{Bash, EnvCompleter, Fish, Shells, Zsh};
 use serde_json::json;
 use umbo_engine::{Scope, Status, Summary, Warmth};
-use umbo_gate::{Approval, Standing};
+use umbo_gate::{Approval, ApprovalState};
 use umbo_ops::project::Folder;
 use umbo_ops::{Call, RecipeOptions, RecipeRequest, Ticket};
 
@@ -114,7 +114,7 @@ fn context() -> Option<Context> {
 
 fn listed(is_wanted: impl Fn(&Summary) -> bool) -> Vec<CompletionCandidate> {
     let Some(context) = context() else { return Vec::new() };
-    let jobs = context.engine.jobs(Scope::All).unwrap_or_default();
+    let jobs = context.backend.jobs(Scope::All).unwrap_or_default();
     let newest = candidate("@last", "the newest job");
     let mut candidates = vec![newest.display_order(Some(0))];
     for (place, summary) in jobs.iter().rev().filter(|summary| is_wanted(summary)).enumerate() {
@@ -128,8 +128,8 @@ fn listed(is_wanted: impl Fn(&Summary) -> bool) -> Vec<CompletionCandidate> {
 }
 
 fn open_questions() -> Option<Vec<CompletionCandidate>> {
-    let approvals = gate::premises(&context()?).ok()?.approvals().ok()?;
-    let open = |approval: &Approval| matches!(approval.standing, Standing::Open);
+    let approvals = gate::paths(&context()?).ok()?.approvals().ok()?;
+    let open = |approval: &Approval| matches!(approval.state, ApprovalState::Open);
     let listed = approvals.list(umbo_ops::now()).ok()?.into_iter().filter_map(Result::ok);
     Some(
         listed

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use umbo_command::Shell as Language;
-use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
+use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Audit, Call, Decision, Error, Gate, Ground, Input, Mode, Policy, Premises,
-    Recipe, Refusal, ShellState,
+    Admission, Approver, Audit, Call, Decision, Error, Gate, GatePaths, Input, Mode, Policy,
+    Recipe, Refusal, RuleSources, ShellState,
 };
 
 use umbo_recipes::quote;
@@ -35,7 +35,7 @@ const MOST_CACHED_GATES: usize = 64;
 /// Lets requests through or not, and keeps the audit.
 #[derive(Debug)]
 pub struct Gatekeeper {
-    premises: Premises,
+    gate_paths: GatePaths,
     mode: Mode,
     records: Records,
     run: Option<String>,
@@ -57,7 +57,7 @@ pub enum Records {
 /// A gate, and the texts its rules were made from.
 #[derive(Debug)]
 struct CachedGate {
-    ground: Ground,
+    sources: RuleSources,
     policy: Arc<Policy>,
     /// From the first record on: before, there is no need of a key, or of a place for it.
     gate: OnceLock<Gate>,
@@ -94,7 +94,7 @@ pub struct Permit<'a> {
 /// What may be typed into a job, after what was typed before.
 #[must_use]
 pub struct Keystrokes<'a> {
-    job: &'a Job,
+    job: &'a JobHandle,
     typed: &'a [u8],
     after: Option<u64>,
 }
@@ -108,10 +108,10 @@ impl std::fmt::Debug for Keystrokes<'_> {
 
 impl Gatekeeper {
     /// A gatekeeper over the files of a user, who records everything.
-    pub fn new(premises: Premises, mode: Mode) -> Self {
+    pub fn new(gate_paths: GatePaths, mode: Mode) -> Self {
         Self {
-            audit_writer: AuditWriter::new(premises.clone()),
-            premises,
+            audit_writer: AuditWriter::new(gate_paths.clone()),
+            gate_paths,
             mode,
             records: Records::Everything,
             run: None,
@@ -146,9 +146,14 @@ impl Gatekeeper {
         self.mode
     }
 
+    /// Returns when the record has all that became of what it let through.
+    pub(crate) fn flush_audit(&self) {
+        self.audit_writer.flush();
+    }
+
     /// The record of what it decided, and of what became of it.
     pub fn audit(&self) -> Result<Audit, Error> {
-        self.premises.audit()
+        self.gate_paths.audit()
     }
 
     /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
@@ -192,7 +197,7 @@ impl Gatekeeper {
 
     /// Whether a question has this id, whatever became of it.
     pub fn knows_question(&self, id: &str) -> bool {
-        let found = self.premises.approvals().and_then(|approvals| approvals.find(id, now()));
+        let found = self.gate_paths.approvals().and_then(|approvals| approvals.find(id, now()));
         found.is_ok_and(|approval| approval.question.id == id)
     }
 
@@ -227,7 +232,7 @@ impl Gatekeeper {
     /// belongs to it. Only a refusal is recorded: what is typed may be a password.
     pub fn admit_input<'a>(
         &self,
-        job: &'a Job,
+        job: &'a JobHandle,
         typed: &'a [u8],
         host: Option<&dyn Approver>,
     ) -> Result<Keystrokes<'a>, NotAdmitted> {
@@ -288,21 +293,21 @@ impl Gatekeeper {
         if let Some(gate) = cached.gate.get() {
             return Ok(gate);
         }
-        let (policy, key) = (Arc::clone(&cached.policy), self.premises.key()?);
-        let gate = Gate::open(policy, self.mode, self.premises.state(), key)?;
+        let (policy, key) = (Arc::clone(&cached.policy), self.gate_paths.key()?);
+        let gate = Gate::open(policy, self.mode, self.gate_paths.state(), key)?;
         Ok(cached.gate.get_or_init(|| gate))
     }
 
     /// The rules for a directory, read anew if a file of rules has changed.
     fn rules(&self, directory: &Path) -> Result<Arc<CachedGate>, Error> {
         let base = self.base.as_deref().unwrap_or(directory);
-        let ground = self.premises.ground(base, directory)?;
+        let sources = self.gate_paths.rule_sources(base, directory)?;
         let mut all = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cached) = all.iter().find(|cached| cached.ground == ground) {
+        if let Some(cached) = all.iter().find(|cached| cached.sources == sources) {
             return Ok(Arc::clone(cached));
         }
-        let policy = Arc::new(self.premises.policy_of(&ground)?);
-        let cached = Arc::new(CachedGate { ground, policy, gate: OnceLock::new() });
+        let policy = Arc::new(self.gate_paths.policy_of(&sources)?);
+        let cached = Arc::new(CachedGate { sources, policy, gate: OnceLock::new() });
         if all.len() >= MOST_CACHED_GATES {
             all.clear();
         }
@@ -323,14 +328,14 @@ impl Keystrokes<'_> {
 
 impl Permit<'_> {
     /// The job runs.
-    pub fn started(&self, job: &Job) {
+    pub fn started(&self, job: &JobHandle) {
         if let Some((audit_writer, verdict)) = self.record {
             audit_writer.write(Entry::Started { job: job.id().to_string(), verdict });
         }
     }
 
     /// The job is over.
-    pub fn ended(&self, job: &Job, outcome: &Outcome) {
+    pub fn ended(&self, job: &JobHandle, outcome: &Outcome) {
         if let Some((audit_writer, _)) = self.record {
             audit_writer.write(Entry::Ended(job.clone(), Box::new(outcome.clone())));
         }

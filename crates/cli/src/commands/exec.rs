@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
-use umbo_engine::{Attendance, Followed, Job, Ladder, Stdin};
+use umbo_engine::{Attendance, Followed, JobHandle, Ladder, Stdin};
 use umbo_ops::{Call, Caller, ErrorCode, JobAnswer, OutputWanted, ScreenRequest, Ticket};
 
 use super::{exit_code, remark, start};
@@ -70,7 +70,7 @@ pub(super) fn foreground<Answer: Serialize>(
     context: &Context,
     caller: &Caller,
     keyboard: Option<Arc<Caller>>,
-    started: impl Fn(&Job) + Send + Sync + 'static,
+    started: impl Fn(&JobHandle) + Send + Sync + 'static,
     operation: impl FnOnce(&Call<'_>) -> Result<Answer, umbo_ops::Error>,
     job_of: impl Fn(&Answer) -> &JobAnswer,
 ) -> Result<ExitCode, Failure> {
@@ -131,7 +131,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Joins the person's terminal to the job's, until the job ends or they leave it.
-fn sit_down(caller: &Arc<Caller>, job: &Job) -> Result<(), Failure> {
+fn sit_down(caller: &Arc<Caller>, job: &JobHandle) -> Result<(), Failure> {
     let request = ScreenRequest { job: job.id().to_string() };
     let attachment = match umbo_ops::attach(Arc::clone(caller), Ticket::alone(), &request) {
         Err(error) if error.code == ErrorCode::JobEnded => return pass_on(job),
@@ -147,7 +147,7 @@ fn sit_down(caller: &Arc<Caller>, job: &Job) -> Result<(), Failure> {
 }
 
 /// Prints a job's output as it comes, each stream to its own.
-fn pass_on(job: &Job) -> Result<(), Failure> {
+fn pass_on(job: &JobHandle) -> Result<(), Failure> {
     let mut follower = job.follow(0)?;
     loop {
         match follower.next(None)? {
@@ -169,7 +169,7 @@ fn pass_on(job: &Job) -> Result<(), Failure> {
 
 /// A first ctrl-c interrupts the job, and umbo waits for its end. A second one kills it, and umbo
 /// leaves with it, or soon, whatever becomes of it. A third leaves at once.
-fn stop_on_ctrl_c(job: &Job) {
+fn stop_on_ctrl_c(job: &JobHandle) {
     let job = job.clone();
     let mut presses = 0;
     let _ = ctrlc::set_handler(move || {
@@ -196,7 +196,7 @@ fn stop_on_ctrl_c(job: &Job) {
 }
 
 /// Ends this process though its job has not ended.
-fn leave(job: &Job) -> ! {
+fn leave(job: &JobHandle) -> ! {
     output::talk(format_args!("umbo: left job {0}; `umbo stop --kill {0}` ends it", job.id()));
     std::process::exit(INTERRUPTED)
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Number;
 use umbo_command::Shell as Language;
 use umbo_engine::{
-    Attendance, Job, OnDisconnect, Outcome, Request, Size, Status, Stdin, Streams, Summary,
+    Attendance, JobHandle, OnDisconnect, Outcome, Request, Size, Status, Stdin, Streams, Summary,
 };
 use umbo_ops::{Call, Ran, fresh_name, label_wait, text};
 use umbo_view::View;
@@ -246,7 +246,7 @@ fn is_name(name: &str) -> bool {
 fn ended(
     call: &Call<'_>,
     arguments: &Arguments,
-    job: &Job,
+    job: &JobHandle,
     outcome: &Outcome,
     mut told: Told,
 ) -> Result<Answer<Output<BashDetails>>, ToolError> {
@@ -270,7 +270,7 @@ fn ended(
 }
 
 /// What is missing at the beginning, and where it is.
-fn truncation(job: &Job, view: &View) -> Truncation {
+fn truncation(job: &JobHandle, view: &View) -> Truncation {
     let counts = view.counts;
     // Lines too many to be counted have no numbers.
     let shown_range = counts
@@ -296,7 +296,7 @@ fn last_lines(text: String, most: Option<u64>) -> String {
 
 fn background(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     id: &str,
     told: Told,
 ) -> Result<Answer<Output<BashDetails>>, ToolError> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{End, Job, OnDisconnect, Outcome, Stdin, Streams};
+use umbo_engine::{End, JobHandle, OnDisconnect, Outcome, Stdin, Streams};
 use umbo_ops::{Call, ErrorCode, Ran, label_wait};
 
 use super::{DESCRIPTION, State, TaskSnapshot, asks};
@@ -115,7 +115,7 @@ pub(super) fn run(
 
 fn foreground(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     outcome: &Outcome,
     timeout: Duration,
 ) -> Result<Answer<Output>, ToolError> {
