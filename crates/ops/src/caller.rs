@@ -103,6 +103,13 @@ impl Held {
             Self::Job(job) => job.clone(),
         }
     }
+
+    /// Lets it run on.
+    fn detach(self) {
+        if let Self::Attached(attached) = self {
+            attached.detach();
+        }
+    }
 }
 
 /// How a caller is to be.
@@ -198,9 +205,17 @@ impl Caller {
     pub fn detach(&self) {
         let held = std::mem::take(&mut *self.held());
         for held in held {
-            if let Held::Attached(attached) = held {
-                attached.detach();
-            }
+            held.detach();
+        }
+    }
+
+    /// Lets one of them run on.
+    pub(crate) fn let_go(&self, job: &JobId) {
+        let mut held = self.held();
+        if let Some(place) = held.iter().position(|held| held.job().id() == job) {
+            let released = held.swap_remove(place);
+            drop(held);
+            released.detach();
         }
     }
 
