@@ -57,8 +57,8 @@ impl JobTools {
 
     /// With somebody who is asked whether a command may run, on the thread of the call.
     #[must_use]
-    pub fn approver(mut self, approver: impl Approver + Send + Sync + 'static) -> Self {
-        self.approver = Some(Arc::new(approver));
+    pub fn approver(mut self, approver: Arc<dyn Approver + Send + Sync>) -> Self {
+        self.approver = Some(approver);
         self
     }
 

@@ -199,6 +199,11 @@ fn tree(context: &Context, session: &Session) -> Result<(), Failure> {
     if context.format == Format::Json {
         return session.entries().try_for_each(|entry| output::json(&entry_json(session, &entry)));
     }
+    tree_lines(session).iter().try_for_each(output::line)
+}
+
+/// The branches of a session, a line for each entry; the leaf has a star.
+pub(crate) fn tree_lines(session: &Session) -> Vec<String> {
     let entries: Vec<Entry> = session.entries().collect();
     let mut below: BTreeMap<Option<&str>, Vec<&Entry>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| is_on_path(&entry.kind)) {
@@ -207,21 +212,18 @@ fn tree(context: &Context, session: &Session) -> Result<(), Failure> {
     // Deep trees are the rule: no recursion.
     let roots = below.get(&None).into_iter().flatten().rev();
     let mut waiting: Vec<(&Entry, usize)> = roots.map(|entry| (*entry, 0)).collect();
+    let mut lines = Vec::new();
     while let Some((entry, depth)) = waiting.pop() {
         let mark = if session.leaf() == Some(&entry.id) { "*" } else { " " };
         let label = session.label(&entry.id).map(|label| format!("[{label}] ")).unwrap_or_default();
         let (indent, what) = ("  ".repeat(depth), describe(&entry.kind));
-        output::line(format_args!(
-            "{mark} {}  {indent}{}{what}",
-            entry.id,
-            output::visible(&label)
-        ))?;
+        lines.push(format!("{mark} {}  {indent}{}{what}", entry.id, output::visible(&label)));
         let children = below.get(&Some(entry.id.as_str())).map_or(&[][..], Vec::as_slice);
         // Only where ways part, a way is moved to the right.
         let deeper = depth + usize::from(children.len() > 1);
         waiting.extend(children.iter().rev().map(|child| (*child, deeper)));
     }
-    Ok(())
+    lines
 }
 
 /// Whether others can stand behind an entry.

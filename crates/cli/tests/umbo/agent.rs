@@ -6,6 +6,7 @@ mod killed;
 mod print;
 mod secrets;
 mod sessions;
+mod terminal;
 
 use std::fs;
 use std::path::PathBuf;

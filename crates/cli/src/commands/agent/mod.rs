@@ -1,12 +1,14 @@
 //! `umbo agent`: a model and the tools take turns on what the user wants.
 //!
-//! [`setup`] makes the agent; the front ends are [`print`] (a script), `terminal` (a person) and
+//! [`setup`] makes the agent; the front ends are [`print`] (a script), [`terminal`] (a person) and
 //! others for programs. All of them show the same events and add nothing.
 
 mod event_json;
+mod plain;
 mod print;
 mod setup;
 mod system;
+mod terminal;
 
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
@@ -27,10 +29,15 @@ pub(crate) fn run(context: &Context, mut words: Agent) -> Result<ExitCode, Failu
     }
     match words.prompt.clone() {
         Some(prompt) => print::run(context, &words, &prompt),
-        None => {
-            Err(Failure::invalid("--prompt", "nothing was given; accepted: what is to be done"))
-        }
+        None if words.plain || is_accessible() => plain::run(context, &words),
+        None => terminal::run(context, &words),
     }
+}
+
+/// Whether nothing may be drawn over again: the person said so, or the terminal cannot do it.
+fn is_accessible() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    is_set("ACCESSIBLE") || std::env::var_os("TERM").is_none_or(|term| term == "dumb")
 }
 
 fn read_prompt() -> Result<String, Failure> {

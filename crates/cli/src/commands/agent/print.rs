@@ -15,7 +15,7 @@ use umbo_model::Part;
 use umbo_tools::Approver;
 
 use super::event_json::EventLines;
-use super::setup::Prepared;
+use super::setup::{Prepared, SharedApprover};
 use super::{exit_code, outcome_words, runtime};
 use crate::args::Agent as Words;
 use crate::context::Context;
@@ -37,7 +37,7 @@ pub(super) fn run(context: &Context, words: &Words, prompt: &str) -> Result<Exit
     }
     let schema = words.schema.as_deref().map(Schema::read).transpose()?;
     let is_person = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let approver = is_person.then_some(AskHere);
+    let approver = is_person.then(|| Arc::new(AskHere) as SharedApprover);
     let mut prepared = Prepared::new(context, words, approver)?;
     if let Some(schema) = &schema {
         schema.announce(&mut prepared.agent.setup_mut().system);
@@ -243,7 +243,7 @@ fn talk_of(event: &AgentEvent) {
 }
 
 /// Asks the person who started it.
-struct AskHere;
+pub(super) struct AskHere;
 
 impl Approver for AskHere {
     fn ask(&self, question: &Question) -> Option<(Reply, String)> {

@@ -26,14 +26,20 @@ pub(super) struct Prepared {
     pub(super) dialect: String,
     /// The files that the model is told.
     pub(super) context_files: Vec<PathBuf>,
+    models: Models,
+    words: Words,
+    approver: Option<SharedApprover>,
 }
+
+/// Whoever is asked whether commands may run.
+pub(super) type SharedApprover = Arc<dyn Approver + Send + Sync>;
 
 impl Prepared {
     /// Makes all of it. The approver is asked whether commands may run; without one, nobody is.
     pub(super) fn new(
         context: &Context,
         words: &Words,
-        approver: Option<impl Approver + Send + Sync + 'static>,
+        approver: Option<SharedApprover>,
     ) -> Result<Self, Failure> {
         let models = Models::load()?;
         let directory = Context::directory()?;
@@ -48,14 +54,37 @@ impl Prepared {
         let system = SystemPrompt::new(&directory, &toolset.instructions());
         let client = Client::new(&Models::client_options(&first.endpoint)).map_err(Failure::new)?;
         let setup = setup(context, words, client, candidates, system.text)?;
-        let mut tools = JobTools::new(toolset);
-        if let Some(approver) = approver {
-            tools = tools.approver(approver);
-        }
-        let tools = Arc::new(tools);
+        let tools = job_tools(toolset, approver.as_ref());
         let agent = Agent::new(session, Arc::clone(&tools) as Arc<dyn Tools>, setup);
-        Ok(Self { agent, tools, model, dialect, context_files: system.files })
+        let (words, context_files) = (words.clone(), system.files);
+        Ok(Self { agent, tools, model, dialect, context_files, models, words, approver })
     }
+
+    /// Asks another model from now on, with the tools that it knows.
+    pub(super) fn set_model(&mut self, context: &Context, name: &str) -> Result<(), Failure> {
+        let candidate = self.models.candidate(name)?;
+        let dialect = dialect(context, &self.words, &candidate);
+        if dialect != self.dialect {
+            let owner = self.tools.toolset().owner.clone().unwrap_or_default();
+            let toolset = toolset_named(context, &self.words, &dialect, owner)?;
+            let system = SystemPrompt::new(&Context::directory()?, &toolset.instructions());
+            self.agent.setup_mut().system = system.text;
+            self.tools = job_tools(toolset, self.approver.as_ref());
+            self.agent.set_tools(Arc::clone(&self.tools) as Arc<dyn Tools>);
+            self.dialect = dialect;
+        }
+        self.agent.set_model(candidate).map_err(Failure::new)?;
+        name.clone_into(&mut self.model);
+        Ok(())
+    }
+}
+
+fn job_tools(toolset: Toolset, approver: Option<&SharedApprover>) -> Arc<JobTools> {
+    let tools = JobTools::new(toolset);
+    Arc::new(match approver {
+        Some(approver) => tools.approver(Arc::clone(approver)),
+        None => tools,
+    })
 }
 
 /// The name of a model, as `--model` takes it.
@@ -134,8 +163,16 @@ fn toolset(
     dialect: &str,
     session: &str,
 ) -> Result<Toolset, Failure> {
+    toolset_named(context, words, dialect, format!("agent {session}"))
+}
+
+fn toolset_named(
+    context: &Context,
+    words: &Words,
+    dialect: &str,
+    name: String,
+) -> Result<Toolset, Failure> {
     let mode = words.gate.unwrap_or(context.settings.agent.mode);
-    let name = format!("agent {session}");
     toolset_of(context, Some(dialect), Owner::Named(name.clone()), Some(mode), Some(name))
 }
 
