@@ -108,6 +108,12 @@ impl Queues {
         state.interrupt_mode = interrupt;
     }
 
+    /// How the queues behave.
+    pub fn modes(&self) -> (QueueMode, QueueMode, InterruptMode) {
+        let state = self.state();
+        (state.steering_mode, state.follow_up_mode, state.interrupt_mode)
+    }
+
     /// Ends the run that is under way.
     pub fn interrupt(&self) {
         self.state().cancel.cancel();

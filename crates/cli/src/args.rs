@@ -16,7 +16,9 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use umbo_engine::Size;
 use umbo_gate::Mode;
 
-pub(crate) use self::agent::{Agent, Effort, ExportFormat, Models, Sessions, SessionsAction};
+pub(crate) use self::agent::{
+    Agent, Effort, ExportFormat, Interface, Models, Sessions, SessionsAction,
+};
 pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::http::{Http, Log};

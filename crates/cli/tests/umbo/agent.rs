@@ -4,6 +4,7 @@
 mod drained;
 mod killed;
 mod print;
+mod rpc;
 mod secrets;
 mod sessions;
 mod terminal;

@@ -6,6 +6,7 @@
 mod event_json;
 mod plain;
 mod print;
+mod rpc;
 mod setup;
 mod system;
 mod terminal;
@@ -16,11 +17,14 @@ use std::process::ExitCode;
 use tokio::runtime::{Builder, Runtime};
 use umbo_agent::{Limit, Outcome};
 
-use crate::args::Agent;
+use crate::args::{Agent, Interface};
 use crate::context::Context;
 use crate::failure::{Failure, TIMED_OUT};
 
 pub(crate) fn run(context: &Context, mut words: Agent) -> Result<ExitCode, Failure> {
+    if words.mode == Some(Interface::Rpc) {
+        return rpc::run(context, &words);
+    }
     let is_piped = !std::io::stdin().is_terminal();
     match words.prompt.as_deref() {
         Some("-") => words.prompt = Some(read_prompt()?),

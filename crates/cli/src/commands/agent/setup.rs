@@ -60,6 +60,27 @@ impl Prepared {
         Ok(Self { agent, tools, model, dialect, context_files, models, words, approver })
     }
 
+    /// The models that there is a key for.
+    pub(super) fn reachable_models(&self) -> Vec<String> {
+        let reachable =
+            self.models.catalogue.iter().filter(|(model, _)| self.models.is_reachable(model));
+        reachable.map(|(model, _)| format!("{}/{}", model.provider, model.id)).collect()
+    }
+
+    /// The tools, as a model is told of them.
+    pub(super) fn specs(&self) -> Vec<serde_json::Value> {
+        let spec = |spec: umbo_model::ToolSpec| {
+            let parameters = match spec.input {
+                umbo_model::ToolInput::Schema(schema) => schema,
+                umbo_model::ToolInput::Raw { .. } => serde_json::json!({"type": "string"}),
+            };
+            serde_json::json!({
+                "name": spec.name, "description": spec.description, "parameters": parameters,
+            })
+        };
+        self.tools.specs().into_iter().map(spec).collect()
+    }
+
     /// Asks another model from now on, with the tools that it knows.
     pub(super) fn set_model(&mut self, context: &Context, name: &str) -> Result<(), Failure> {
         let candidate = self.models.candidate(name)?;

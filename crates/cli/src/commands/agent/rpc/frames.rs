@@ -1,0 +1,187 @@
+//! Events as the frames of the protocol.
+
+use serde_json::{Value, json};
+use umbo_agent::{AgentEvent, AgentMessage};
+use umbo_model::{BlockStart, Event};
+
+/// Makes frames of events, in the order that hosts know.
+#[derive(Default)]
+pub(super) struct Frames {
+    blocks: Vec<BlockStart>,
+    /// What was said in each block.
+    texts: Vec<String>,
+    /// The answer of the turn that is open, and its results.
+    turn: Option<(Value, Vec<Value>)>,
+    /// A turn was announced before its prompt.
+    is_announced: bool,
+    retries: u32,
+}
+
+impl Frames {
+    /// A run begins.
+    pub(super) fn begin(&mut self) -> Vec<Value> {
+        self.is_announced = true;
+        vec![json!({"type": "agent_start"}), json!({"type": "turn_start"})]
+    }
+
+    /// It is over.
+    pub(super) fn end(&mut self, messages: &[Value]) -> Vec<Value> {
+        let mut frames = self.end_turn();
+        frames.push(json!({"type": "agent_end", "messages": messages}));
+        frames
+    }
+
+    fn end_turn(&mut self) -> Vec<Value> {
+        let turn = self.turn.take();
+        turn.into_iter()
+            .map(|(message, results)| {
+                json!({"type": "turn_end", "message": message, "toolResults": results})
+            })
+            .collect()
+    }
+
+    /// The frames of an event.
+    pub(super) fn take(&mut self, event: &AgentEvent) -> Vec<Value> {
+        match event {
+            AgentEvent::TurnStart { .. } => {
+                let mut frames = self.end_turn();
+                if !std::mem::take(&mut self.is_announced) {
+                    frames.push(json!({"type": "turn_start"}));
+                }
+                frames
+            }
+            AgentEvent::Model(event) => self.take_model(event),
+            AgentEvent::AnswerLost(_) => Vec::new(),
+            AgentEvent::Message { message, .. } => self.take_message(message),
+            AgentEvent::ToolStart { call, .. } => vec![json!({
+                "type": "tool_execution_start", "toolCallId": call.id, "toolName": call.name,
+                "args": call.arguments,
+            })],
+            AgentEvent::ToolProgress { call_id, text } => vec![json!({
+                "type": "tool_execution_update", "toolCallId": call_id,
+                "partialResult": {"content": [{"type": "text", "text": text}]},
+            })],
+            AgentEvent::Retry { wait, failure } => {
+                self.retries += 1;
+                vec![json!({
+                    "type": "auto_retry_start", "attempt": self.retries,
+                    "delayMs": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+                    "errorMessage": failure.message,
+                })]
+            }
+            AgentEvent::Fallback { model } => {
+                vec![json!({"type": "retry_fallback_applied", "model": model})]
+            }
+            AgentEvent::CompactionStart => {
+                vec![json!({"type": "auto_compaction_start", "reason": "threshold"})]
+            }
+            AgentEvent::CompactionEnd { before, after } => vec![json!({
+                "type": "auto_compaction_end", "aborted": false, "willRetry": false,
+                "result": {"tokensBefore": before, "tokensAfter": after},
+            })],
+            AgentEvent::Sleeping { running } => {
+                vec![json!({"type": "jobs_waiting", "running": running})]
+            }
+        }
+    }
+
+    fn take_model(&mut self, event: &Event) -> Vec<Value> {
+        // What is there so far comes with the end: to repeat it with each piece grows without bound.
+        let update = |event: Value| {
+            vec![json!({
+                "type": "message_update", "assistantMessageEvent": event,
+                "message": {"role": "assistant", "content": []},
+            })]
+        };
+        match event {
+            Event::Start { .. } => {
+                self.blocks.clear();
+                self.texts.clear();
+                let mut frames = Vec::new();
+                if std::mem::take(&mut self.retries) > 0 {
+                    frames.push(json!({"type": "auto_retry_end", "success": true}));
+                }
+                let message = json!({"role": "assistant", "content": []});
+                frames.push(json!({"type": "message_start", "message": message}));
+                frames
+            }
+            Event::BlockStart { index, block } => {
+                if self.blocks.len() <= *index {
+                    self.blocks.resize(index + 1, BlockStart::Opaque);
+                    self.texts.resize(index + 1, String::new());
+                }
+                self.blocks[*index] = block.clone();
+                match self.word(*index) {
+                    Some(word) => {
+                        update(json!({"type": format!("{word}_start"), "contentIndex": index}))
+                    }
+                    None => Vec::new(),
+                }
+            }
+            Event::Delta { index, text } => match self.word(*index) {
+                Some(word) => {
+                    self.texts[*index].push_str(text);
+                    update(json!({
+                        "type": format!("{word}_delta"), "contentIndex": index, "delta": text,
+                    }))
+                }
+                None => Vec::new(),
+            },
+            Event::BlockEnd { index, .. } => match (self.word(*index), self.blocks.get(*index)) {
+                (Some(word), Some(BlockStart::ToolCall { id, name, .. })) => {
+                    let arguments: Value =
+                        serde_json::from_str(&self.texts[*index]).unwrap_or_else(|_| json!({}));
+                    update(json!({
+                        "type": format!("{word}_end"), "contentIndex": index,
+                        "toolCall": {"type": "toolCall", "id": id, "name": name, "arguments": arguments},
+                    }))
+                }
+                (Some(word), _) => update(json!({
+                    "type": format!("{word}_end"), "contentIndex": index,
+                    "content": self.texts[*index],
+                })),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn word(&self, index: usize) -> Option<&'static str> {
+        match self.blocks.get(index)? {
+            BlockStart::Text { .. } => Some("text"),
+            BlockStart::Thinking => Some("thinking"),
+            BlockStart::ToolCall { .. } => Some("toolcall"),
+            BlockStart::Opaque => None,
+        }
+    }
+
+    fn take_message(&mut self, message: &AgentMessage) -> Vec<Value> {
+        let value = serde_json::to_value(message).unwrap_or_default();
+        let whole = |value: &Value| {
+            vec![
+                json!({"type": "message_start", "message": value}),
+                json!({"type": "message_end", "message": value}),
+            ]
+        };
+        match message {
+            AgentMessage::Assistant(_) => {
+                let end = json!({"type": "message_end", "message": value});
+                self.turn = Some((value, Vec::new()));
+                vec![end]
+            }
+            AgentMessage::ToolResult(result) => {
+                if let Some((_, results)) = &mut self.turn {
+                    results.push(value.clone());
+                }
+                let mut frames = vec![json!({
+                    "type": "tool_execution_end", "toolCallId": result.tool_call_id,
+                    "toolName": result.tool_name, "isError": result.is_error,
+                    "result": {"content": result.content, "details": result.details},
+                })];
+                frames.extend(whole(&value));
+                frames
+            }
+            _ => whole(&value),
+        }
+    }
+}
