@@ -511,4 +511,7 @@ pub(crate) struct Tools {
     /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
     #[arg(long, value_name = "NAME", add = complete::dialects())]
     pub(crate) dialect: Option<String>,
+    /// With --json: the whole schemas, where a model is given shorter ones
+    #[arg(long)]
+    pub(crate) full: bool,
 }

@@ -185,6 +185,7 @@ impl<'a> Call<'a> {
         self.ticket.unbind();
         if let Some(outcome) = outcome {
             permit.ended(&job, &outcome);
+            self.told(&job);
             return Ok(Ran::Ended(job, Box::new(outcome)));
         }
         self.caller.completions.expect(job.id());

@@ -361,12 +361,10 @@ impl CallerBuilder {
             Some(state) => Cache::in_directory(state.join("recipes")),
             None => Cache::in_memory(),
         };
-        // Without a journal nothing is in order; everything else works.
-        let newest = backend.newest_event().unwrap_or(0);
         Ok(Caller {
             gate: gate.base(&self.directory),
             recipes,
-            completions: Arc::new(Completions::new(comes_back, newest)),
+            completions: Arc::new(Completions::new(Arc::clone(&backend), comes_back)),
             backend,
             masker,
             directory: self.directory,

@@ -85,7 +85,7 @@ pub use recipe::{
     recipe, recipes, run,
 };
 pub use screen::{Attachment, ScreenAnswer, ScreenRequest, attach, screen};
-pub use stop::{OneOrMore, StopAnswer, StopRequest, StoppedJob, stop, stop_each};
+pub use stop::{OneOrMore, StopAnswer, StopRequest, StoppedJob, UnknownJobs, stop};
 pub use text::first_line;
 pub use ticket::{Ticket, TicketBuilder};
 pub use umbo_gate::{Approver, Covers, Lasts, Question, Reply, ShownInput, show_time};

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use umbo_gate::Mode;
-use umbo_tools::{Owner, Toolset};
+use umbo_tools::{Owner, Tool, Toolset};
 
 use crate::args::Tools;
 use crate::context::Context;
@@ -15,7 +15,12 @@ use crate::secrets;
 pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> {
     let toolset = toolset(context, args.dialect.as_deref(), Owner::Everybody, None)?;
     if context.format == Format::Json {
-        output::json(&toolset.tools())?;
+        if args.full {
+            let tools: Vec<Tool> = toolset.tools().iter().map(Tool::in_full).collect();
+            output::json(&tools)?;
+        } else {
+            output::json(&toolset.tools())?;
+        }
         return Ok(ExitCode::SUCCESS);
     }
     if toolset.tools().is_empty() {

@@ -45,7 +45,8 @@ fn is_sane(answer: &Answer, what: &str) {
 fn works_on(umbo: &Umbo, job: &str, what: &str) {
     let jobs = umbo.call(["jobs", "--all", "--json"]).answer();
     assert_eq!(jobs.status, 0, "{what}: {jobs:?}");
-    let listed: Vec<serde_json::Value> = serde_json::from_slice(&jobs.stdout).unwrap();
+    let listed: serde_json::Value = serde_json::from_slice(&jobs.stdout).unwrap();
+    let listed = listed["jobs"].as_array().unwrap();
     assert!(listed.iter().any(|listed| listed["job"] == job), "{what}: it is still listed");
     for words in [
         &["output", job][..],
