@@ -15,7 +15,7 @@ use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions}
 use crate::caller::{Caller, NAMELESS};
 use crate::clock::now;
 use crate::error::{Error, ErrorCode};
-use crate::gatekeeper::{Keystrokes, Permit};
+use crate::gatekeeper::{AdmissionRequest, Keystrokes, Permit};
 use crate::job_log::JobLog;
 use crate::project::{TASK, job_name};
 use crate::ticket::Ticket;
@@ -82,7 +82,10 @@ impl<'a> Call<'a> {
         let tools: Vec<&str> = self.caller.tools.iter().map(String::as_str).collect();
         let host = self.ticket.approver();
         let directory = self.caller.backend.begins_in(request);
-        Ok(self.caller.gate.admit(request, &directory, self.recipe, &tools, self.asks, host)?)
+        let (recipe, asks) = (self.recipe, self.asks);
+        let (tools, directory) = (&tools[..], &*directory);
+        let asked = AdmissionRequest { request, directory, recipe, tools, asks, host };
+        Ok(self.caller.gate.admit(&asked)?)
     }
 
     /// Asks the gate about what is to be typed. Keys are typed like text.

@@ -12,6 +12,7 @@ use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
 use umbo_view::mask::{MaskError, Masker};
 
+use crate::clock::Clock;
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
 use crate::gatekeeper::Gatekeeper;
@@ -81,6 +82,8 @@ pub struct Caller {
     pub(crate) tools: Vec<String>,
     /// The project that its commands must stay in.
     confinement: Option<PathBuf>,
+    /// By which its questions and lists expire.
+    pub(crate) clock: Clock,
     /// What was found in its projects.
     recipes: Cache,
     /// Jobs that end with it.
@@ -104,6 +107,7 @@ pub struct CallerBuilder {
     shell: Shell,
     dialect: Option<&'static str>,
     tools: Vec<String>,
+    clock: Option<Clock>,
 }
 
 impl Caller {
@@ -126,6 +130,7 @@ impl Caller {
             shell: Shell::Sh,
             dialect: None,
             tools: Vec::new(),
+            clock: None,
         }
     }
 
@@ -304,6 +309,13 @@ impl CallerBuilder {
         self
     }
 
+    /// By which clock its questions, approvals and lists expire; that of the system unless given.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
     /// The shell that reads command lines; `sh` unless given.
     #[must_use]
     pub fn shell(mut self, shell: Shell) -> Self {
@@ -357,6 +369,10 @@ impl CallerBuilder {
             }
             (None, None) => return Err(BuildError::NoGate),
         };
+        let gate = match &self.clock {
+            Some(clock) => gate.clock(clock.clone()),
+            None => gate,
+        };
         let recipes = match state {
             Some(state) => Cache::in_directory(state.join("recipes")),
             None => Cache::in_memory(),
@@ -364,6 +380,7 @@ impl CallerBuilder {
         Ok(Caller {
             gate: gate.base(&self.directory),
             recipes,
+            clock: self.clock.unwrap_or_default(),
             completions: Arc::new(Completions::new(Arc::clone(&backend), comes_back)),
             backend,
             masker,

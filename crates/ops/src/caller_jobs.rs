@@ -6,7 +6,6 @@ use umbo_engine::{ErrorKind, JobHandle, Request, Scope, Status, Summary};
 use umbo_view::{Budget, Reader, Stream, View, ViewOptions};
 
 use crate::call::{Call, DIALECT, Whose};
-use crate::clock::now;
 use crate::error::Error;
 use crate::job_log::JobLog;
 
@@ -57,7 +56,7 @@ impl Call<'_> {
         most: usize,
         is_wanted: fn(&Summary) -> bool,
     ) -> Result<Vec<Summary>, Error> {
-        let oldest = now().saturating_sub(seconds.saturating_mul(1_000_000));
+        let oldest = self.caller.clock.now().saturating_sub(seconds.saturating_mul(1_000_000));
         let mut ended = 0;
         let mut jobs = self.jobs(Whose::Mine, Scope::All)?;
         jobs.reverse();

@@ -75,10 +75,13 @@ struct EffectShape {
     /// How bad it is.
     risk: RiskShape,
     /// The path, host, package or process, when it is literal.
+    #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
     /// For a path that is only known at run time: what it most likely is.
+    #[serde(skip_serializing_if = "Option::is_none")]
     guess: Option<String>,
     /// For the network: whether something is fetched or sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     direction: Option<String>,
     /// The program that does it.
     program: String,
@@ -93,11 +96,12 @@ struct ExplainedShape {
     /// The verdict on it alone.
     risk: RiskShape,
     /// The row of the tables that it was looked up in, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     row: Option<String>,
     /// What it would do, with the words that say so.
     because: Vec<Value>,
     /// Words without which the verdict would be less.
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     less: Vec<Value>,
 }
 

@@ -108,26 +108,27 @@ pub fn stop(call: &Call<'_>, request: &StopRequest) -> Result<StopAnswer, Error>
         match call.job(name) {
             Ok(job) => jobs.push(job),
             Err(error) if request.unknown == UnknownJobs::StopNone => return Err(error),
-            Err(error) => failed.push(about(name, error)),
+            Err(error) => failed.push((name.clone(), error)),
         }
     }
     let mut stopped = Vec::new();
     let ids: Vec<String> = jobs.iter().map(|job| job.id().to_string()).collect();
-    for (id, result) in ids.iter().zip(stop_each(call, jobs, request)) {
+    for (id, result) in ids.into_iter().zip(stop_each(call, jobs, request)) {
         match result {
             Ok(job) => stopped.push(job),
-            Err(error) => failed.push(about(id, error)),
+            Err(error) => failed.push((id, error)),
         }
     }
     if stopped.is_empty() && !failed.is_empty() {
-        return Err(failed.swap_remove(0));
+        return Err(failed.swap_remove(0).1);
     }
+    let failed = failed.into_iter().map(|(job, error)| about(job, error)).collect();
     Ok(StopAnswer { stopped, failed })
 }
 
 /// An error that says which of several jobs it is about.
-fn about(job: &str, mut error: Error) -> Error {
-    error.job.get_or_insert_with(|| job.to_owned());
+fn about(job: String, mut error: Error) -> Error {
+    error.job.get_or_insert(job);
     error
 }
 
