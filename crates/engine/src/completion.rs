@@ -1,4 +1,4 @@
-//! CompletionStream: that jobs ended, in the order in which they ended.
+//! The stream of ends: that jobs ended, in the order in which they ended.
 //!
 //! The journal has the end of each job once, numbered; a reader of completions goes through it from a
 //! number on that only moves forward, so it gets each end once, however many others read. Where the

@@ -62,7 +62,7 @@ fn model(tools: &[Tool], told: &[Message]) -> Result<Turn, String> {
         [_, _, Message::Result { is_error: false, .. }] => {
             Ok(Turn::Call("Bash", json!({"comand": "wc -l < numbers.txt"})))
         }
-        [.., Message::Result { text, is_error: true }] if text.contains("`command`") => {
+        [.., Message::Result { text, is_error: true }] if text.starts_with("command: ") => {
             Ok(bash("wc -l < numbers.txt"))
         }
         [.., Message::Result { text, is_error: false }] => {
