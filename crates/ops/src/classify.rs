@@ -25,6 +25,7 @@ pub struct ClassifyRequest {
 
 /// What a command would do, and why that is said.
 #[derive(Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ClassifyAnswer {
     /// The verdict with its effects.
     #[serde(flatten)]

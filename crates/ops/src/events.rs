@@ -24,6 +24,7 @@ pub struct EventsRequest {
 
 /// Something that happened to a job, or a gap where events are no longer kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct EventAnswer {
     /// Its number.
     pub seq: u64,

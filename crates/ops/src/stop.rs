@@ -73,6 +73,7 @@ impl OneOrMore {
 
 /// The jobs that were stopped.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StopAnswer {
     /// One for each that was named and stopped, in their order.
     pub stopped: Vec<StoppedJob>,
@@ -83,6 +84,7 @@ pub struct StopAnswer {
 
 /// How a job ended that was to be stopped.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StoppedJob {
     /// How it ended.
     #[serde(flatten)]
