@@ -1,12 +1,13 @@
 //! One call: what every tool does with jobs and their output.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use umbo_engine::{
     AttachedJob, Condition, Environment, JobHandle, Login, Met, OnDisconnect, Outcome, Request,
-    Scope, Shell, Summary,
+    Scope, Shell, Stdin, Summary,
 };
 use umbo_gate::{Recipe, Script};
 use umbo_recipes::Task;
@@ -15,7 +16,7 @@ use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions}
 use crate::caller::{Caller, NAMELESS};
 use crate::clock::now;
 use crate::error::{Error, ErrorCode};
-use crate::gatekeeper::{AdmissionRequest, Keystrokes, Permit};
+use crate::gatekeeper::{AdmissionRequest, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
 use crate::job_log::JobLog;
 use crate::project::{TASK, job_name};
 use crate::ticket::Ticket;
@@ -88,6 +89,18 @@ impl<'a> Call<'a> {
         Ok(self.caller.gate.admit(&asked)?)
     }
 
+    /// A request as its job is remembered: whether what is typed into it later is more than data.
+    fn labelled<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        let takes_keys = request.terminal.is_some() || request.stdin == Stdin::Open;
+        let directory = || self.caller.backend.begins_in(request);
+        if !takes_keys || !self.caller.gate.only_reads_input(request, &directory()) {
+            return Cow::Borrowed(request);
+        }
+        let mut labelled = request.clone();
+        labelled.labels.insert(INPUT.to_owned(), INPUT_IS_DATA.to_owned());
+        Cow::Owned(labelled)
+    }
+
     /// Asks the gate about what is to be typed. Keys are typed like text.
     pub fn admit_input<'j>(
         &self,
@@ -148,6 +161,7 @@ impl<'a> Call<'a> {
     pub fn start(&self, request: &Request) -> Result<JobHandle, Error> {
         self.caller.confined(request)?;
         let permit = self.admit(request)?;
+        let request = &*self.labelled(request);
         let attached = self.caller.backend.spawn(request)?;
         let job = attached.job();
         permit.started(&job);
@@ -161,6 +175,7 @@ impl<'a> Call<'a> {
     pub fn run(&self, request: &Request, timeout: Duration) -> Result<Ran, Error> {
         self.caller.confined(request)?;
         let permit = self.admit(request)?;
+        let request = &*self.labelled(request);
         let deadline = Instant::now().checked_add(timeout);
         // Who has no time for the end is told of the start: before that there is no job to tell of.
         let mut attached = if timeout < LONG_WAIT || self.ticket.wants_start() {
@@ -180,7 +195,7 @@ impl<'a> Call<'a> {
             if let Some(outcome) = attached.wait(self.sleep(left))? {
                 break Some(outcome);
             }
-            if left.is_zero() || self.ticket.is_cancelled() {
+            if left.is_zero() || self.ticket.is_over() {
                 break None;
             }
             watch.look();
@@ -227,7 +242,7 @@ impl<'a> Call<'a> {
             let searched = job.log()?.length()?;
             let left = remaining(deadline);
             match job.wait(&conditions, self.sleep(left))? {
-                Met::Deadline if left > WAKE_INTERVAL && !self.ticket.is_cancelled() => {
+                Met::Deadline if left > WAKE_INTERVAL && !self.ticket.is_over() => {
                     watch.look();
                 }
                 met => {
@@ -245,6 +260,13 @@ impl<'a> Call<'a> {
                 }
             }
         }
+    }
+
+    /// How long this call may wait: as long as was asked for, or else as its caller usually does; never
+    /// longer than whoever holds it.
+    pub fn allowed_wait(&self, asked: Option<Duration>) -> Duration {
+        let wait = asked.unwrap_or(self.caller.longest_wait);
+        self.ticket.longest_wait().map_or(wait, |most| wait.min(most))
     }
 
     /// How long to sleep at once: nobody is there to be looked for if the call is alone.

@@ -189,6 +189,16 @@ impl Caller {
         }
     }
 
+    /// Lets one of them run on.
+    pub(crate) fn let_go(&self, job: &JobId) {
+        let mut held = self.held();
+        if let Some(place) = held.iter().position(|attached| attached.job().id() == job) {
+            let attached = held.swap_remove(place);
+            drop(held);
+            attached.detach();
+        }
+    }
+
     /// Stops the jobs that end with this caller, and waits for that; not for ever.
     pub fn close(&self) {
         let held = std::mem::take(&mut *self.held());

@@ -24,6 +24,8 @@ pub struct Ticket {
 #[derive(Default)]
 struct Inner {
     is_cancelled: AtomicBool,
+    /// Whether its holder went away and lets the command run on.
+    is_abandoned: AtomicBool,
     /// The command that dies with the call.
     job: Mutex<Option<JobHandle>>,
     listener: Option<Box<Listener>>,
@@ -33,6 +35,8 @@ struct Inner {
     id: Option<String>,
     /// Whether nobody cancels the call, or wants to hear how it stands.
     is_alone: bool,
+    /// How long its holder waits for the answer.
+    longest_wait: Option<Duration>,
 }
 
 /// How a ticket is to be.
@@ -69,6 +73,13 @@ impl TicketBuilder {
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.inner.id = Some(id.into()).filter(|id| !id.is_empty());
+        self
+    }
+
+    /// Its holder waits no longer than this: the call answers before, whatever it was asked for.
+    #[must_use]
+    pub fn longest_wait(mut self, wait: Option<Duration>) -> Self {
+        self.inner.longest_wait = wait;
         self
     }
 
@@ -117,9 +128,26 @@ impl Ticket {
         }
     }
 
-    /// Whether nobody waits any more.
+    /// Nobody waits for the answer any more, but what it is about goes on: the call answers soon, and
+    /// a command that it waits for runs on as a job.
+    pub fn abandon(&self) {
+        self.unbind();
+        self.inner.is_abandoned.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the call was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.inner.is_cancelled.load(Ordering::SeqCst)
+    }
+
+    /// Whether nobody waits for the answer any more.
+    pub fn is_over(&self) -> bool {
+        self.is_cancelled() || self.inner.is_abandoned.load(Ordering::SeqCst)
+    }
+
+    /// How long its holder waits for the answer, if that is known.
+    pub fn longest_wait(&self) -> Option<Duration> {
+        self.inner.longest_wait
     }
 
     /// From here on the job dies if the call is cancelled.

@@ -69,6 +69,7 @@ pub(super) fn toolset_of(
         .gate(gate::keeper(context, mode)?.run_id(run))
         .masker(secrets::masker()?)
         .directory(Context::directory()?)
+        .longest_wait(settings.tools.longest_wait)
         .owner(owner);
     Toolset::builder(caller)
         .dialect(dialect.unwrap_or(&settings.tools.dialect))

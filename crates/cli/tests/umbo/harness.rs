@@ -399,7 +399,7 @@ impl Umbo {
         let answer = self.call(["jobs", "--all", "--json"]).answer();
         let listed: Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
         let jobs = listed["jobs"].as_array().into_iter().flatten();
-        let running = |job: &&Value| matches!(job["state"].as_str(), Some("created" | "started"));
+        let running = |job: &&Value| matches!(job["state"].as_str(), Some("queued" | "started"));
         let names: Vec<&str> = jobs.filter(running).filter_map(|job| job["job"].as_str()).collect();
         if !names.is_empty() {
             self.call([&["stop", "--kill"], &names[..]].concat()).answer();
