@@ -229,7 +229,8 @@ impl Gatekeeper {
 
     /// Whether a question has this id, whatever became of it.
     pub fn knows_question(&self, id: &str) -> bool {
-        let found = self.gate_paths.approvals().and_then(|approvals| approvals.find(id, now()));
+        let found =
+            self.gate_paths.approvals().and_then(|approvals| approvals.find(id, self.clock.now()));
         found.is_ok_and(|approval| approval.question.id == id)
     }
 
