@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::mount::{MountFlags, UnmountFlags, unmount};
 use rustix::process::{Signal, kill_process};
 use umbo_engine::{
     Backend, Condition, Containment, End, FoundBy, Ladder, LostReason, Met, OutputLimit,
