@@ -191,8 +191,12 @@ impl Walk {
 
     /// Judges by a row, following sub-commands.
     pub(crate) fn by_row(&mut self, row: &'static Row, name: &str, args: &[Word]) {
-        if asks_for_help(row, args) {
+        if asks_for_help(row, name, args) {
             self.find(ASKS_HELP, name, name);
+            return;
+        }
+        if let Some(look) = table::find_look(name).filter(|look| only_looks(look, args)) {
+            self.plain(look, name, args);
             return;
         }
         if row.subs
@@ -230,6 +234,7 @@ impl Walk {
         };
         if let Some((_, does)) = row.begins.iter().find(begins)
             && args.iter().all(|word| word.literal || !word.may_be_option)
+            && Options::of(row, args.get(1..).unwrap_or(&[])).outside(row, "").is_none()
         {
             self.find(*does, name, format!("{name} {first}"));
             return;
@@ -478,6 +483,17 @@ impl Walk {
             None => self.find_path(does, name, name, word),
         }
     }
+}
+
+/// Whether a command is one of those that a row of programs that look knows.
+fn only_looks(look: &'static Row, args: &[Word]) -> bool {
+    let options = Options::of(look, args);
+    let most = look.operands.map_or(usize::MAX, |(most, _, _)| most);
+    let reads = match look.does.risk {
+        Risk::ReadOnly => !look.subs && options.outside(look, "").is_none(),
+        _ => options.softening(look).is_some(),
+    };
+    reads && options.count() <= most && !options.may_hide_option()
 }
 
 /// An option may be hidden in what is only known at run time.
