@@ -10,7 +10,7 @@ use crate::framework::drops_database;
 use crate::help::{asks_for_help, asks_unknown_for_help};
 use crate::path;
 use crate::reader::sql;
-use crate::reader::verbs::tells_to_destroy;
+use crate::reader::verbs::{self, tells_to_destroy};
 use crate::reading::SimpleCommand;
 use crate::risk::Risk;
 use crate::row::{Reader, Row, Takes};
@@ -195,8 +195,15 @@ impl Walk {
             self.find(ASKS_HELP, name, name);
             return;
         }
-        if let Some(look) = table::find_look(name).filter(|look| only_looks(look, args)) {
-            self.plain(look, name, args);
+        if let Some(look) = table::find_look(name) {
+            if name.contains(' ') && tells_to_act(look, args) {
+                self.find(UNKNOWN, name, format!("{name} with a word that may be a sub-command"));
+            } else if only_looks(look, args) {
+                self.plain(look, name, args);
+                return;
+            }
+        }
+        if !row.subs && self.by_look_below(name, args) {
             return;
         }
         if row.subs
@@ -243,6 +250,20 @@ impl Walk {
             Reader::Row => self.plain(row, name, args),
             reader => self.read_by(reader, row, name, args),
         }
+    }
+
+    /// Judges by the row of a sub-command that looks, of a program whose own row knows none.
+    fn by_look_below(&mut self, name: &str, args: &[Word]) -> bool {
+        let Some(first) = args.first().and_then(Word::exact) else { return false };
+        let full = format!("{name} {first}");
+        let Some(look) = table::find_look(&full) else { return false };
+        let rest = &args[1..];
+        let looks = look.does.risk == Risk::ReadOnly && only_looks(look, rest);
+        if looks && !tells_to_act(look, rest) {
+            self.plain(look, &full, rest);
+            return true;
+        }
+        self.by_look_below(&full, rest)
     }
 
     /// Options before a sub-command.
@@ -485,12 +506,20 @@ impl Walk {
     }
 }
 
+/// Whether the first operand of a sub-command that looks may be another one that does more.
+fn tells_to_act(look: &'static Row, args: &[Word]) -> bool {
+    let first = argv::first_operand(look, args).and_then(|at| args[at].exact());
+    first.is_some_and(verbs::acts)
+}
+
 /// Whether a command is one of those that a row of programs that look knows.
 fn only_looks(look: &'static Row, args: &[Word]) -> bool {
     let options = Options::of(look, args);
     let most = look.operands.map_or(usize::MAX, |(most, _, _)| most);
     let reads = match look.does.risk {
-        Risk::ReadOnly => !look.subs && options.outside(look, "").is_none(),
+        Risk::ReadOnly => {
+            (!look.subs || options.count() == 0) && options.outside(look, "").is_none()
+        }
         _ => options.softening(look).is_some(),
     };
     reads && options.count() <= most && !options.may_hide_option()

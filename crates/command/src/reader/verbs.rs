@@ -14,9 +14,9 @@ use crate::walk::Walk;
 use crate::word::Word;
 
 /// What only looks.
-const READS: &str = "list ls show describe desc info status view inspect get search find version history log logs diff validate verify lint explain ps top stats stat tree count query whoami current events outdated why print preview summary details outputs output read tail head lookup batch-get transact-get admin-get admin-list simulate estimate test-dns-answer scan wait peek usage about lsl lsf lsd lsjson size locate which whatis contents depends rdepends dependents requires provides policy list-all listremotes health ping doctor overview report cat inventory showmigrations owns leaves what-provides whatprovides changelog balance balances blame annotate exists listfilesystems isexcluded latestbackup listlocalsnapshots machinedirectory calculatedrift destinationinfo uniquesize getenv dumpstate managername managerpid manageruid variant procinfo plist domains imageinfo isencrypted checksum plugins activity identify pids md5sum sha1sum hashsum help audit lookup-events access";
+const READS: &str = "list ls show describe desc info status view inspect get search find version history log logs diff validate verify lint explain ps top stats stat tree count query whoami current events outdated why print preview summary details outputs output read tail head lookup batch-get transact-get admin-get admin-list simulate estimate test-dns-answer scan wait peek usage about lsl lsf lsd lsjson size locate which whatis contents depends rdepends dependents requires provides policy list-all listremotes health ping overview report cat inventory showmigrations owns leaves what-provides whatprovides changelog balance balances blame annotate exists listfilesystems isexcluded latestbackup listlocalsnapshots machinedirectory calculatedrift destinationinfo uniquesize getenv dumpstate managername managerpid manageruid variant procinfo plist domains imageinfo isencrypted checksum plugins activity identify pids md5sum sha1sum hashsum help audit lookup-events access agenda stacks buildinfo rpminfo taskinfo hostinfo taginfo userinfo configs-list sessions-list list-available list-dbs list-monitors list-builtin paths quorum_status cluster_status environment hist showvminfo showmediuminfo leaderboard introspect fileinfo encinfo dependencies dependencytree listening calendar due ready burndown digest manifest catalog avail";
 /// Things whose name alone lists them, at the end of a sentence.
-const LISTS: &str = "apps nodes members peers routes files releases versions";
+const LISTS: &str = "apps nodes members peers routes files releases versions servers countries groups streams models projects profiles backups deployments environments vms snapshots regions targets pipelines accounts repos repositories plugins dialects themes fonts services sessions branches devices boards frameworks images containers volumes networks zones sites users teams orgs organizations jobs builds workflows issues holdings marketplace catalog generations tools linters alarms listeners diagnostics levels listening streams quotas functions recipes submissions topics queues commands outputs windows workspaces monitors clients domains pending chats contacts transactions";
 /// What changes something.
 const WRITES: &str = "fix global local default mkdir sethostname register-token create add new init set update edit apply start stop restart enable disable detach rotate maintenance on off halt failover demote undo revert install upgrade pull push clone import export save deploy publish upload download put post patch modify configure attach associate register tag untag label annotate-set resize scale move mv rename copy cp sync send open login logout auth connect build up resume suspend pause unpause restore rollback promote approve merge close reopen comment assign link unlink mount unmount allocate authorize request submit schedule trigger retry rerun fork mark watch generate sign encrypt decrypt migrate seed boot reboot shutdown power-on power-off poweroff snapshot backup clean gc compact refresh fetch switch use select activate deactivate lock unlock pin unpin hold unhold bump release tunnel forward expose unexpose join leave subscribe unsubscribe grant start-query-execution inject checkout commit stash squash rebase abandon describe-set load unload reload write append replace convert transfer receive-message assume";
 /// What changes so much that to something shared it is as bad as taking it away.
@@ -97,6 +97,12 @@ pub(crate) fn tells_to_destroy(args: &[Word]) -> bool {
                 last.contains('-') && among("delete destroy purge drop wipe terminate", first)
             })
     })
+}
+
+/// Whether a word is the name of something that is done, as one of a sub-command would be.
+pub(crate) fn acts(word: &str) -> bool {
+    !among(NOUNS, word)
+        && [WRITES, DESTROYS, RUNS].into_iter().any(|verbs| among(verbs, word))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

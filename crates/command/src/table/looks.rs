@@ -23,7 +23,11 @@ const TEXT: &str = include_str!("looks.txt");
 pub(super) fn rows() -> Vec<Row> {
     let mut rows: Vec<Row> = lines().filter_map(parse).collect();
     rows.extend(missing_parents(&rows));
-    rows
+    let names: Vec<&str> = rows.iter().flat_map(|row| row.names.split('|')).collect();
+    let parents: HashSet<&str> =
+        names.iter().filter_map(|name| Some(name.rsplit_once(' ')?.0)).collect();
+    let has_subs = |row: &Row| row.names.split('|').any(|name| parents.contains(name));
+    rows.into_iter().map(|row| if has_subs(&row) { row.subs().other(UNKNOWN) } else { row }).collect()
 }
 
 fn lines() -> impl Iterator<Item = &'static str> {

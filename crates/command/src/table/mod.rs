@@ -12,6 +12,7 @@ mod looks;
 mod package;
 mod show;
 mod system;
+mod tools;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -52,6 +53,7 @@ fn written() -> impl Iterator<Item = &'static Row> {
         cloud::ROWS,
         system::ROWS,
         show::ROWS,
+        tools::ROWS,
     ]
     .into_iter()
     .flatten()
@@ -131,9 +133,14 @@ mod tests {
 
     #[test]
     fn a_sub_command_has_a_parent_that_takes_sub_commands() {
-        for name in all().flat_map(|row| row.names.split('|')) {
+        for name in written().flat_map(|row| row.names.split('|')) {
             if let Some((parent, _)) = name.rsplit_once(' ') {
                 assert!(find(parent).is_some_and(|row| row.subs), "{name} has no parent row");
+            }
+        }
+        for name in LOOKS.iter().flat_map(|row| row.names.split('|')) {
+            if let Some((parent, _)) = name.rsplit_once(' ') {
+                assert!(find(parent).is_some(), "{name} has no parent row");
             }
         }
     }

@@ -63,6 +63,8 @@ pub(super) const ROWS: &[Row] = &[
     row("iptables|ip6tables|nft|ufw|firewall-cmd|ebtables|ipset|pfctl|tc|brctl|bridge|ethtool|netplan|resolvconf|dhclient|ifup|ifdown|wpa_supplicant|iw|rfkill|modprobe|insmod|rmmod|depmod|udevadm|hwclock|ntpdate|chronyc|setenforce|semanage|setsebool|restorecon|auditctl|apparmor_parser|aa-enforce|quotaon|swapctl|systemsetup|csrutil|nvram|kextload|at|batch|atrm|anacron|supervisorctl|monit|rc-service|rc-update|chkconfig|update-rc.d|initctl|sv|runit|s6-svc|bless", SERVICE)
         .subs()
         .other(SERVICE),
+    row("iw dev|iw phy|iw dev *|iw phy *|iw dev * station|iw dev * survey|iw dev * get|iw dev * scan", SERVICE).subs().other(SERVICE),
+    row("iw dev * info|iw dev * link|iw dev * station dump|iw dev * station get|iw dev * survey dump|iw dev * get power_save|iw dev * scan dump|iw phy * info|iw phy * channels", READ),
     row("networksetup", SERVICE).begins(&[("-list* -get* -is* -show* -print* -help -version", READ)]),
     row("scutil", SERVICE).begins(&[("--get --dns --proxy --nwi -r --nc", READ)]),
     row("spctl", SERVICE).begins(&[("--status --assess -a --disable-status -v --list", READ)]),
