@@ -12,9 +12,10 @@
 //!
 //! A program whose sub-commands alone have lines is unknown with any other.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::effect::{Does, FETCH, READ, UNKNOWN};
+use crate::risk::Risk;
 use crate::row::{Row, Takes, row};
 
 const TEXT: &str = include_str!("looks.txt");
@@ -27,7 +28,24 @@ pub(super) fn rows() -> Vec<Row> {
     let parents: HashSet<&str> =
         names.iter().filter_map(|name| Some(name.rsplit_once(' ')?.0)).collect();
     let has_subs = |row: &Row| row.names.split('|').any(|name| parents.contains(name));
-    rows.into_iter().map(|row| if has_subs(&row) { row.subs().other(UNKNOWN) } else { row }).collect()
+    let written: HashMap<&str, &Row> = super::index(super::written());
+    let with_subs = |row: Row| {
+        let name = row.names.split('|').next().unwrap_or_default();
+        row.subs().other(worst_above(&written, name))
+    };
+    rows.into_iter().map(|row| if has_subs(&row) { with_subs(row) } else { row }).collect()
+}
+
+/// What a sub-command without a row is: as bad as the written row of the program above says.
+fn worst_above(written: &HashMap<&str, &Row>, name: &str) -> Does {
+    let mut name = name;
+    while let Some((above, _)) = name.rsplit_once(' ') {
+        if let Some(other) = written.get(above).and_then(|row| row.other) {
+            return if other.risk == Risk::Dangerous { other } else { UNKNOWN };
+        }
+        name = above;
+    }
+    UNKNOWN
 }
 
 fn lines() -> impl Iterator<Item = &'static str> {

@@ -53,7 +53,7 @@ pub(super) const ROWS: &[Row] = &[
     row("nmap|masscan|zmap|hping3|tcpdump|tshark|wireshark|ettercap|aircrack-ng|sqlmap|nikto|hydra|john|hashcat|metasploit|msfconsole|responder|bettercap", LISTEN),
     row("ip", READ).subs().single_dash().valued("-n -netns -family -f").flags("-4 -6 -0 -o -oneline -br -brief -c -color -d -details -s -stats -ss -statistics -j -json -p -pretty -r -resolve -h -human -human-readable -a -all -t -ts -iec").when(&[("-b -ba -bat -batc -batch -n -ne -net -netn -netns --batch --netns", RUN)]),
     row("ip *", READ).subs().other(SERVICE),
-    row("ip * show|ip * list|ip * ls|ip * lst|ip * s|ip * sh|ip * get|ip * identify|ip * pids|ip * list-id|ip * help", READ),
+    row("ip * show|ip * list|ip * ls|ip * lst|ip * l|ip * g|ip * h|ip * s|ip * sh|ip * get|ip * identify|ip * pids|ip * list-id|ip * help", READ),
     row("ip monitor", READ),
     row("ip netns", READ).subs().other(SERVICE),
     row("ip netns list|ip netns identify|ip netns pids|ip netns list-id", READ),
