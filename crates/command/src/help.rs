@@ -6,8 +6,7 @@ use crate::table;
 use crate::word::{Expansion, Word};
 
 /// Programs to which a letter that means help elsewhere means something else.
-const OTHERWISE: &str =
-    "shutdown halt poweroff reboot init telinit systemctl-halt service rc-service kill yes source .";
+const OTHERWISE: &str = "shutdown halt poweroff reboot init telinit systemctl-halt service rc-service kill yes source .";
 
 /// Whether a known program is only asked what it is. Builtins would take the words as operands.
 pub(crate) fn asks_for_help(row: &Row, name: &str, args: &[Word]) -> bool {
@@ -28,7 +27,9 @@ pub(crate) fn asks_for_help(row: &Row, name: &str, args: &[Word]) -> bool {
             row.subs && (alone || (name.starts_with("aws") && before.iter().all(is_sub_name)))
         }
         Some("version") if alone => {
-            row.subs && row.other.is_none_or(|it| it.risk == crate::risk::Risk::Unknown) && !has_row(name, "version")
+            row.subs
+                && row.other.is_none_or(|it| it.risk == crate::risk::Risk::Unknown)
+                && !has_row(name, "version")
         }
         _ => {
             args.first().and_then(Word::exact) == Some("help")

@@ -53,6 +53,7 @@ impl Walk {
         }
         let before = self.found.len();
         self.judge_as_written(argv, via);
+        self.outbound(argv, before);
         if !self.probing {
             self.suspect(argv, before);
         }
@@ -195,15 +196,7 @@ impl Walk {
             self.find(ASKS_HELP, name, name);
             return;
         }
-        if let Some(look) = table::find_look(name) {
-            if name.contains(' ') && tells_to_act(look, args) {
-                self.find(UNKNOWN, name, format!("{name} with a word that may be a sub-command"));
-            } else if only_looks(look, args) {
-                self.plain(look, name, args);
-                return;
-            }
-        }
-        if !row.subs && self.by_look_below(name, args) {
+        if table::has_looks(name) && self.by_look(name, args) {
             return;
         }
         if row.subs
@@ -252,18 +245,25 @@ impl Walk {
         }
     }
 
-    /// Judges by the row of a sub-command that looks, of a program whose own row knows none.
-    fn by_look_below(&mut self, name: &str, args: &[Word]) -> bool {
-        let Some(first) = args.first().and_then(Word::exact) else { return false };
-        let full = format!("{name} {first}");
-        let Some(look) = table::find_look(&full) else { return false };
-        let rest = &args[1..];
-        let looks = look.does.risk == Risk::ReadOnly && only_looks(look, rest);
-        if looks && !tells_to_act(look, rest) {
-            self.plain(look, &full, rest);
-            return true;
+    /// Judges by the line of a program, or of the longest of its sub-commands, that only looks; whether
+    /// there is one that knows what is given here.
+    fn by_look(&mut self, name: &str, args: &[Word]) -> bool {
+        const MOST_SUBS: usize = 4;
+        let words: Vec<&str> = args.iter().map_while(Word::exact).take(MOST_SUBS).collect();
+        for count in (0..=words.len()).rev() {
+            let mut full = name.to_owned();
+            for word in &words[..count] {
+                full.push(' ');
+                full.push_str(word);
+            }
+            let rest = &args[count..];
+            let Some(look) = table::find_look(&full) else { continue };
+            if only_looks(look, rest) && !(full.contains(' ') && tells_to_act(look, rest)) {
+                self.plain(look, &full, rest);
+                return true;
+            }
         }
-        self.by_look_below(&full, rest)
+        false
     }
 
     /// Options before a sub-command.
@@ -517,9 +517,7 @@ fn only_looks(look: &'static Row, args: &[Word]) -> bool {
     let options = Options::of(look, args);
     let most = look.operands.map_or(usize::MAX, |(most, _, _)| most);
     let reads = match look.does.risk {
-        Risk::ReadOnly => {
-            (!look.subs || options.count() == 0) && options.outside(look, "").is_none()
-        }
+        Risk::ReadOnly => options.all_listed(look),
         _ => options.softening(look).is_some(),
     };
     reads && options.count() <= most && !options.may_hide_option()

@@ -101,8 +101,7 @@ pub(crate) fn tells_to_destroy(args: &[Word]) -> bool {
 
 /// Whether a word is the name of something that is done, as one of a sub-command would be.
 pub(crate) fn acts(word: &str) -> bool {
-    !among(NOUNS, word)
-        && [WRITES, DESTROYS, RUNS].into_iter().any(|verbs| among(verbs, word))
+    !among(NOUNS, word) && [WRITES, DESTROYS, RUNS].into_iter().any(|verbs| among(verbs, word))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -90,7 +90,9 @@ pub(super) const ROWS: &[Row] = &[
     row("helm plugin install|helm plugin update|helm plugin uninstall", INSTALL),
     // Infrastructure as code.
     row("terraform|tofu|terragrunt", READ).subs().single_dash().valued("-chdir"),
-    row("terraform version|terraform validate|terraform graph|terraform output|terraform show|tofu version|tofu validate|tofu show|tofu output", READ).options(TERRAFORM).single_dash(),
+    row("terraform version|terraform validate|terraform graph|tofu version|tofu validate|tofu graph", READ).options(TERRAFORM).single_dash(),
+    // As data for others they show what is sensitive, too.
+    row("terraform output|terraform show|tofu output|tofu show|terragrunt output", READ).options(TERRAFORM).single_dash().when(&[("-json -raw -show-sensitive", SECRET)]),
     row("terraform providers|tofu providers", READ).options(TERRAFORM).subs(),
     row("terraform providers schema|tofu providers schema", READ).options(TERRAFORM).single_dash(),
     row("terraform providers lock|terraform providers mirror|tofu providers lock|tofu providers mirror", WRITE),

@@ -10,12 +10,12 @@
 //!   there, and is unknown otherwise;
 //! - `fatlabel /1 : ` reads with at most one operand.
 //!
-//! A program whose sub-commands alone have lines is unknown with any other.
+//! A program whose sub-commands alone have lines is unknown with any other. A program that has a row in
+//! Rust keeps it: a line only says in which ways it looks.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::effect::{Does, FETCH, READ, UNKNOWN};
-use crate::risk::Risk;
 use crate::row::{Row, Takes, row};
 
 const TEXT: &str = include_str!("looks.txt");
@@ -24,28 +24,7 @@ const TEXT: &str = include_str!("looks.txt");
 pub(super) fn rows() -> Vec<Row> {
     let mut rows: Vec<Row> = lines().filter_map(parse).collect();
     rows.extend(missing_parents(&rows));
-    let names: Vec<&str> = rows.iter().flat_map(|row| row.names.split('|')).collect();
-    let parents: HashSet<&str> =
-        names.iter().filter_map(|name| Some(name.rsplit_once(' ')?.0)).collect();
-    let has_subs = |row: &Row| row.names.split('|').any(|name| parents.contains(name));
-    let written: HashMap<&str, &Row> = super::index(super::written());
-    let with_subs = |row: Row| {
-        let name = row.names.split('|').next().unwrap_or_default();
-        row.subs().other(worst_above(&written, name))
-    };
-    rows.into_iter().map(|row| if has_subs(&row) { with_subs(row) } else { row }).collect()
-}
-
-/// What a sub-command without a row is: as bad as the written row of the program above says.
-fn worst_above(written: &HashMap<&str, &Row>, name: &str) -> Does {
-    let mut name = name;
-    while let Some((above, _)) = name.rsplit_once(' ') {
-        if let Some(other) = written.get(above).and_then(|row| row.other) {
-            return if other.risk == Risk::Dangerous { other } else { UNKNOWN };
-        }
-        name = above;
-    }
-    UNKNOWN
+    rows
 }
 
 fn lines() -> impl Iterator<Item = &'static str> {
@@ -97,12 +76,8 @@ fn sets(names: &'static str, text: &'static str) -> Row {
 
 /// Rows for programs that only have lines for their sub-commands.
 fn missing_parents(rows: &[Row]) -> Vec<Row> {
-    let names = |rows: &mut dyn Iterator<Item = &Row>| -> Vec<&'static str> {
-        rows.flat_map(|row| row.names.split('|')).collect()
-    };
-    let mine = names(&mut rows.iter());
-    let mut known: HashSet<&'static str> = names(&mut super::written()).into_iter().collect();
-    known.extend(&mine);
+    let mine: Vec<&'static str> = rows.iter().flat_map(|row| row.names.split('|')).collect();
+    let mut known: HashSet<&'static str> = mine.iter().copied().collect();
     let mut parents: Vec<&'static str> = Vec::new();
     for mut name in mine {
         while let Some((parent, _)) = name.rsplit_once(' ') {
@@ -129,7 +104,10 @@ mod tests {
             let row = parse(line);
             assert!(row.is_some(), "{line}");
             let row = row.unwrap();
-            assert!(row.names.split('|').all(|name| !name.is_empty() && name.trim() == name), "{line}");
+            assert!(
+                row.names.split('|').all(|name| !name.is_empty() && name.trim() == name),
+                "{line}"
+            );
         }
     }
 }

@@ -14,7 +14,7 @@ mod show;
 mod system;
 mod tools;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::argv::has_shape;
@@ -23,11 +23,18 @@ use crate::row::Row;
 type Index = HashMap<&'static str, &'static Row>;
 
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
-    let mut index = index(LOOKS.iter());
+    let mut index = index(written());
     // What is written in Rust says more.
-    index.extend(self::index(written()));
+    let programs: HashSet<&str> = index.keys().map(|name| program(name)).collect();
+    let lines = self::index(LOOKS.iter());
+    index.extend(lines.into_iter().filter(|(name, _)| !programs.contains(program(name))));
     index
 });
+
+/// The program of a name that may have sub-commands.
+fn program(name: &str) -> &str {
+    name.split(' ').next().unwrap_or(name)
+}
 
 /// The rows of [`looks`], also those of programs that have another row.
 static LOOKS: LazyLock<Vec<Row>> = LazyLock::new(looks::rows);
@@ -69,6 +76,15 @@ static FAMILIES: LazyLock<Vec<(Vec<&'static str>, &'static Row)>> = LazyLock::ne
 /// The row of a program or of a program with its sub-commands (`git remote add`).
 pub(crate) fn find(name: &str) -> Option<&'static Row> {
     INDEX.get(name).copied().or_else(|| family(name))
+}
+
+/// Programs that [`looks`] has lines for.
+static LOOKERS: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| LOOKS_INDEX.keys().map(|name| program(name)).collect());
+
+/// Whether there is any line for the program of a name.
+pub(crate) fn has_looks(name: &str) -> bool {
+    LOOKERS.contains(program(name))
 }
 
 /// A row that says with which options a program only looks, which may have another row beside it.
@@ -139,9 +155,7 @@ mod tests {
             }
         }
         for name in LOOKS.iter().flat_map(|row| row.names.split('|')) {
-            if let Some((parent, _)) = name.rsplit_once(' ') {
-                assert!(find(parent).is_some(), "{name} has no parent row");
-            }
+            assert!(find(super::program(name)).is_some(), "{name} has no parent row");
         }
     }
 
