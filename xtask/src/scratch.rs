@@ -124,16 +124,21 @@ impl Scratch {
         request
     }
 
-    /// Waits until nothing is left of any job: no supervisor, no spare, no control group.
+    /// Waits until nothing is left of any job: no supervisor, no spare, no control group. Says so.
     pub(crate) fn prove_empty(&self, state: &str) -> Done {
+        let after = self.prove_gone(state)?.as_millis();
+        let groups = if self.group.is_some() { "no cgroup" } else { "cgroups not in use" };
+        say(format!("left behind: no supervisor, no spare, {groups} (after {after} ms)"));
+        Ok(())
+    }
+
+    /// The same, silently; how long it took.
+    pub(crate) fn prove_gone(&self, state: &str) -> Done<Duration> {
         let start = Instant::now();
         loop {
             let left = self.leftovers(state);
             if left.is_empty() {
-                let groups = if self.group.is_some() { "no cgroup" } else { "cgroups not in use" };
-                let after = start.elapsed().as_millis();
-                say(format!("left behind: no supervisor, no spare, {groups} (after {after} ms)"));
-                return Ok(());
+                return Ok(start.elapsed());
             }
             if start.elapsed() > PATIENCE {
                 return Err(Failure::new(format!("left behind:\n  {}", left.join("\n  "))));
