@@ -27,6 +27,7 @@ cargo xtask VERB
   tidy                 budgets, forbidden words, dependencies, directions between crates
   promises [--check]   run the tests of the promises and print their table; check the README's
   bench exec [N]       what a command costs through umbo, beside a bare spawn
+  bench exec many [N]  the same with 1, 2, 4 and 8 outstanding
   bench flood [SIZE]   how fast output is captured, beside `cat > file` (1G unless said otherwise)
   bench jobs [N]       many live jobs: start, list, connect, memory, stop (500)
   bench history [--quick]   what calls cost with up to 200,000 ended and 500 live jobs; deleting

@@ -124,6 +124,11 @@ impl Scratch {
         request
     }
 
+    /// What this process and all it started have used of the processors, where somebody counts it.
+    pub(crate) fn processor_time(&self) -> Duration {
+        self.group.as_ref().and_then(Group::processor_time).unwrap_or_default()
+    }
+
     /// Waits until nothing is left of any job: no supervisor, no spare, no control group. Says so.
     pub(crate) fn prove_empty(&self, state: &str) -> Done {
         let after = self.prove_gone(state)?.as_millis();
@@ -210,6 +215,12 @@ impl Group {
         let group = Self { path, before };
         fs::write(group.path.join("cgroup.procs"), "0").ok()?;
         Some(group)
+    }
+
+    fn processor_time(&self) -> Option<Duration> {
+        let stat = fs::read_to_string(self.path.join("cpu.stat")).ok()?;
+        let used = stat.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
+        Some(Duration::from_micros(used.trim().parse().ok()?))
     }
 
     /// Everything in it but this process.
