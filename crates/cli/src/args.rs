@@ -1,5 +1,6 @@
 //! The words of the command line. Parsed here and nothing else: no file, no environment is read.
 
+mod agent;
 mod config;
 mod gate;
 mod http;
@@ -15,6 +16,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use umbo_engine::Size;
 use umbo_gate::Mode;
 
+pub(crate) use self::agent::{Agent, Effort, ExportFormat, Models, Sessions, SessionsAction};
 pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::http::{Http, Log};
@@ -115,6 +117,12 @@ pub(crate) enum Command {
     Call(Call),
     /// List the tools of a dialect
     Tools(Tools),
+    /// Work on something with a model and the tools: in the terminal, or -p for scripts
+    Agent(Box<Agent>),
+    /// List the models that can be asked, or ask whether they answer
+    Models(Models),
+    /// List, read, copy, name, export or delete the conversations with agents
+    Sessions(Sessions),
     /// Put umbo into an agent's settings, or list the agents it knows
     Install(Install),
     /// Take umbo out of an agent's settings
