@@ -31,6 +31,7 @@ mod attached;
 mod backend;
 mod bookmark;
 mod builder;
+mod catalog;
 mod clock;
 mod engine;
 mod error;
@@ -38,6 +39,7 @@ mod event;
 mod exit_record;
 mod failpoint;
 mod files;
+mod find;
 mod follow;
 mod groups;
 mod hash;
@@ -49,6 +51,7 @@ mod kill_tree;
 mod line;
 mod log;
 mod lost;
+mod names;
 mod outcome;
 mod output;
 mod prune;
@@ -79,7 +82,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, EventKind, GapKind, Item};
 pub use follow::{Followed, Follower};
 pub use id::JobId;
-pub use job::{FoundBy, Job, Status, Summary, Typed};
+pub use job::{FoundBy, Job, Status, Summary, Typed, WaitsFor};
 pub use keys::key;
 pub use log::{Log, LogSource, Mark, Run, Stream};
 pub use outcome::{
@@ -90,6 +93,7 @@ pub use output::Output;
 pub use request::{
     Admission, Attendance, Command, Environment, Ladder, Leaks, Limits, Login, OnDisconnect,
     OutputLimit, OutputPolicy, Profile, Request, Session, SessionDirectory, Shell, Size, Stdin,
+    Streams,
 };
 pub use screen::Screen;
 pub use spare::Warmth;

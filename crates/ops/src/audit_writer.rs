@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use umbo_engine::{Engine, Job, Outcome, Status};
-use umbo_gate::{Audit, Digest, Error, Event, Premises};
+use umbo_engine::{Backend, ErrorKind, JobHandle, Outcome, Status};
+use umbo_gate::{Audit, Digest, Error, Event, GatePaths};
 
 use crate::clock::now;
 
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Writes entries on a thread of its own, which begins with the first of them.
 #[derive(Debug)]
 pub(crate) struct AuditWriter {
-    premises: Premises,
+    gate_paths: GatePaths,
     thread: Mutex<Option<WriterThread>>,
 }
 
@@ -35,12 +35,12 @@ pub(crate) enum Entry {
     /// A job runs, by leave of a record.
     Started { job: String, verdict: u64 },
     /// A job is over.
-    Ended(Job, Box<Outcome>),
+    Ended(JobHandle, Box<Outcome>),
 }
 
 impl AuditWriter {
-    pub(crate) fn new(premises: Premises) -> Self {
-        Self { premises, thread: Mutex::default() }
+    pub(crate) fn new(gate_paths: GatePaths) -> Self {
+        Self { gate_paths, thread: Mutex::default() }
     }
 
     /// Takes an entry; entries are written in their order.
@@ -48,7 +48,7 @@ impl AuditWriter {
         let mut writer = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if writer.is_none() {
             // What cannot be written here, `record_missed_ends` makes good.
-            let Ok(audit) = self.premises.audit() else { return };
+            let Ok(audit) = self.gate_paths.audit() else { return };
             let (entries, received) = channel::<Entry>();
             let handle = thread::spawn(move || {
                 while let Ok(first) = received.recv() {
@@ -66,14 +66,20 @@ impl AuditWriter {
     }
 }
 
-impl Drop for AuditWriter {
-    /// What was taken is written before the thread ends.
-    fn drop(&mut self) {
+impl AuditWriter {
+    /// Returns when all that was taken is written.
+    pub(crate) fn flush(&self) {
         let writer = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(WriterThread { entries, handle }) = writer {
             drop(entries);
             let _ = handle.join();
         }
+    }
+}
+
+impl Drop for AuditWriter {
+    fn drop(&mut self) {
+        self.flush();
     }
 }
 
@@ -88,18 +94,18 @@ impl Entry {
     }
 }
 
-fn ended(job: &Job, outcome: &Outcome) -> Event {
+fn ended(job: &JobHandle, outcome: &Outcome) -> Event {
     Event::Outcome {
         job: job.id().to_string(),
         state: outcome.end.name().to_owned(),
         exit_code: outcome.exit_code(),
-        log: std::fs::File::open(job.output_path()).and_then(Digest::of_reader).ok(),
+        log: job.log().ok().and_then(|log| Digest::of_reader(log).ok()),
     }
 }
 
 /// Records the end of jobs that ended when nobody was there to record it. How many there were. A
 /// broken audit is left as it is, for whoever looks into it.
-pub fn record_missed_ends(audit: &Audit, engine: &Engine) -> Result<usize, Error> {
+pub fn record_missed_ends(audit: &Audit, backend: &dyn Backend) -> Result<usize, Error> {
     let mut open = BTreeSet::new();
     let report = audit.read(|record| {
         match record.event {
@@ -118,8 +124,8 @@ pub fn record_missed_ends(audit: &Audit, engine: &Engine) -> Result<usize, Error
     }
     let mut recorded = 0;
     for id in open {
-        let event = match engine.job(&id) {
-            Err(umbo_engine::Error::UnknownJob(_)) => {
+        let event = match backend.job(&id) {
+            Err(error) if error.kind() == ErrorKind::UnknownJob => {
                 Event::Outcome { job: id, state: "removed".to_owned(), exit_code: None, log: None }
             }
             Err(_) => continue,

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use umbo_command::Shell as Language;
-use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
+use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Audit, Call, Decision, Error, Gate, Ground, Input, Mode, Policy, Premises,
-    Recipe, Refusal, ShellState,
+    Admission, Approver, Audit, Call, Decision, Error, Gate, GatePaths, Input, Mode, Policy,
+    Recipe, Refusal, RuleSources, ShellState,
 };
 
 use umbo_recipes::quote;
@@ -18,13 +18,24 @@ use crate::audit_writer::{AuditWriter, Entry};
 use crate::clock::now;
 use crate::typed;
 
+/// The label that says what is made of what is typed into a job.
+pub(crate) const INPUT: &str = "input";
+/// Nothing: it is read as data.
+pub(crate) const INPUT_IS_DATA: &str = "data";
+
+/// Programs that do nothing with their input but read it, whatever their options are.
+const READERS: [&str; 18] = [
+    ":", "[", "cat", "cut", "echo", "exit", "false", "grep", "head", "printf", "read", "sleep",
+    "tail", "test", "tr", "true", "uniq", "wc",
+];
+
 /// How many gates are kept, each for other rules.
 const MOST_CACHED_GATES: usize = 64;
 
 /// Lets requests through or not, and keeps the audit.
 #[derive(Debug)]
 pub struct Gatekeeper {
-    premises: Premises,
+    gate_paths: GatePaths,
     mode: Mode,
     records: Records,
     run: Option<String>,
@@ -46,7 +57,7 @@ pub enum Records {
 /// A gate, and the texts its rules were made from.
 #[derive(Debug)]
 struct CachedGate {
-    ground: Ground,
+    sources: RuleSources,
     policy: Arc<Policy>,
     /// From the first record on: before, there is no need of a key, or of a place for it.
     gate: OnceLock<Gate>,
@@ -83,7 +94,7 @@ pub struct Permit<'a> {
 /// What may be typed into a job, after what was typed before.
 #[must_use]
 pub struct Keystrokes<'a> {
-    job: &'a Job,
+    job: &'a JobHandle,
     typed: &'a [u8],
     after: Option<u64>,
 }
@@ -97,10 +108,10 @@ impl std::fmt::Debug for Keystrokes<'_> {
 
 impl Gatekeeper {
     /// A gatekeeper over the files of a user, who records everything.
-    pub fn new(premises: Premises, mode: Mode) -> Self {
+    pub fn new(gate_paths: GatePaths, mode: Mode) -> Self {
         Self {
-            audit_writer: AuditWriter::new(premises.clone()),
-            premises,
+            audit_writer: AuditWriter::new(gate_paths.clone()),
+            gate_paths,
             mode,
             records: Records::Everything,
             run: None,
@@ -135,9 +146,14 @@ impl Gatekeeper {
         self.mode
     }
 
+    /// Returns when the record has all that became of what it let through.
+    pub(crate) fn flush_audit(&self) {
+        self.audit_writer.flush();
+    }
+
     /// The record of what it decided, and of what became of it.
     pub fn audit(&self) -> Result<Audit, Error> {
-        self.premises.audit()
+        self.gate_paths.audit()
     }
 
     /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
@@ -179,22 +195,59 @@ impl Gatekeeper {
         self.decide(&call, self.records, host)
     }
 
+    /// Whether a question has this id, whatever became of it.
+    pub fn knows_question(&self, id: &str) -> bool {
+        let found = self.gate_paths.approvals().and_then(|approvals| approvals.find(id, now()));
+        found.is_ok_and(|approval| approval.question.id == id)
+    }
+
+    /// Whether all that a request's command does with its input is to read it: what is typed there is
+    /// data, whatever it says.
+    pub(crate) fn only_reads_input(&self, request: &Request, directory: &Path) -> bool {
+        let command = CommandText::new(request);
+        let environment = [&request.env.base, &request.env.set[..]].concat();
+        let call = Call {
+            command: &command.text,
+            shell: command.language,
+            cwd: directory,
+            environment: &environment,
+            set: &request.env.set,
+            shell_state: command.state,
+            input: Input::Nothing,
+            setting: &command.setting,
+            recipe: None,
+            run: None,
+            tools: &[],
+            asks: None,
+        };
+        let reading = call.reading();
+        let is_reader =
+            |words: &Vec<&str>| words.first().is_some_and(|name| READERS.contains(name));
+        reading.exact
+            && !reading.runs_input
+            && reading.commands.iter().all(|command| is_reader(&command.exact_prefix()))
+    }
+
     /// Whether something may be typed into a job. What was typed before on the same line, by whomever,
     /// belongs to it. Only a refusal is recorded: what is typed may be a password.
     pub fn admit_input<'a>(
         &self,
-        job: &'a Job,
+        job: &'a JobHandle,
         typed: &'a [u8],
         host: Option<&dyn Approver>,
     ) -> Result<Keystrokes<'a>, NotAdmitted> {
         let id = job.id().to_string();
+        let summary = job.summary();
+        let labels = summary.as_ref().map(|summary| &summary.labels);
+        let is_data =
+            labels.and_then(|labels| labels.get(INPUT)).is_some_and(|input| input == INPUT_IS_DATA);
         // The supervisor of an older umbo does not know, and a job that is over says so when it is
         // typed into.
         let before = job.typed().ok();
         let tail = before.as_ref().map_or(&[][..], |before| &before.tail);
         let line = typed::line(tail, typed);
-        if line.asks {
-            let cwd = job.summary().map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
+        if line.asks && !is_data {
+            let cwd = summary.map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
             let call = Call {
                 command: &line.text,
                 shell: Language::Bash,
@@ -240,21 +293,21 @@ impl Gatekeeper {
         if let Some(gate) = cached.gate.get() {
             return Ok(gate);
         }
-        let (policy, key) = (Arc::clone(&cached.policy), self.premises.key()?);
-        let gate = Gate::open(policy, self.mode, self.premises.state(), key)?;
+        let (policy, key) = (Arc::clone(&cached.policy), self.gate_paths.key()?);
+        let gate = Gate::open(policy, self.mode, self.gate_paths.state(), key)?;
         Ok(cached.gate.get_or_init(|| gate))
     }
 
     /// The rules for a directory, read anew if a file of rules has changed.
     fn rules(&self, directory: &Path) -> Result<Arc<CachedGate>, Error> {
         let base = self.base.as_deref().unwrap_or(directory);
-        let ground = self.premises.ground(base, directory)?;
+        let sources = self.gate_paths.rule_sources(base, directory)?;
         let mut all = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cached) = all.iter().find(|cached| cached.ground == ground) {
+        if let Some(cached) = all.iter().find(|cached| cached.sources == sources) {
             return Ok(Arc::clone(cached));
         }
-        let policy = Arc::new(self.premises.policy_of(&ground)?);
-        let cached = Arc::new(CachedGate { ground, policy, gate: OnceLock::new() });
+        let policy = Arc::new(self.gate_paths.policy_of(&sources)?);
+        let cached = Arc::new(CachedGate { sources, policy, gate: OnceLock::new() });
         if all.len() >= MOST_CACHED_GATES {
             all.clear();
         }
@@ -275,14 +328,14 @@ impl Keystrokes<'_> {
 
 impl Permit<'_> {
     /// The job runs.
-    pub fn started(&self, job: &Job) {
+    pub fn started(&self, job: &JobHandle) {
         if let Some((audit_writer, verdict)) = self.record {
             audit_writer.write(Entry::Started { job: job.id().to_string(), verdict });
         }
     }
 
     /// The job is over.
-    pub fn ended(&self, job: &Job, outcome: &Outcome) {
+    pub fn ended(&self, job: &JobHandle, outcome: &Outcome) {
         if let Some((audit_writer, _)) = self.record {
             audit_writer.write(Entry::Ended(job.clone(), Box::new(outcome.clone())));
         }

@@ -64,7 +64,7 @@ pub use answer::{
 };
 pub use audit_writer::record_missed_ends;
 pub use call::{Call, Ran, Whose, fresh_name, text};
-pub use caller::{Caller, CallerBuilder, Owner};
+pub use caller::{BuildError, Caller, CallerBuilder, Owner};
 pub use caller_jobs::{label_wait, outlasted};
 pub use classify::{ClassifyAnswer, ClassifyRequest, classify, language};
 pub use clock::now;
@@ -88,7 +88,7 @@ pub use screen::{Attachment, ScreenAnswer, ScreenRequest, attach, screen};
 pub use stop::{OneOrMore, StopAnswer, StopRequest, StoppedJob, stop, stop_each};
 pub use text::first_line;
 pub use ticket::{Ticket, TicketBuilder};
-pub use umbo_gate::{Approver, Covers, Given, Lasts, Question, Reply, show_time};
+pub use umbo_gate::{Approver, Covers, Lasts, Question, Reply, ShownInput, show_time};
 pub use umbo_view::Tick;
 pub use values::{Count, Seconds};
 pub use wait::{Port, WaitAnswer, WaitReason, WaitRequest, wait};

@@ -26,7 +26,7 @@ pub(crate) fn run(context: &Context) -> Result<ExitCode, Failure> {
     match context.format {
         Format::Json => output::json(&machine.iter().chain(&settings).collect::<Vec<_>>())?,
         Format::Text => {
-            let state = context.engine.state_directory().display();
+            let state = context.state.display();
             output::line(format_args!("state in {state}\n"))?;
             output::table(&rows(machine), None)?;
             output::line("\nconfiguration\n")?;
@@ -144,5 +144,5 @@ fn standing(context: &Context) -> Result<Vec<FileTrust>, Failure> {
     if snapshot.digests().next().is_none() {
         return Ok(Vec::new());
     }
-    Ok(gate::premises(context)?.trust()?.standing(&project, &snapshot)?)
+    Ok(gate::paths(context)?.trust()?.file_states(&project, &snapshot)?)
 }
