@@ -32,6 +32,7 @@ pub(crate) fn full() -> Done {
     step_of(&mut tests())?;
     step_of(&mut exact_tokens())?;
     step_of(&mut async_engine())?;
+    step_of(&mut cargo(&["run", "--quiet", "--package", "xtask", "--", "soak", "2", "--debug"]))?;
     step_of(&mut cargo(&["test", "--doc", "--workspace", "--all-features"]))?;
     step("examples", examples)?;
     step_of(&mut docs())?;

@@ -15,8 +15,6 @@ use crate::event::{Event, EventKind, Item};
 use crate::id::JobId;
 use crate::subscription::Subscription;
 
-/// How many events are read at once.
-const PAGE: usize = 1024;
 /// How long one sleep lasts: the end of a job whose machine or supervisor died is in the journal only
 /// after somebody looked.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
@@ -29,10 +27,6 @@ pub struct Completion {
     pub seq: u64,
     /// The job.
     pub job: JobId,
-    /// The state it ended in.
-    pub state: String,
-    /// The exit code, if it has one.
-    pub exit_code: Option<i32>,
 }
 
 /// What a reader of completions gets.
@@ -49,8 +43,8 @@ impl Ended {
     pub(crate) fn of(item: Item) -> Option<Self> {
         match item {
             Item::Gap { missed, .. } => Some(Self::Missed(missed)),
-            Item::Event(Event { seq, job, kind: EventKind::Exited { state, code }, .. }) => {
-                Some(Self::Job(Completion { seq, job, state, exit_code: code }))
+            Item::Event(Event { seq, job, kind: EventKind::Exited { .. }, .. }) => {
+                Some(Self::Job(Completion { seq, job }))
             }
             Item::Event(_) => None,
         }
@@ -78,21 +72,27 @@ impl CompletionStream {
         self.cursor
     }
 
-    /// All that ended since it last asked. Never waits.
+    /// All that ended since it last asked, as far as the journal has it: of a job whose supervisor was
+    /// killed it has the end only after somebody looked. Never waits.
     pub fn ready(&mut self) -> Result<Vec<Ended>> {
         let mut all = Vec::new();
         if self.events.is_some() {
-            while let Some(completed) = self.next(Duration::ZERO)? {
-                all.push(completed);
+            while let Some(ended) = self.next(Duration::ZERO)? {
+                all.push(ended);
             }
             return Ok(all);
         }
-        loop {
-            let items = self.backend.events(self.cursor, PAGE)?;
-            let Some(last) = items.last() else { return Ok(all) };
-            self.cursor = last.seq();
-            all.extend(items.into_iter().filter_map(Ended::of));
-        }
+        let (ends, newest) = self.backend.ends_after(self.cursor)?;
+        self.cursor = newest;
+        all.extend(ends.into_iter().map(|(job, seq)| Ended::Job(Completion { seq, job })));
+        Ok(all)
+    }
+
+    /// Leaves out what ended until now.
+    pub fn skip(&mut self) -> Result<()> {
+        self.cursor = self.backend.newest_event()?;
+        self.events = None;
+        Ok(())
     }
 
     /// The next end; `None` if there is none within `timeout`.

@@ -83,8 +83,6 @@ pub struct Caller {
     pub(crate) tools: Vec<String>,
     /// The project that its commands must stay in.
     confinement: Option<PathBuf>,
-    /// By which its questions and lists expire.
-    pub(crate) clock: Clock,
     /// What was found in its projects.
     recipes: Cache,
     /// Jobs that end with it.
@@ -364,7 +362,7 @@ impl CallerBuilder {
         self
     }
 
-    /// By which clock its questions, approvals and lists expire; that of the system unless given.
+    /// By which clock its questions and approvals expire; that of the system unless given.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = Some(clock);
@@ -424,8 +422,8 @@ impl CallerBuilder {
             }
             (None, None) => return Err(BuildError::NoGate),
         };
-        let gate = match &self.clock {
-            Some(clock) => gate.clock(clock.clone()),
+        let gate = match self.clock {
+            Some(clock) => gate.clock(clock),
             None => gate,
         };
         let recipes = match state {
@@ -435,7 +433,6 @@ impl CallerBuilder {
         Ok(Caller {
             gate: gate.base(&self.directory),
             recipes,
-            clock: self.clock.unwrap_or_default(),
             completions: Arc::new(Completions::new(Arc::clone(&backend), comes_back)),
             backend,
             masker,

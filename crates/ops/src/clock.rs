@@ -10,8 +10,8 @@ pub fn now() -> u64 {
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Where the time comes from by which questions, approvals and lists of ended jobs expire: the
-/// system, or whatever a caller puts in its place.
+/// Where the time comes from by which questions and approvals expire: the system, or whatever a
+/// caller puts in its place.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> u64 + Send + Sync>);
 

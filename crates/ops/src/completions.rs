@@ -48,7 +48,29 @@ struct Unknown {
     told: BTreeSet<JobId>,
     /// Whether it has been told what ended while it was away.
     is_caught_up: bool,
+    /// The last of the running jobs that was looked at.
+    last_looked_at: Option<JobId>,
 }
+
+impl Unknown {
+    /// Jobs that are to be looked at though the stream has no end of theirs: those that may have ended
+    /// before they were remembered, and some of the others, other ones each time. Of a job whose
+    /// supervisor and keeper were both killed the stream tells nothing until somebody looks.
+    fn next_to_look_at(&mut self) -> (Vec<JobId>, Vec<JobId>) {
+        let fresh = std::mem::take(&mut self.fresh);
+        let last = self.last_looked_at.take();
+        let after = |id: &&JobId| last.as_ref().is_none_or(|last| *id > last);
+        let known = self.running.iter().filter(|id| !fresh.contains(*id));
+        let (later, earlier): (Vec<&JobId>, Vec<&JobId>) = known.partition(after);
+        let next = later.into_iter().chain(earlier).take(LOOKED_AT_PER_CALL).cloned();
+        let next: Vec<JobId> = next.collect();
+        self.last_looked_at = next.last().cloned();
+        (fresh.into_iter().collect(), next)
+    }
+}
+
+/// How many jobs are looked at with each call though the stream has no end of theirs.
+const LOOKED_AT_PER_CALL: usize = 16;
 
 /// More ends than this are not kept for somebody who may never come to hear of them.
 const MOST_KEPT: usize = 1000;
@@ -127,36 +149,32 @@ impl Completions {
     /// Of the jobs that were handed back running, those that are over.
     fn take_running(&self, stream: &mut CompletionStream, caller: &Caller) -> Vec<Summary> {
         if self.unknown().running.is_empty() {
+            let _ = stream.skip();
             return Vec::new();
         }
-        let Ok(read) = stream.ready() else { return Vec::new() };
-        let mut over: Vec<JobId> = Vec::new();
-        let mut missed = false;
-        for completed in read {
-            match completed {
-                Ended::Job(end) => over.push(end.job),
-                Ended::Missed(_) => missed = true,
-            }
-        }
-        // What the stream may not tell any more is looked at; those ends were before all it tells.
-        let mut unknown = self.unknown();
-        let unsure: Vec<JobId> = if missed {
-            unknown.fresh.clear();
-            unknown.running.iter().cloned().collect()
-        } else {
-            std::mem::take(&mut unknown.fresh).into_iter().collect()
-        };
-        drop(unknown);
-        let mut earlier: Vec<(u64, JobId)> = unsure
+        let over: Vec<JobId> = stream
+            .ready()
+            .unwrap_or_default()
             .into_iter()
-            .filter(|job| !over.contains(job))
-            .filter_map(|job| Some((ended_at(caller, &job)?, job)))
+            .filter_map(|ended| match ended {
+                Ended::Job(end) => Some(end.job),
+                Ended::Missed(_) => None,
+            })
             .collect();
-        earlier.sort();
-        let ended = earlier.into_iter().map(|(_, job)| job).chain(over);
+        let (fresh, others) = self.unknown().next_to_look_at();
+        let ended = |jobs: Vec<JobId>| -> Vec<JobId> {
+            let unread = jobs.into_iter().filter(|job| !over.contains(job));
+            let mut ended: Vec<(u64, JobId)> =
+                unread.filter_map(|job| Some((ended_at(caller, &job)?, job))).collect();
+            ended.sort();
+            ended.into_iter().map(|(_, job)| job).collect()
+        };
+        // The stream is past what ended before it was remembered, and does not yet have the rest.
+        let (earlier, later) = (ended(fresh), ended(others));
+        let all = earlier.into_iter().chain(over).chain(later);
         // Of an end that a result of its own has told meanwhile, nothing is left to tell.
-        let ended: Vec<JobId> = ended.filter(|job| self.unknown().running.remove(job)).collect();
-        ended.iter().filter_map(|job| summary(caller, job)).collect()
+        let all: Vec<JobId> = all.filter(|job| self.unknown().running.remove(job)).collect();
+        all.iter().filter_map(|job| summary(caller, job)).collect()
     }
 
     /// What ended since the caller, under its name, was last told anything: by its place on disk.

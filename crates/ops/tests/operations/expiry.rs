@@ -53,18 +53,3 @@ fn a_question_that_nobody_answered_in_time_is_another_one_when_it_is_asked_again
     assert_ne!(second.id, first.id, "the first has expired");
     assert!(second.expires_at > first.expires_at, "{second:?}");
 }
-
-#[test]
-fn a_list_of_ended_jobs_forgets_them_by_the_clock() {
-    let place = Place::new();
-    let (clock, time) = clock();
-    let caller = caller(&place, clock);
-    let ticket = Ticket::default();
-    let call = Call::new(&caller, &ticket);
-    let request = serde_json::from_value(json!({"command": "true"})).unwrap();
-    umbo_ops::exec(&call, &request).unwrap();
-    let listed = || call.own(60, 10, |_| true).unwrap().len();
-    assert_eq!(listed(), 1);
-    time.fetch_add(A_WEEK, Ordering::Relaxed);
-    assert_eq!(listed(), 0);
-}
