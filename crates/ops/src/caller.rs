@@ -14,6 +14,7 @@ use umbo_view::mask::Masker;
 
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
+use crate::files::{FileSettings, FileState};
 use crate::gatekeeper::Gatekeeper;
 use crate::project::Folder;
 
@@ -71,6 +72,8 @@ pub struct Caller {
     confinement: Option<PathBuf>,
     /// What was found in its projects.
     recipes: Cache,
+    /// What its file operations share.
+    pub(crate) files: FileState,
     /// Jobs that end with it.
     held: Mutex<Vec<Attached>>,
 }
@@ -91,6 +94,7 @@ pub struct CallerBuilder {
     shell: Shell,
     dialect: Option<&'static str>,
     tools: Vec<String>,
+    files: FileSettings,
 }
 
 impl Caller {
@@ -111,6 +115,7 @@ impl Caller {
             shell: Shell::Sh,
             dialect: None,
             tools: Vec::new(),
+            files: FileSettings::default(),
         }
     }
 
@@ -306,6 +311,13 @@ impl CallerBuilder {
         self
     }
 
+    /// How its file operations are to be.
+    #[must_use]
+    pub fn files(mut self, settings: FileSettings) -> Self {
+        self.files = settings;
+        self
+    }
+
     /// Builds the caller.
     pub fn build(self) -> Result<Caller, umbo_view::mask::MaskError> {
         let masker = match self.masker {
@@ -344,6 +356,7 @@ impl CallerBuilder {
             shell: self.shell,
             dialect: self.dialect,
             tools: self.tools,
+            files: FileState::new(self.files),
             held: Mutex::default(),
         })
     }

@@ -72,6 +72,21 @@ pub enum NotAdmitted {
     Gate(#[from] Error),
 }
 
+/// What a file operation is about to do.
+#[derive(Debug, Clone, Copy)]
+pub struct FileRequest<'a> {
+    /// The operation and its paths, for the question and the record.
+    pub text: &'a str,
+    /// Everything it touches.
+    pub effects: &'a [FileEffect],
+    /// Where its caller works.
+    pub directory: &'a Path,
+    /// All that would be written, which an approval holds to.
+    pub content: &'a str,
+    /// Why somebody is asked in any case.
+    pub asks: Option<&'a str>,
+}
+
 /// A request that may run: what becomes of it is recorded.
 #[derive(Debug)]
 #[must_use]
@@ -175,6 +190,7 @@ impl Gatekeeper {
             run: self.run.as_deref(),
             tools,
             asks,
+            files: &[],
         };
         self.decide(&call, self.records, host)
     }
@@ -209,10 +225,41 @@ impl Gatekeeper {
                 run: self.run.as_deref(),
                 tools: &[],
                 asks: None,
+                files: &[],
             };
             self.decide(&call, Records::Refusals, host).map(drop)?;
         }
         Ok(Keystrokes { job, typed, after: before.map(|before| before.total) })
+    }
+
+    /// Whether a file operation may be done. Everything it touches is decided about at once.
+    pub fn admit_files(
+        &self,
+        request: &FileRequest<'_>,
+        host: Option<&dyn Approver>,
+    ) -> Result<(), NotAdmitted> {
+        let content = Digest::of(request.content.as_bytes());
+        let call = Call {
+            command: request.text,
+            shell: Language::Posix,
+            cwd: request.directory,
+            environment: &[],
+            set: &[],
+            shell_state: ShellState::Fresh,
+            input: Input::Nothing,
+            setting: content.as_str(),
+            recipe: None,
+            run: self.run.as_deref(),
+            tools: &[],
+            asks: request.asks,
+            files: request.effects,
+        };
+        self.decide(&call, self.records, host).map(drop)
+    }
+
+    /// What may not be read by somebody who works in a directory, whoever asks.
+    pub fn unreadable(&self, directory: &Path) -> Result<Unreadable, Error> {
+        Ok(self.rules(directory)?.policy.unreadable())
     }
 
     fn decide(
