@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Audit, Call, Decision, Error, Gate, GatePaths, Input, Mode, Policy,
-    Recipe, Refusal, RuleSources, ShellState,
+    Admission, Approver, Audit, Call, Decision, Digest, Error, FileEffect, Gate, GatePaths, Input,
+    Mode, Policy, Recipe, Refusal, RuleSources, ShellState, Unreadable,
 };
 
 use umbo_recipes::quote;
@@ -83,8 +83,6 @@ pub struct FileRequest<'a> {
     pub directory: &'a Path,
     /// All that would be written, which an approval holds to.
     pub content: &'a str,
-    /// Why somebody is asked in any case.
-    pub asks: Option<&'a str>,
 }
 
 /// A request that may run: what becomes of it is recorded.
@@ -251,7 +249,7 @@ impl Gatekeeper {
             recipe: None,
             run: self.run.as_deref(),
             tools: &[],
-            asks: request.asks,
+            asks: None,
             files: request.effects,
         };
         self.decide(&call, self.records, host).map(drop)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use umbo_files::{Access, AccessKind, Decision, Guard, Place, Session, Stop};
-use umbo_gate::{FileEffect, Mode, Unreadable};
+use umbo_gate::{FileEffect, Unreadable};
 use umbo_view::mask::Masker;
 
 use crate::call::{Call, fresh_name};
@@ -136,7 +136,7 @@ pub(super) struct DryRun(pub(super) bool);
 /// Asks the gate about a web page before it is fetched.
 pub(super) fn admit_fetch(call: &Call<'_>, named: Named<'_>, url: &str) -> Result<(), Error> {
     let effects = [FileEffect::Fetch(url.to_owned())];
-    gate(call, named, &effects, None)
+    gate(call, named, &effects)
 }
 
 fn session(
@@ -180,39 +180,26 @@ fn admit(call: &Call<'_>, named: Named<'_>, touched: &[Touched]) -> Result<(), E
         return Ok(());
     }
     let jobs = call.caller.engine.state_directory().join("jobs");
-    let outside = meant.iter().find(|each| {
-        !each.is_inside && !changes(each) && !each.path.starts_with(&jobs)
-    });
-    let asks = outside.map(|each| {
-        format!("It reads {}, which is outside the project.", each.path.display())
-    });
     let effects: Vec<FileEffect> = meant
         .iter()
         .map(|each| match each.kind {
-            AccessKind::List | AccessKind::Read => FileEffect::Read(each.path.clone()),
             AccessKind::Write => FileEffect::Write(each.path.clone()),
             AccessKind::Delete => FileEffect::Delete(each.path.clone()),
+            AccessKind::List | AccessKind::Read
+                if each.is_inside || each.path.starts_with(&jobs) =>
+            {
+                FileEffect::Read(each.path.clone())
+            }
+            AccessKind::List | AccessKind::Read => FileEffect::ReadOutside(each.path.clone()),
         })
         .collect();
-    gate(call, named, &effects, asks.as_deref())
+    gate(call, named, &effects)
 }
 
-fn gate(
-    call: &Call<'_>,
-    named: Named<'_>,
-    effects: &[FileEffect],
-    asks: Option<&str>,
-) -> Result<(), Error> {
+fn gate(call: &Call<'_>, named: Named<'_>, effects: &[FileEffect]) -> Result<(), Error> {
     let caller = call.caller;
-    // In mode open only rules decide.
-    let asks = asks.filter(|_| caller.gate.mode() != Mode::Open);
     let text = caller.mask(&named.text());
-    let request = FileRequest {
-        text: &text,
-        effects,
-        directory: &caller.directory,
-        content: named.content,
-        asks,
-    };
+    let directory = &caller.directory;
+    let request = FileRequest { text: &text, effects, directory, content: named.content };
     Ok(caller.gate.admit_files(&request, call.ticket.approver())?)
 }
