@@ -160,6 +160,7 @@ impl Context {
             .budget(BudgetArg::or(words.budget, settings.output))
             .minimize(settings.minimize)
             .timeout(TimeLimit::or(words.timeout, settings.exec.timeout))
+            .files(settings.files.clone())
             .confine(confinement)
             .longest_wait(Duration::MAX)
             .shell(settings.exec.shell.clone()))

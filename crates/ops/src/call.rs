@@ -79,10 +79,9 @@ impl<'a> Call<'a> {
 
     /// Asks the gate. Waiting for a person is no part of the command's time.
     fn admit(&self, request: &Request) -> Result<Permit<'a>, Error> {
-        let tools: Vec<&str> = self.caller.tools.iter().map(String::as_str).collect();
         let host = self.ticket.approver();
         let directory = self.caller.engine.begins_in(request);
-        Ok(self.caller.gate.admit(request, &directory, self.recipe, &tools, self.asks, host)?)
+        Ok(self.caller.gate.admit(request, &directory, self.recipe, self.asks, host)?)
     }
 
     /// Asks the gate about what is to be typed. Keys are typed like text.

@@ -154,14 +154,12 @@ impl Gatekeeper {
     }
 
     /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
-    /// from, `tools` is what the caller has beside the shell, `asks` says why somebody is asked in any
-    /// case, `host` can be asked at once.
+    /// from, `asks` says why somebody is asked in any case, `host` can be asked at once.
     pub fn admit(
         &self,
         request: &Request,
         directory: &Path,
         recipe: Option<Recipe<'_>>,
-        tools: &[&str],
         asks: Option<&str>,
         host: Option<&dyn Approver>,
     ) -> Result<Permit<'_>, NotAdmitted> {
@@ -186,7 +184,8 @@ impl Gatekeeper {
             setting: &command.setting,
             recipe,
             run: self.run.as_deref(),
-            tools,
+            // Whether a better tool is pointed to is the business of a contract.
+            tools: &[],
             asks,
             files: &[],
         };

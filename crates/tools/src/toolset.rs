@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tracing::{field, info, info_span};
 use umbo_engine::{Engine, Summary};
+use umbo_ops::files::FileSettings;
 use umbo_ops::{Call, Caller, ErrorCode, Gatekeeper, Owner, Ticket};
 use umbo_view::Budget;
 use umbo_view::mask::Masker;
@@ -19,7 +20,7 @@ use crate::dialect::{self, Dialect, Host};
 use crate::guidance::Guidance;
 use crate::schema;
 use crate::settings::{Setting, SettingError, SettingValue, Settings};
-use crate::tool::{Overlap, Tool};
+use crate::tool::{Overlap, Tool, ToolSet};
 use crate::turn::Turns;
 
 /// Most clients give up on a call after 60 s.
@@ -71,6 +72,8 @@ pub struct Builder {
     hidden: Vec<String>,
     others: Vec<String>,
     gate: Option<Gatekeeper>,
+    sets: Option<Vec<ToolSet>>,
+    files: FileSettings,
 }
 
 impl Builder {
@@ -201,6 +204,20 @@ impl Builder {
         self
     }
 
+    /// Only the tools of these sets; those of all unless given.
+    #[must_use]
+    pub fn sets(mut self, sets: impl IntoIterator<Item = ToolSet>) -> Self {
+        self.sets = Some(sets.into_iter().collect());
+        self
+    }
+
+    /// How the tools for files work.
+    #[must_use]
+    pub fn files(mut self, settings: FileSettings) -> Self {
+        self.files = settings;
+        self
+    }
+
     /// Leaves a tool out: it is neither listed, nor mentioned, nor callable.
     #[must_use]
     pub fn without(mut self, tool: impl Into<String>) -> Self {
@@ -257,7 +274,9 @@ impl Builder {
         let mut tools = dialect.tools();
         tools.retain(|tool| {
             let is_named = |names: &Vec<String>| names.iter().any(|name| name == tool.name);
-            self.only.as_ref().is_none_or(is_named) && !is_named(&self.hidden)
+            self.only.as_ref().is_none_or(is_named)
+                && !is_named(&self.hidden)
+                && self.sets.as_ref().is_none_or(|sets| sets.contains(&tool.set))
         });
         let engine = self.engine.ok_or(BuildError::NoEngine)?;
         let mut caller = Caller::builder(engine)
@@ -269,6 +288,7 @@ impl Builder {
             .timeout(self.timeout)
             .confine(self.confinement)
             .longest_wait(longest_wait)
+            .files(self.files)
             .dialect(dialect.name())
             .tools(tools.iter().map(|tool| tool.name));
         if let Some(masker) = self.masker {
@@ -387,17 +407,17 @@ impl Toolset {
             _ => self.completed(ticket),
         };
         let error = result.as_ref().err().map(|error| error.code);
-        let (structured, text, job, is_cut) = match result {
-            Ok(Answer { mut structured, text, job, is_cut }) => {
+        let (structured, text, job, is_cut, images) = match result {
+            Ok(Answer { mut structured, text, job, is_cut, images }) => {
                 if !completed.is_empty() {
                     self.dialect.attach(&mut structured, &completed);
                 }
-                (structured, text, job, is_cut)
+                (structured, text, job, is_cut, images)
             }
             Err(error) => {
                 let error = error.in_words_of(self.dialect.fields());
                 let shape = || self.dialect.shape(&error);
-                (error.structured.clone().unwrap_or_else(shape), error.message, None, false)
+                (error.structured.clone().unwrap_or_else(shape), error.message, None, false, Vec::new())
             }
         };
         let structured = self.masked(structured);
@@ -410,6 +430,7 @@ impl Toolset {
             error,
             job,
             is_cut,
+            images,
             completed: completed.into_iter().map(|told| self.masked_completion(told)).collect(),
         }
     }

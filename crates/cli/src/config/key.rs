@@ -72,7 +72,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 7] {
+fn before_dialects() -> [Key; 8] {
     [
         key(
             "max_running",
@@ -117,6 +117,13 @@ fn before_dialects() -> [Key; 7] {
             "whose tools `mcp`, `call` and `tools` have",
         ),
         key(
+            "tools.sets",
+            Kind::Texts,
+            Preset::Text("shell"),
+            Tightens::Nothing,
+            "which of them `mcp` and `tools` have: `shell`, `files`",
+        ),
+        key(
             "tools.beside",
             Kind::Texts,
             Preset::Text(""),
@@ -126,7 +133,7 @@ fn before_dialects() -> [Key; 7] {
     ]
 }
 
-fn after_dialects() -> [Key; 11] {
+fn after_dialects() -> [Key; 17] {
     [
         key(
             "output.tokens",
@@ -143,6 +150,48 @@ fn after_dialects() -> [Key; 11] {
             Preset::Text("false"),
             Tightens::Nothing,
             "whether the noise of known tools is folded",
+        ),
+        key(
+            "files.roots",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "directories beside the project whose files are read and changed as its own",
+        ),
+        key(
+            "files.hidden",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "globs of files that no file tool shows, beside keys and other secrets",
+        ),
+        key(
+            "files.protected",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "globs of files that no file tool changes, beside `.umbo` and the settings of agents",
+        ),
+        key(
+            "files.undo_bytes",
+            Kind::Size,
+            Preset::Text("256M"),
+            Tightens::Nothing,
+            "how much old content is kept for `undo`",
+        ),
+        key(
+            "files.web",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Only(false),
+            "whether `read` fetches web pages",
+        ),
+        key(
+            "files.web_private",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Only(false),
+            "also from private and local addresses",
         ),
         key(
             "environment.inherit",

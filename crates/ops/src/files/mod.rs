@@ -23,18 +23,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use edit::{EditAnswer, EditRequest, EditedFile, Replacement, edit};
-pub use find::{FindAnswer, FindRequest, find};
-pub use list::{ListAnswer, ListRequest, list};
+pub use find::{FindAnswer, FindRequest, WantedKind, find};
+pub use list::{ListAnswer, ListRequest, ListedEntry, WantedOrder, list};
 pub use read::{ReadAnswer, ReadOptions, ReadRequest, read};
-pub use search::{FileMatches, SearchAnswer, SearchOptions, SearchRequest, search};
+pub use search::{
+    FileMatches, SearchAnswer, SearchOptions, SearchRequest, WantedOutput, search,
+};
 pub use session::FileSettings;
 pub use tree::{TreeAnswer, TreeRequest, tree};
 pub use umbo_files::{
-    ChangeKind, Content, EntryKind, FindKind, ImageContent, LineStyle, Order, Overwrite,
+    ChangeKind, Content, EntryKind, FindKind, FoundFile, ImageContent, LineStyle, Order, Overwrite,
     SearchOutput, WebPolicy, anchor, render,
 };
 pub use undo::{ListedChange, UndoAnswer, UndoRequest, UndoneFile, undo};
-pub use write::{WriteAnswer, WriteRequest, write};
+pub use write::{WantedOverwrite, WriteAnswer, WriteRequest, write};
 
 pub(crate) use session::FileState;
 
@@ -43,7 +45,7 @@ use umbo_files::StopReason;
 use crate::error::{Error, ErrorCode};
 
 /// A point in time as answers show it.
-fn time(seconds: i64) -> String {
+pub fn time(seconds: i64) -> String {
     let micros = u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000);
     umbo_gate::show_time(micros)
 }

@@ -3,6 +3,7 @@
 //! can do without ([`Brief`]).
 
 mod brief;
+mod files;
 mod words;
 
 use schemars::JsonSchema;
@@ -51,7 +52,8 @@ impl Dialect for Umbo {
             (Tool::new("jobs", include_str!("jobs.md"), jobs), Annotations::READS),
             (Tool::new("recipe", include_str!("recipe.md"), recipe), Annotations::RUNS),
         ];
-        tools.into_iter().map(|(tool, hints)| brief::tool(tool).hints(hints)).collect()
+        let shell = tools.into_iter().map(|(tool, hints)| brief::tool(tool).hints(hints));
+        shell.chain(files::tools()).collect()
     }
 
     fn attach(&self, structured: &mut Value, completed: &[Completed]) {
