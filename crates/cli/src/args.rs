@@ -17,9 +17,7 @@ use umbo_engine::Size;
 use umbo_gate::Mode;
 
 pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
-pub(crate) use self::files::{
-    Edit, EntryOrder, Find, Ls, Read, Search, Tree, Undo, Write,
-};
+pub(crate) use self::files::{Edit, EntryOrder, Find, Ls, Read, Search, Tree, Undo, Write};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::http::{Http, Log};
 pub(crate) use self::install::{Install, Uninstall};

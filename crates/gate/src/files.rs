@@ -108,8 +108,7 @@ pub(crate) fn located<'a>(
         .map(|(file, effect)| {
             let path = file.path().map(Path::to_owned);
             let is_outside = path.as_ref().is_some_and(|path| roots.is_outside(path));
-            let risk =
-                if file.changes() && is_outside { Risk::Dangerous } else { effect.risk };
+            let risk = if file.changes() && is_outside { Risk::Dangerous } else { effect.risk };
             let place = path.map(|path| PathCandidates {
                 written: vec![path.clone()],
                 resolved: vec![path],

@@ -369,6 +369,13 @@ impl Gate {
         }))
     }
 
+    /// Records that somebody else denied a call, for a reason.
+    pub fn record_denial(&self, call: &Call<'_>, by: &str, reason: &str, now: u64) -> Result<u64> {
+        let (by, reason) = (by.to_owned(), reason.to_owned());
+        let settled = Err(Refusal::Denied { by, reason, question: None });
+        self.record(call, &self.explain(call), &settled, now)
+    }
+
     /// Answers a question, and records that.
     pub fn answer(&self, id: &str, reply: Reply, by: &str, now: u64) -> Result<Answer> {
         answer(&self.approvals, &self.audit, id, reply, by, now)

@@ -236,7 +236,19 @@ impl Gatekeeper {
         host: Option<&dyn Approver>,
     ) -> Result<(), NotAdmitted> {
         let content = Digest::of(request.content.as_bytes());
-        let call = Call {
+        self.decide(&self.file_call(request, &content), self.records, host).map(drop)
+    }
+
+    /// Records that a file operation was denied by what hides and protects files.
+    pub fn record_denial(&self, request: &FileRequest<'_>, reason: &str) -> Result<(), Error> {
+        let content = Digest::of(request.content.as_bytes());
+        let call = self.file_call(request, &content);
+        let cached = self.rules(call.cwd)?;
+        self.gate(&cached)?.record_denial(&call, "file policy", reason, now()).map(drop)
+    }
+
+    fn file_call<'r>(&'r self, request: &FileRequest<'r>, content: &'r Digest) -> Call<'r> {
+        Call {
             command: request.text,
             shell: Language::Posix,
             cwd: request.directory,
@@ -250,8 +262,7 @@ impl Gatekeeper {
             tools: &[],
             asks: None,
             files: request.effects,
-        };
-        self.decide(&call, self.records, host).map(drop)
+        }
     }
 
     /// What may not be read by somebody who works in a directory, whoever asks.

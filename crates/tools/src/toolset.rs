@@ -417,7 +417,13 @@ impl Toolset {
             Err(error) => {
                 let error = error.in_words_of(self.dialect.fields());
                 let shape = || self.dialect.shape(&error);
-                (error.structured.clone().unwrap_or_else(shape), error.message, None, false, Vec::new())
+                (
+                    error.structured.clone().unwrap_or_else(shape),
+                    error.message,
+                    None,
+                    false,
+                    Vec::new(),
+                )
             }
         };
         let structured = self.masked(structured);

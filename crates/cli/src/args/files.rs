@@ -204,7 +204,13 @@ pub(crate) struct Edit {
     #[arg(value_name = "PATH", required_unless_present_any = ["patch", "input"])]
     pub(crate) path: Option<String>,
     /// The text that is there
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "new", requires = "path")]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        requires = "new",
+        requires = "path"
+    )]
     pub(crate) old: Option<String>,
     /// The text to be there
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "old")]

@@ -16,9 +16,10 @@ pub(crate) fn run(context: &Context, args: &Edit) -> Result<ExitCode, Failure> {
     let given = |name: &str, file: &Option<std::path::PathBuf>| {
         file.as_deref().map(|file| verbs::given_text(name, file)).transpose()
     };
-    let edits = args.old.as_ref().zip(args.new.as_ref()).map(|(old, new)| {
-        vec![Replacement { old: old.clone(), new: new.clone(), all: args.all }]
-    });
+    let edits =
+        args.old.as_ref().zip(args.new.as_ref()).map(|(old, new)| {
+            vec![Replacement { old: old.clone(), new: new.clone(), all: args.all }]
+        });
     let request = EditRequest {
         input: given("--input", &args.input)?,
         patch: given("--patch", &args.patch)?,

@@ -53,7 +53,10 @@ fn print(answer: &FindAnswer, long: bool) -> Result<(), Failure> {
     if shown == 0 {
         output::talk("umbo: no files found");
     } else if answer.total > shown {
-        output::talk(format_args!("umbo: the newest {shown} of {}; --limit has more", answer.total));
+        output::talk(format_args!(
+            "umbo: the newest {shown} of {}; --limit has more",
+            answer.total
+        ));
     }
     verbs::tell_unfinished(&answer.missing, answer.stopped);
     Ok(())

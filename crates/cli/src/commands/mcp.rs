@@ -39,8 +39,7 @@ pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
     let run = Context::declared_run().unwrap_or_else(|| run_of(&owner));
     let dialect = args.dialect.as_deref();
-    let toolset =
-        tools::toolset_of(context, dialect, Some(sets), owner, Some(mode), Some(run))?;
+    let toolset = tools::toolset_of(context, dialect, Some(sets), owner, Some(mode), Some(run))?;
     umbo_mcp::serve_stdio(toolset).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
 }

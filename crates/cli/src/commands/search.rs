@@ -2,9 +2,7 @@
 
 use std::process::ExitCode;
 
-use umbo_ops::files::{
-    self, Paths, SearchAnswer, SearchOptions, SearchRequest, WantedOutput,
-};
+use umbo_ops::files::{self, Paths, SearchAnswer, SearchOptions, SearchRequest, WantedOutput};
 use umbo_ops::{Call, Count, Ticket};
 
 use crate::args::Search;

@@ -15,8 +15,7 @@ use crate::secrets;
 pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> {
     let sets = sets(context, &args.sets)?;
     let dialect = args.dialect.as_deref();
-    let toolset =
-        toolset_of(context, dialect, Some(sets), Owner::Everybody, None, Context::run())?;
+    let toolset = toolset_of(context, dialect, Some(sets), Owner::Everybody, None, Context::run())?;
     if context.format == Format::Json {
         output::json(&toolset.tools())?;
         return Ok(ExitCode::SUCCESS);
@@ -60,7 +59,10 @@ pub(super) fn sets(context: &Context, words: &[String]) -> Result<Vec<ToolSet>, 
         ToolSet::named(name.trim()).ok_or_else(|| {
             let known: Vec<&str> = ToolSet::ALL.iter().map(|set| set.as_str()).collect();
             let known = known.join(", ");
-            Failure::invalid("--tools", format_args!("there is no set {name:?}; there are: {known}"))
+            Failure::invalid(
+                "--tools",
+                format_args!("there is no set {name:?}; there are: {known}"),
+            )
         })
     };
     names.iter().map(set).collect()

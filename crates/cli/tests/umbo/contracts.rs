@@ -250,6 +250,13 @@ fn typed(tool: &str, is_error: bool) -> Value {
         (_, "stop") => output_schema::<umbo_ops::StopAnswer>(),
         (_, "jobs") => output_schema::<umbo_ops::JobsAnswer>(),
         (_, "recipe") => output_schema::<umbo_ops::RecipeAnswer>(),
+        (_, "read") => output_schema::<umbo_ops::files::ReadAnswer>(),
+        (_, "search") => output_schema::<umbo_ops::files::SearchAnswer>(),
+        (_, "find") => output_schema::<umbo_ops::files::FindAnswer>(),
+        (_, "tree") => output_schema::<umbo_ops::files::TreeAnswer>(),
+        (_, "write") => output_schema::<umbo_ops::files::WriteAnswer>(),
+        (_, "edit") => output_schema::<umbo_ops::files::EditAnswer>(),
+        (_, "undo") => output_schema::<umbo_ops::files::UndoAnswer>(),
         (_, other) => panic!("there is no type for {other}"),
     };
     close(&mut schema);

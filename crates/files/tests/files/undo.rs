@@ -34,7 +34,11 @@ impl Kept {
     }
 
     fn undo(&self, what: UndoWhat, force: bool) -> Result<UndoAnswer, Error> {
-        umbo_files::undo(&self.project.session, &UndoRequest { what, force, dry_run: false }, &Call::default())
+        umbo_files::undo(
+            &self.project.session,
+            &UndoRequest { what, force, dry_run: false },
+            &Call::default(),
+        )
     }
 
     fn changes(&self) -> Vec<umbo_files::Change> {

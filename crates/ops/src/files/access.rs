@@ -110,7 +110,7 @@ pub(super) fn look<T>(
         }
         return Err(refused);
     }
-    Ok(result?)
+    result.map_err(|error| denied(call, named, error))
 }
 
 /// An operation that changes files. `work` is done twice: first without making the change.
@@ -124,7 +124,7 @@ pub(super) fn change<T>(
     let tried = work(&probe, &library_call, DryRun(true));
     let touched = guard.touched();
     admit(call, named, &touched)?;
-    tried?;
+    tried.map_err(|error| denied(call, named, error))?;
     let (session, _) = session(call, Some(touched))?;
     Ok(work(&session, &library_call, DryRun(false))?)
 }
@@ -169,8 +169,7 @@ fn library_call(call: &Call<'_>) -> umbo_files::Call {
 fn admit(call: &Call<'_>, named: Named<'_>, touched: &[Touched]) -> Result<(), Error> {
     // A path that turned out to be a file and a selector was also looked for as a whole.
     let exists = |each: &&Touched| each.path.symlink_metadata().is_ok();
-    let changes =
-        |each: &&Touched| matches!(each.kind, AccessKind::Write | AccessKind::Delete);
+    let changes = |each: &&Touched| matches!(each.kind, AccessKind::Write | AccessKind::Delete);
     let mut meant: Vec<&Touched> =
         touched.iter().filter(|each| changes(each) || exists(each)).collect();
     if meant.is_empty() {
@@ -194,6 +193,20 @@ fn admit(call: &Call<'_>, named: Named<'_>, touched: &[Touched]) -> Result<(), E
         })
         .collect();
     gate(call, named, &effects)
+}
+
+/// An error as it is told; a denial of what hides and protects files is recorded like any other.
+fn denied(call: &Call<'_>, named: Named<'_>, error: umbo_files::Error) -> Error {
+    if let umbo_files::Error::Denied { path, reason } = &error {
+        let caller = call.caller;
+        let effects = [FileEffect::Read(caller.directory.join(path))];
+        let text = caller.mask(&named.text());
+        let (directory, content) = (&caller.directory, named.content);
+        let request = FileRequest { text: &text, effects: &effects, directory, content };
+        // What cannot be recorded is denied all the same.
+        let _ = caller.gate.record_denial(&request, reason);
+    }
+    error.into()
 }
 
 fn gate(call: &Call<'_>, named: Named<'_>, effects: &[FileEffect]) -> Result<(), Error> {

@@ -113,7 +113,9 @@ impl EditRequest {
             (Some(input), None, path, None) => {
                 Ok(Edit::Hashline { input: input.clone(), path: path.clone() })
             }
-            (None, Some(patch), None, None) => Ok(Edit::Patch { patch: patch.clone(), strip: None }),
+            (None, Some(patch), None, None) => {
+                Ok(Edit::Patch { patch: patch.clone(), strip: None })
+            }
             (None, None, Some(path), Some(edits)) => Ok(Edit::Replace {
                 path: path.clone(),
                 edits: edits

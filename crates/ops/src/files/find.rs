@@ -15,7 +15,9 @@ use crate::values::{Count, Seconds};
 #[serde(deny_unknown_fields)]
 pub struct FindRequest {
     /// Globs, files and directories.
-    #[schemars(description = "Globs: *.rs at any depth, src/*.rs, src/**/*.rs; or directories [.]")]
+    #[schemars(
+        description = "Globs: *.rs at any depth, src/*.rs, src/**/*.rs; or directories [.]"
+    )]
     #[serde(default)]
     pub paths: Paths,
     /// What is found; files unless given.
@@ -90,7 +92,8 @@ pub fn find(call: &Call<'_>, request: &FindRequest) -> Result<FindAnswer, Error>
         ..usual
     };
     let named = Named { verb: "find", paths: &paths, content: "" };
-    let found = access::look(call, named, |session, call| umbo_files::find(session, &wanted, call))?;
+    let found =
+        access::look(call, named, |session, call| umbo_files::find(session, &wanted, call))?;
     Ok(FindAnswer {
         files: found.files.iter().map(|file| file.path.clone()).collect(),
         total: found.total,

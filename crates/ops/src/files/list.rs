@@ -107,7 +107,8 @@ pub fn list(call: &Call<'_>, request: &ListRequest) -> Result<ListAnswer, Error>
         skip: request.skip.map_or(0, Count::to_usize),
     };
     let named = Named { verb: "list", paths: &[path], content: "" };
-    let found = access::look(call, named, |session, call| umbo_files::list(session, &wanted, call))?;
+    let found =
+        access::look(call, named, |session, call| umbo_files::list(session, &wanted, call))?;
     Ok(ListAnswer {
         path: found.path,
         entries: found.entries.into_iter().map(ListedEntry::new).collect(),

@@ -17,8 +17,6 @@ mod undo;
 mod urls;
 mod write;
 
-
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,9 +24,7 @@ pub use edit::{EditAnswer, EditRequest, EditedFile, Replacement, edit};
 pub use find::{FindAnswer, FindRequest, WantedKind, find};
 pub use list::{ListAnswer, ListRequest, ListedEntry, WantedOrder, list};
 pub use read::{ReadAnswer, ReadOptions, ReadRequest, read};
-pub use search::{
-    FileMatches, SearchAnswer, SearchOptions, SearchRequest, WantedOutput, search,
-};
+pub use search::{FileMatches, SearchAnswer, SearchOptions, SearchRequest, WantedOutput, search};
 pub use session::FileSettings;
 pub use tree::{TreeAnswer, TreeRequest, tree};
 pub use umbo_files::{
@@ -67,27 +63,10 @@ fn stopped(reason: Option<StopReason>) -> Option<&'static str> {
     })
 }
 
-/// One text, or a list of them.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
-enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
-}
-
-/// Paths, of which one may be given alone.
+/// Paths, globs among them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(from = "OneOrMany")]
+#[serde(transparent)]
 pub struct Paths(pub Vec<String>);
-
-impl From<OneOrMany> for Paths {
-    fn from(given: OneOrMany) -> Self {
-        match given {
-            OneOrMany::One(path) => Self(vec![path]),
-            OneOrMany::Many(paths) => Self(paths),
-        }
-    }
-}
 
 impl JsonSchema for Paths {
     fn inline_schema() -> bool {
@@ -99,7 +78,7 @@ impl JsonSchema for Paths {
     }
 
     fn json_schema(_generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": ["string", "array"], "items": {"type": "string"}})
+        schemars::json_schema!({"type": "array", "items": {"type": "string"}})
     }
 }
 
@@ -138,4 +117,3 @@ impl From<umbo_files::Error> for Error {
         Self::new(code, message)
     }
 }
-

@@ -122,17 +122,18 @@ pub fn read(call: &Call<'_>, request: &ReadRequest) -> Result<ReadAnswer, Error>
         summary: request.summary,
         hex: request.hex,
     };
-    let found = access::look(call, named, |session, call| {
-        umbo_files::read(session, &wanted, call)
-    })?;
-    Ok(ReadAnswer::new(found, request.options.style))
+    let found =
+        access::look(call, named, |session, call| umbo_files::read(session, &wanted, call))?;
+    let is_raw = umbo_files::select::split(&request.path).is_ok_and(|(_, selector)| selector.raw);
+    let style = if is_raw { LineStyle::Plain } else { request.options.style };
+    Ok(ReadAnswer::new(found, style))
 }
 
 fn is_web(path: &str) -> bool {
     let path = path.trim();
-    ["http://", "https://", "www."].iter().any(|start| {
-        path.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start))
-    })
+    ["http://", "https://", "www."]
+        .iter()
+        .any(|start| path.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start)))
 }
 
 impl ReadAnswer {
@@ -144,7 +145,10 @@ impl ReadAnswer {
             Content::Archive(listing) => ("archive", listing.text()),
             Content::Image(image) => {
                 let size = umbo_files::render::size(size);
-                ("image", format!("{} {}x{} ({size})\n", image.mime_type, image.width, image.height))
+                (
+                    "image",
+                    format!("{} {}x{} ({size})\n", image.mime_type, image.width, image.height),
+                )
             }
         };
         let mut answer = Self {

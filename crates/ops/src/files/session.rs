@@ -67,7 +67,8 @@ impl FileState {
 
     fn open(&self, caller: &Caller) -> Result<Session, Error> {
         let directory = std::path::absolute(&caller.directory).unwrap_or_default();
-        let mut workspace = Workspace::new(&umbo_gate::project_of(&directory))?.with_cwd(&directory)?;
+        let mut workspace =
+            Workspace::new(&umbo_gate::project_of(&directory))?.with_cwd(&directory)?;
         for root in &self.settings.roots {
             let name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy();
             workspace = workspace.with_root(&name, root)?;
@@ -77,8 +78,8 @@ impl FileState {
             workspace = workspace.with_home(home);
         }
         let workspace = workspace.with_policy(&self.policy(home.is_some()))?;
-        let mut session = Session::new(workspace)
-            .with_resources(Arc::new(JobUrls::new(caller.engine.clone())));
+        let mut session =
+            Session::new(workspace).with_resources(Arc::new(JobUrls::new(caller.engine.clone())));
         if self.settings.undo_bytes > 0 {
             let directory = caller.engine.state_directory().join("undo");
             session = session.with_undo(UndoStore::open(&directory, self.settings.undo_bytes)?);

@@ -72,7 +72,8 @@ pub fn tree(call: &Call<'_>, request: &TreeRequest) -> Result<TreeAnswer, Error>
         order: request.order.map_or(Order::Newest, Order::from),
     };
     let named = Named { verb: "tree", paths: &[path], content: "" };
-    let found = access::look(call, named, |session, call| umbo_files::tree(session, &wanted, call))?;
+    let found =
+        access::look(call, named, |session, call| umbo_files::tree(session, &wanted, call))?;
     Ok(TreeAnswer {
         text: found.text(),
         path: found.path,

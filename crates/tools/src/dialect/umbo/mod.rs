@@ -19,6 +19,7 @@ use self::brief::Brief;
 use super::{Dialect, Registered};
 use crate::answer::{Answer, ToolError};
 use crate::completed::Completed;
+use crate::guidance::Guidance;
 use crate::tool::{Annotations, Tool};
 
 pub(super) const REGISTERED: Registered =
@@ -54,6 +55,12 @@ impl Dialect for Umbo {
         ];
         let shell = tools.into_iter().map(|(tool, hints)| brief::tool(tool).hints(hints));
         shell.chain(files::tools()).collect()
+    }
+
+    fn guidance(&self, tools: &[Tool]) -> Vec<Guidance> {
+        let has_files = tools.iter().any(|tool| tool.name == "edit");
+        let files = || Guidance::new("Files", include_str!("files.md").trim());
+        has_files.then(files).into_iter().collect()
     }
 
     fn attach(&self, structured: &mut Value, completed: &[Completed]) {
