@@ -53,6 +53,8 @@ pub enum Overwrite {
     /// It is replaced if its caller read it, and it is still as it was read.
     #[default]
     IfRead,
+    /// It is replaced, unless its caller read it and somebody changed it since.
+    UnlessChanged,
     /// It is replaced.
     Always,
 }
@@ -145,6 +147,10 @@ fn may_replace(
     match overwrite {
         Overwrite::Always => Ok(()),
         Overwrite::Never => Err(Error::Exists { path }),
+        Overwrite::UnlessChanged => match session.seen.get(&target.real) {
+            Some(seen) => is_as_seen(session, target, before, &seen),
+            None => Ok(()),
+        },
         Overwrite::IfRead => {
             let seen =
                 session.seen.get(&target.real).ok_or(Error::NotRead { path: path.clone() })?;

@@ -58,7 +58,12 @@ const fn key(
 /// All of them, in the order in which they are shown.
 pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let dialects = umbo_tools::dialect_settings().map(Key::from);
-    before_dialects().into_iter().chain(dialects).chain(after_dialects()).collect()
+    before_dialects()
+        .into_iter()
+        .chain(dialects)
+        .chain(file_keys())
+        .chain(after_dialects())
+        .collect()
 });
 
 impl From<&Setting> for Key {
@@ -133,24 +138,8 @@ fn before_dialects() -> [Key; 8] {
     ]
 }
 
-fn after_dialects() -> [Key; 17] {
+fn file_keys() -> [Key; 6] {
     [
-        key(
-            "output.tokens",
-            Kind::Count,
-            Preset::Text("2000"),
-            Tightens::Lower,
-            "how many tokens of output an answer has",
-        ),
-        key("output.bytes", Kind::Size, Preset::Text("50k"), Tightens::Lower, "how many bytes"),
-        key("output.lines", Kind::Count, Preset::Text("2000"), Tightens::Lower, "how many lines"),
-        key(
-            "output.minimize",
-            Kind::Flag,
-            Preset::Text("false"),
-            Tightens::Nothing,
-            "whether the noise of known tools is folded",
-        ),
         key(
             "files.roots",
             Kind::Texts,
@@ -192,6 +181,27 @@ fn after_dialects() -> [Key; 17] {
             Preset::Text("false"),
             Tightens::Only(false),
             "also from private and local addresses",
+        ),
+    ]
+}
+
+fn after_dialects() -> [Key; 11] {
+    [
+        key(
+            "output.tokens",
+            Kind::Count,
+            Preset::Text("2000"),
+            Tightens::Lower,
+            "how many tokens of output an answer has",
+        ),
+        key("output.bytes", Kind::Size, Preset::Text("50k"), Tightens::Lower, "how many bytes"),
+        key("output.lines", Kind::Count, Preset::Text("2000"), Tightens::Lower, "how many lines"),
+        key(
+            "output.minimize",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Nothing,
+            "whether the noise of known tools is folded",
         ),
         key(
             "environment.inherit",

@@ -25,7 +25,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use umbo_engine::{Condition, Engine, Job, Met};
 use umbo_gate::GatePaths;
-use umbo_tools::{Gatekeeper, Overlap, Owner, SettingValue, Ticket, Tool, Toolset, output_schema};
+use umbo_tools::{
+    Gatekeeper, Overlap, Owner, SettingValue, Ticket, Tool, ToolSet, Toolset, output_schema,
+};
 
 use crate::harness::{PATIENCE, Umbo};
 
@@ -223,7 +225,7 @@ fn hold(dialect: &str) {
             state(stated, whole(&umbo, dialect).tool(&name).unwrap());
         }
         for case in &contract.cases {
-            run(dialect, &format!("{dialect}/{name} {}", case.name), case);
+            run(dialect, &name, case);
         }
     }
 }
@@ -355,8 +357,9 @@ fn search_path(umbo: &Umbo, case: &Case) -> OsString {
     programs.into()
 }
 
-fn toolset(umbo: &Umbo, dialect: &str, place: &Place, set: &Set) -> Toolset {
+fn toolset(umbo: &Umbo, dialect: &str, place: &Place, set: &Set, sets: &[ToolSet]) -> Toolset {
     let mut builder = Toolset::builder()
+        .sets(sets.iter().copied())
         .engine(umbo.engine())
         .dialect(dialect)
         .directory(&place.directory)
@@ -401,12 +404,21 @@ fn setting(value: &Value) -> SettingValue {
     }
 }
 
-fn run(dialect: &str, name: &str, case: &Case) {
+/// A case about a tool of a set has the tools of that set, and those of the shell: where there are
+/// better tools than a command, some contracts refuse the command.
+fn sets(umbo: &Umbo, dialect: &str, tool: &str) -> Vec<ToolSet> {
+    let own = whole(umbo, dialect).tool(tool).map(|tool| tool.set);
+    [ToolSet::Shell].into_iter().chain(own.filter(|set| *set != ToolSet::Shell)).collect()
+}
+
+fn run(dialect: &str, tool: &str, case: &Case) {
+    let name = &format!("{dialect}/{tool} {}", case.name);
+    let sets = sets(&Umbo::new(), dialect, tool);
     let umbo = Umbo::new();
     let engine = umbo.engine();
     let (held, later) = (umbo.fifo("held"), umbo.fifo("later"));
     let place = Place { directory: project(&umbo, case), search_path: search_path(&umbo, case) };
-    let mut tools = toolset(&umbo, dialect, &place, &case.set);
+    let mut tools = toolset(&umbo, dialect, &place, &case.set, &sets);
     let mut kept = BTreeMap::from([
         ("nap".to_owned(), umbo.nap()),
         ("dir".to_owned(), place.directory.display().to_string()),
@@ -417,7 +429,7 @@ fn run(dialect: &str, name: &str, case: &Case) {
         let at = format!("{name}, step {}", number + 1);
         if step.reopen {
             tools.detach();
-            tools = toolset(&umbo, dialect, &place, &case.set);
+            tools = toolset(&umbo, dialect, &place, &case.set, &sets);
         }
         if let Some(gate) = &step.release {
             // Waits until somebody stands at it.

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use umbo_files::{Edit, FileOp};
 
 use super::access::{self, DryRun, Named};
-use super::is_false;
 use crate::call::Call;
 use crate::error::Error;
 
@@ -60,7 +59,7 @@ pub struct EditAnswer {
     /// The files.
     pub files: Vec<EditedFile>,
     /// Nothing was changed: this is what would be.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// What the caller should know.
     pub warnings: Vec<String>,

@@ -27,9 +27,10 @@ pub use read::{ReadAnswer, ReadOptions, ReadRequest, read};
 pub use search::{FileMatches, SearchAnswer, SearchOptions, SearchRequest, WantedOutput, search};
 pub use session::FileSettings;
 pub use tree::{TreeAnswer, TreeRequest, tree};
+pub use umbo_files::paths::FoundBy;
 pub use umbo_files::{
     ChangeKind, Content, EntryKind, FindKind, FoundFile, ImageContent, LineStyle, Order, Overwrite,
-    SearchOutput, WebPolicy, anchor, render,
+    SearchOutput, TextPage, TreeNode, WebPolicy, anchor, render,
 };
 pub use undo::{ListedChange, UndoAnswer, UndoRequest, UndoneFile, undo};
 pub use write::{WantedOverwrite, WriteAnswer, WriteRequest, write};
@@ -46,11 +47,7 @@ pub fn time(seconds: i64) -> String {
     umbo_gate::show_time(micros)
 }
 
-/// Whether a field is as usual, and need not be said.
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }

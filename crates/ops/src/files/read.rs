@@ -6,7 +6,7 @@ use umbo_files::paths::FoundBy;
 use umbo_files::{Content, Encoding, LineEnding, LineStyle, TextPage, TextSource};
 
 use super::access::{self, Named};
-use super::{is_false, time};
+use super::time;
 use crate::call::Call;
 use crate::error::Error;
 use crate::values::Count;
@@ -89,7 +89,7 @@ pub struct ReadAnswer {
     /// Lines of which the end was cut off.
     pub clamped_lines: Vec<u64>,
     /// Somebody wrote to it while it was read.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changed_while_read: bool,
     /// What kind of image it is.
     pub mime_type: Option<String>,

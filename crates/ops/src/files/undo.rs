@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use umbo_files::{Change, ChangeKind, ChangesRequest, UndoWhat};
 
 use super::access::{self, DryRun, Named};
-use super::{is_false, time};
+use super::time;
 use crate::call::Call;
 use crate::error::Error;
 use crate::values::Count;
@@ -57,7 +57,7 @@ pub struct UndoAnswer {
     /// The files that got their old content back.
     pub files: Vec<UndoneFile>,
     /// Nothing was changed: this is what would be.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// The change that this made; it can be undone too.
     pub change: Option<String>,
@@ -89,7 +89,7 @@ pub struct UndoneFile {
     /// The file.
     pub path: String,
     /// There was none before, so it was deleted.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
     /// What changed, as a unified diff.
     pub diff: String,

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use umbo_files::{FileOp, Overwrite};
 
 use super::access::{self, DryRun, Named};
-use super::is_false;
 use crate::call::Call;
 use crate::error::Error;
 
@@ -47,6 +46,9 @@ pub enum WantedOverwrite {
     /// It is replaced if its caller read it, and it is still as it was read.
     #[schemars(description = "")]
     IfRead,
+    /// It is replaced, unless its caller read it and somebody changed it since.
+    #[schemars(description = "")]
+    UnlessChanged,
     /// It is replaced.
     #[schemars(description = "")]
     Always,
@@ -57,6 +59,7 @@ impl From<WantedOverwrite> for Overwrite {
         match wanted {
             WantedOverwrite::Never => Self::Never,
             WantedOverwrite::IfRead => Self::IfRead,
+            WantedOverwrite::UnlessChanged => Self::UnlessChanged,
             WantedOverwrite::Always => Self::Always,
         }
     }
@@ -76,7 +79,7 @@ pub struct WriteAnswer {
     /// What changed, as a unified diff; of a new file nothing.
     pub diff: String,
     /// Nothing was written: this is what would be.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// What the caller should know.
     pub warnings: Vec<String>,
