@@ -8,7 +8,7 @@ use umbo_ops::{Call, Count};
 use super::super::error;
 use super::super::result::{Output, answer};
 use super::super::urls::{self, Writing};
-use super::{FileMeta, head, skipped, told};
+use super::{head, skipped, told};
 use crate::answer::{Answer, ToolError};
 
 /// As many matches as a page has.
@@ -45,8 +45,6 @@ pub(super) struct Details {
     truncated: Option<bool>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing_paths: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    meta: Option<FileMeta>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
