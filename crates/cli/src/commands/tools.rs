@@ -78,27 +78,21 @@ pub(super) fn toolset_of(
     run: Option<String>,
 ) -> Result<Toolset, Failure> {
     let settings = &context.settings;
-    let confinement = settings.confinement.as_ref().map(|within| within.project.clone());
-    let mut builder = Toolset::builder();
+    let caller = context
+        .agent()
+        .gate(gate::keeper(context, mode)?.run_id(run))
+        .masker(secrets::masker()?)
+        .directory(Context::directory()?)
+        .owner(owner);
+    let mut builder = Toolset::builder(caller);
     if let Some(sets) = sets {
         builder = builder.sets(sets);
     }
     builder
-        .gate(gate::keeper(context, mode)?.run_id(run))
-        .engine(context.engine.clone())
-        .masker(secrets::masker()?)
         .dialect(dialect.unwrap_or(&settings.tools.dialect))
-        .directory(Context::directory()?)
-        .environment(context.variables())
-        .owner(owner)
-        .budget(settings.output)
-        .minimize(settings.minimize)
-        .timeout(settings.tools.timeout)
-        .confine(confinement)
         .project(context.config.project.clone())
         .settings(settings.tools.dialects.clone())
         .beside(settings.tools.beside.clone())
-        .files(settings.files.clone())
         .build()
         .map_err(Failure::new)
 }

@@ -30,7 +30,8 @@ struct FileGuard {
     unreadable: Unreadable,
     granted: Option<Vec<Touched>>,
     touched: Mutex<Vec<Touched>>,
-    jobs: PathBuf,
+    /// Where jobs keep what they wrote.
+    jobs: Option<PathBuf>,
 }
 
 impl FileGuard {
@@ -63,7 +64,7 @@ impl Guard for FileGuard {
 
     fn mask(&self, path: &Path, text: String) -> String {
         // What a job wrote may have anything in it; a file is shown as it is.
-        if path.starts_with(&self.jobs) {
+        if is_below(path, self.jobs.as_deref()) {
             let clean = |line| umbo_view::sanitize::sanitize(line);
             let lines: Vec<String> =
                 text.split('\n').map(|line| clean(line.as_bytes()).replace('\n', " ")).collect();
@@ -150,10 +151,19 @@ fn session(
         unreadable: caller.gate.unreadable(session.workspace().cwd())?,
         granted,
         touched: Mutex::default(),
-        jobs: caller.engine.state_directory().join("jobs"),
+        jobs: jobs_directory(call),
     });
     let session = session.with_guard(Arc::clone(&guard) as Arc<dyn Guard>);
     Ok((session, guard))
+}
+
+/// Where the jobs of this machine keep what they wrote.
+fn jobs_directory(call: &Call<'_>) -> Option<PathBuf> {
+    call.caller.backend.state_directory().map(|state| state.join("jobs"))
+}
+
+fn is_below(path: &Path, directory: Option<&Path>) -> bool {
+    directory.is_some_and(|directory| path.starts_with(directory))
 }
 
 fn library_call(call: &Call<'_>) -> umbo_files::Call {
@@ -178,14 +188,14 @@ fn admit(call: &Call<'_>, named: Named<'_>, touched: &[Touched]) -> Result<(), E
     if meant.is_empty() {
         return Ok(());
     }
-    let jobs = call.caller.engine.state_directory().join("jobs");
+    let jobs = jobs_directory(call);
     let effects: Vec<FileEffect> = meant
         .iter()
         .map(|each| match each.kind {
             AccessKind::Write => FileEffect::Write(each.path.clone()),
             AccessKind::Delete => FileEffect::Delete(each.path.clone()),
             AccessKind::List | AccessKind::Read
-                if each.is_inside || each.path.starts_with(&jobs) =>
+                if each.is_inside || is_below(&each.path, jobs.as_deref()) =>
             {
                 FileEffect::Read(each.path.clone())
             }

@@ -41,12 +41,14 @@ impl Default for FileSettings {
 /// What a caller's file operations share, made when the first of them comes.
 pub(crate) struct FileState {
     settings: FileSettings,
+    /// Where old contents are kept.
+    state: Option<PathBuf>,
     session: Mutex<Option<Session>>,
 }
 
 impl FileState {
-    pub(crate) fn new(settings: FileSettings) -> Self {
-        Self { settings, session: Mutex::default() }
+    pub(crate) fn new(settings: FileSettings, state: Option<PathBuf>) -> Self {
+        Self { settings, state, session: Mutex::default() }
     }
 
     /// Whether web pages may be fetched at all.
@@ -78,10 +80,10 @@ impl FileState {
             workspace = workspace.with_home(home);
         }
         let workspace = workspace.with_policy(&self.policy(home.is_some()))?;
-        let mut session =
-            Session::new(workspace).with_resources(Arc::new(JobUrls::new(caller.engine.clone())));
-        if self.settings.undo_bytes > 0 {
-            let directory = caller.engine.state_directory().join("undo");
+        let mut session = Session::new(workspace)
+            .with_resources(Arc::new(JobUrls::new(Arc::clone(&caller.backend))));
+        if let Some(state) = self.state.as_ref().filter(|_| self.settings.undo_bytes > 0) {
+            let directory = state.join("undo");
             session = session.with_undo(UndoStore::open(&directory, self.settings.undo_bytes)?);
         }
         if let Some(web) = self.settings.web {

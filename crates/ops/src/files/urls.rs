@@ -1,17 +1,19 @@
 //! URLs of umbo's own that `read` takes: `artifact://JOB` and `umbo://jobs/JOB/output` are what a job
 //! wrote.
 
-use umbo_engine::Engine;
+use std::sync::Arc;
+
+use umbo_engine::Backend;
 use umbo_files::{Resource, Resources};
 
 /// Finds jobs by their URLs.
 pub(super) struct JobUrls {
-    engine: Engine,
+    backend: Arc<dyn Backend>,
 }
 
 impl JobUrls {
-    pub(super) fn new(engine: Engine) -> Self {
-        Self { engine }
+    pub(super) fn new(backend: Arc<dyn Backend>) -> Self {
+        Self { backend }
     }
 }
 
@@ -29,7 +31,7 @@ impl Resources for JobUrls {
     fn resolve(&self, url: &str) -> Result<Option<Resource>, String> {
         let Some(job) = job_of(url) else { return Ok(None) };
         let job = job?;
-        let found = self.engine.job(job).map_err(|error| error.to_string())?;
+        let found = self.backend.job(job).map_err(|error| error.to_string())?;
         Ok(Some(Resource::File(found.output_path())))
     }
 }

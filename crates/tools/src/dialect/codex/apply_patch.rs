@@ -1,5 +1,7 @@
 //! `apply_patch`: files made, changed, moved and removed by one patch, all of it or nothing.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umbo_ops::Call;
@@ -10,7 +12,7 @@ use crate::answer::{Answer, ToolError};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The entire contents of the apply_patch command
+    /// The patch, whole
     #[schemars(length(min = 1))]
     input: String,
 }
@@ -34,10 +36,10 @@ pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Output
         };
         // A file that was moved is told where it was.
         let path = file.from.as_ref().unwrap_or(&file.path);
-        text.push_str(&format!("\n{letter} {path}"));
+        let _ = write!(text, "\n{letter} {path}");
     }
     for warning in &done.warnings {
-        text.push_str(&format!("\nNote: {warning}"));
+        let _ = write!(text, "\nNote: {warning}");
     }
     text.push('\n');
     Ok(Answer::new(Output { output: text.clone(), exit_code: 0 }, text))

@@ -1,5 +1,7 @@
 //! `Edit` and `MultiEdit`: text of one file gives way to other text.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umbo_ops::files::{self, EditRequest, Replacement};
@@ -83,7 +85,7 @@ fn edit(
     let diff: String = done.files.iter().map(|file| file.diff.as_str()).collect();
     let mut text = format!("The file {file_path} has been updated.\n{diff}");
     for warning in &done.warnings {
-        text.push_str(&format!("\nNote: {warning}"));
+        let _ = write!(text, "\nNote: {warning}");
     }
     Ok(Answer::new(Output { file_path, diff }, text.trim_end()))
 }

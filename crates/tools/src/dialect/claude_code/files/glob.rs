@@ -1,5 +1,7 @@
 //! `Glob`: files by name, the latest first.
 
+use std::fmt::Write as _;
+
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -53,7 +55,7 @@ pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Output
         text.push_str("No files found");
     }
     if truncated {
-        text.push_str(&format!("\n(the latest {} of {} files)", filenames.len(), found.total));
+        let _ = write!(text, "\n(the latest {} of {} files)", filenames.len(), found.total);
     }
     Ok(Answer::new(Output { num_files: filenames.len(), filenames, truncated }, text))
 }

@@ -23,21 +23,21 @@ pub(super) struct Arguments {
     path: Option<String>,
     /// Glob pattern to filter files, as "*.js" or "*.{ts,tsx}"
     glob: Option<String>,
-    /// "content" shows matching lines, "files_with_matches" (default) shows paths, "count" shows counts
+    /// "content" shows matching lines, `files_with_matches` (default) shows paths, "count" shows counts
     output_mode: Option<OutputMode>,
-    /// Lines to show before each match, with output_mode "content"
+    /// Lines to show before each match, with `output_mode` "content"
     #[serde(rename = "-B")]
     #[schemars(range(min = 0))]
     before: Option<f64>,
-    /// Lines to show after each match, with output_mode "content"
+    /// Lines to show after each match, with `output_mode` "content"
     #[serde(rename = "-A")]
     #[schemars(range(min = 0))]
     after: Option<f64>,
-    /// Lines to show before and after each match, with output_mode "content"
+    /// Lines to show before and after each match, with `output_mode` "content"
     #[serde(rename = "-C")]
     #[schemars(range(min = 0))]
     context: Option<f64>,
-    /// Show line numbers, with output_mode "content" (default true)
+    /// Show line numbers, with `output_mode` "content" (default true)
     #[serde(rename = "-n")]
     numbers: Option<bool>,
     /// Case insensitive search

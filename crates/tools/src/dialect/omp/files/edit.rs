@@ -1,5 +1,7 @@
 //! `edit`: changes by anchors, in one file or several.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umbo_ops::files::{self, EditRequest, EditedFile};
@@ -48,7 +50,7 @@ pub(super) fn run(
     let done = files::edit(call, &request).map_err(failed)?;
     let mut text: String = done.files.iter().map(preview).collect::<Vec<_>>().join("\n");
     if !done.warnings.is_empty() {
-        text.push_str(&format!("\nWarnings:\n{}", done.warnings.join("\n")));
+        let _ = write!(text, "\nWarnings:\n{}", done.warnings.join("\n"));
     }
     let mut details = Details { change: done.change, ..Details::default() };
     if let [only] = &done.files[..] {

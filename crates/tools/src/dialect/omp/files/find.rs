@@ -1,5 +1,7 @@
 //! `find`: files by name, newest first.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umbo_ops::files::{self, FindRequest, Paths};
@@ -66,10 +68,10 @@ pub(super) fn run(
     text.truncate(text.trim_end().len());
     let reached = found.total > found.files.len() as u64;
     if reached {
-        text.push_str(&format!("\n\n[The newest {} of {}]", found.files.len(), found.total));
+        let _ = write!(text, "\n\n[The newest {} of {}]", found.files.len(), found.total);
     }
     if let Some(line) = skipped(&found.missing) {
-        text.push_str(&format!("\n{line}"));
+        let _ = write!(text, "\n{line}");
     }
     if found.stopped.is_some() {
         text.push_str("\n[find timed out after 5s; what was found until then]");

@@ -1,5 +1,7 @@
 //! `search`: a regular expression in files.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umbo_ops::files::{self, Paths, SearchOptions, SearchRequest};
@@ -111,16 +113,13 @@ pub(super) fn run(
     text.truncate(text.trim_end().len());
     if let Some(next) = found.next_skip {
         let total = found.total_matches;
-        text.push_str(&format!(
-            "\n\n[{} of {total} matches; use skip={next} for more]",
-            found.shown
-        ));
+        let _ = write!(text, "\n\n[{} of {total} matches; use skip={next} for more]", found.shown);
     }
     if let Some(line) = skipped(&found.missing) {
-        text.push_str(&format!("\n{line}"));
+        let _ = write!(text, "\n{line}");
     }
     if let Some(why) = found.stopped {
-        text.push_str(&format!("\n[Not everything was searched: {why}]"));
+        let _ = write!(text, "\n[Not everything was searched: {why}]");
     }
     Ok(answer(text, details))
 }

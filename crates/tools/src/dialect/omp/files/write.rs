@@ -1,5 +1,7 @@
 //! `write`: a whole file.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umbo_ops::Call;
@@ -43,7 +45,7 @@ pub(super) fn run(
     let verb = if done.op == "create" { "Created" } else { "Updated" };
     let mut text = format!("{verb} {} ({} bytes)", done.path, done.bytes);
     if !done.warnings.is_empty() {
-        text.push_str(&format!("\n\nWarnings:\n{}", done.warnings.join("\n")));
+        let _ = write!(text, "\n\nWarnings:\n{}", done.warnings.join("\n"));
     }
     let details = Details { op: done.op, bytes: done.bytes, diff: done.diff, change: done.change };
     Ok(answer(text, details))
