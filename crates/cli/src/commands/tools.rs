@@ -83,6 +83,7 @@ pub(super) fn toolset_of(
         .gate(gate::keeper(context, mode)?.run_id(run))
         .masker(secrets::masker()?)
         .directory(Context::directory()?)
+        .longest_wait(settings.tools.longest_wait)
         .owner(owner);
     let mut builder = Toolset::builder(caller);
     if let Some(sets) = sets {
