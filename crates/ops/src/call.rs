@@ -80,12 +80,10 @@ impl<'a> Call<'a> {
 
     /// Asks the gate. Waiting for a person is no part of the command's time.
     fn admit(&self, request: &Request) -> Result<Permit<'a>, Error> {
-        let tools: Vec<&str> = self.caller.tools.iter().map(String::as_str).collect();
         let host = self.ticket.approver();
         let directory = self.caller.backend.begins_in(request);
-        let (recipe, asks) = (self.recipe, self.asks);
-        let (tools, directory) = (&tools[..], &*directory);
-        let asked = AdmissionRequest { request, directory, recipe, tools, asks, host };
+        let (recipe, asks, directory) = (self.recipe, self.asks, &*directory);
+        let asked = AdmissionRequest { request, directory, recipe, asks, host };
         Ok(self.caller.gate.admit(&asked)?)
     }
 

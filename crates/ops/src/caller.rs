@@ -15,6 +15,7 @@ use umbo_view::mask::{MaskError, Masker};
 use crate::clock::Clock;
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
+use crate::files::{FileSettings, FileState};
 use crate::gatekeeper::Gatekeeper;
 use crate::project::Folder;
 use crate::ticket::CANCELLED;
@@ -85,6 +86,8 @@ pub struct Caller {
     confinement: Option<PathBuf>,
     /// What was found in its projects.
     recipes: Cache,
+    /// What its file operations share.
+    pub(crate) files: FileState,
     /// Jobs that end with it.
     held: Mutex<Vec<Held>>,
 }
@@ -131,6 +134,7 @@ pub struct CallerBuilder {
     dialect: Option<&'static str>,
     tools: Vec<String>,
     clock: Option<Clock>,
+    files: FileSettings,
 }
 
 impl Caller {
@@ -154,6 +158,7 @@ impl Caller {
             dialect: None,
             tools: Vec::new(),
             clock: None,
+            files: FileSettings::default(),
         }
     }
 
@@ -400,6 +405,13 @@ impl CallerBuilder {
         self
     }
 
+    /// How its file operations are to be.
+    #[must_use]
+    pub fn files(mut self, settings: FileSettings) -> Self {
+        self.files = settings;
+        self
+    }
+
     /// Builds the caller.
     pub fn build(self) -> Result<Caller, BuildError> {
         let masker = match self.masker {
@@ -426,7 +438,7 @@ impl CallerBuilder {
             Some(clock) => gate.clock(clock),
             None => gate,
         };
-        let recipes = match state {
+        let recipes = match &state {
             Some(state) => Cache::in_directory(state.join("recipes")),
             None => Cache::in_memory(),
         };
@@ -447,6 +459,7 @@ impl CallerBuilder {
             shell: self.shell,
             dialect: self.dialect,
             tools: self.tools,
+            files: FileState::new(self.files, state),
             held: Mutex::default(),
         })
     }
