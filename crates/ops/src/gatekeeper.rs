@@ -331,7 +331,7 @@ impl Gatekeeper {
         let content = Digest::of(request.content.as_bytes());
         let call = self.file_call(request, &content);
         let cached = self.rules(call.cwd)?;
-        self.gate(&cached)?.record_denial(&call, "file policy", reason, now()).map(drop)
+        self.gate(&cached)?.record_denial(&call, "file policy", reason, self.clock.now()).map(drop)
     }
 
     fn file_call<'r>(&'r self, request: &FileRequest<'r>, content: &'r Digest) -> Call<'r> {
