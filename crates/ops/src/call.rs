@@ -80,10 +80,9 @@ impl<'a> Call<'a> {
 
     /// Asks the gate. Waiting for a person is no part of the command's time.
     fn admit(&self, request: &Request) -> Result<Permit<'a>, Error> {
-        let tools: Vec<&str> = self.caller.tools.iter().map(String::as_str).collect();
         let host = self.ticket.approver();
         let directory = self.caller.backend.begins_in(request);
-        Ok(self.caller.gate.admit(request, &directory, self.recipe, &tools, self.asks, host)?)
+        Ok(self.caller.gate.admit(request, &directory, self.recipe, self.asks, host)?)
     }
 
     /// A request as its job is remembered: whether what is typed into it later is more than data.
@@ -159,7 +158,7 @@ impl<'a> Call<'a> {
         self.caller.confined(request)?;
         let permit = self.admit(request)?;
         let request = &*self.labelled(request);
-        let attached = self.caller.backend.spawn(request)?;
+        let attached = self.caller.backend.spawn(&self.made_once(request))?;
         let job = attached.job();
         permit.started(&job);
         self.caller.completions.expect(job.id());
@@ -175,10 +174,11 @@ impl<'a> Call<'a> {
         let request = &*self.labelled(request);
         let deadline = Instant::now().checked_add(timeout);
         // Who has no time for the end is told of the start: before that there is no job to tell of.
+        let sent = self.made_once(request);
         let mut attached = if timeout < LONG_WAIT || self.ticket.wants_start() {
-            self.caller.backend.spawn(request)?
+            self.caller.backend.spawn(&sent)?
         } else {
-            self.caller.backend.attend(request, WAKE_INTERVAL)?
+            self.caller.backend.attend(&sent, WAKE_INTERVAL)?
         };
         let job = attached.job();
         permit.started(&job);
@@ -212,8 +212,27 @@ impl<'a> Call<'a> {
         Ok(Ran::Running(job))
     }
 
+    /// The request as it is sent: of a call that is made once, the job is started once, and
+    /// outlives a caller that is killed.
+    fn made_once<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        match self.ticket.next_key() {
+            None => Cow::Borrowed(request),
+            Some(_) if request.idempotency_key.is_some() => Cow::Borrowed(request),
+            Some(key) => {
+                let mut request = request.clone();
+                request.idempotency_key = Some(key);
+                request.on_disconnect = OnDisconnect::Detach;
+                Cow::Owned(request)
+            }
+        }
+    }
+
     fn keep(&self, attached: Box<dyn AttachedJob>, on_disconnect: OnDisconnect) {
         match on_disconnect {
+            OnDisconnect::Stop if self.ticket.is_made_once() => {
+                self.caller.adopt(&attached.job());
+                attached.detach();
+            }
             OnDisconnect::Stop => self.caller.hold(attached),
             OnDisconnect::Detach => {
                 attached.detach();

@@ -64,6 +64,7 @@ mod cut;
 pub mod dialect;
 mod events;
 mod guidance;
+mod once;
 pub mod resource;
 mod schema;
 mod settings;
@@ -72,16 +73,17 @@ mod tool;
 mod toolset;
 mod turn;
 
-pub use answer::{Answer, ToolError, ToolResult};
+pub use answer::{Answer, Image, ToolError, ToolResult};
 pub use completed::Completed;
 pub use dialect::{Dialect, Host, names as dialects, settings as dialect_settings};
 pub use events::{JobEvent, JobEventKind, JobEvents};
 pub use guidance::Guidance;
+pub use once::Made;
 pub use schema::{Problem, check, input_schema, output_schema};
 pub use settings::{
     Setting, SettingDefault, SettingError, SettingKind, SettingValue, Settings, Tightens,
 };
-pub use tool::{Annotations, Binding, Hints, Overlap, Tool};
+pub use tool::{Annotations, Binding, Hints, Overlap, Tool, ToolSet};
 pub use toolset::{BuildError, Builder, Toolset};
 pub use umbo_ops::{
     Approver, Call, Caller, CallerBuilder, Covers, ErrorCode, Gatekeeper, JobLog, Lasts, Owner,

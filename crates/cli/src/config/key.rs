@@ -58,7 +58,13 @@ const fn key(
 /// All of them, in the order in which they are shown.
 pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let dialects = umbo_tools::dialect_settings().map(Key::from);
-    before_dialects().into_iter().chain(dialects).chain(after_dialects()).collect()
+    before_dialects()
+        .into_iter()
+        .chain(dialects)
+        .chain(file_keys())
+        .chain(after_dialects())
+        .chain(of_agent())
+        .collect()
 });
 
 impl From<&Setting> for Key {
@@ -72,7 +78,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 10] {
+fn before_dialects() -> [Key; 11] {
     [
         key(
             "max_running",
@@ -117,6 +123,13 @@ fn before_dialects() -> [Key; 10] {
             "whose tools `mcp`, `call` and `tools` have",
         ),
         key(
+            "tools.sets",
+            Kind::Texts,
+            Preset::Text("shell"),
+            Tightens::Nothing,
+            "which of them `mcp` and `tools` have: `shell`, `files`",
+        ),
+        key(
             "tools.beside",
             Kind::Texts,
             Preset::Text(""),
@@ -143,6 +156,53 @@ fn before_dialects() -> [Key; 10] {
             Preset::Text("true"),
             Tightens::Nothing,
             "whether the person in front of a client is asked by a form, where the client has forms",
+        ),
+    ]
+}
+
+fn file_keys() -> [Key; 6] {
+    [
+        key(
+            "files.roots",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "directories beside the project whose files are read and changed as its own",
+        ),
+        key(
+            "files.hidden",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "globs of files that no file tool shows, beside keys and other secrets",
+        ),
+        key(
+            "files.protected",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "globs of files that no file tool changes, beside `.umbo` and the settings of agents",
+        ),
+        key(
+            "files.undo_bytes",
+            Kind::Size,
+            Preset::Text("256M"),
+            Tightens::Nothing,
+            "how much old content is kept for `undo`",
+        ),
+        key(
+            "files.web",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Only(false),
+            "whether `read` fetches web pages",
+        ),
+        key(
+            "files.web_private",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Only(false),
+            "also from private and local addresses",
         ),
     ]
 }
@@ -213,6 +273,74 @@ fn after_dialects() -> [Key; 11] {
             Preset::Nothing,
             Tightens::Nothing,
             "how long they stay, as `30d`",
+        ),
+    ]
+}
+
+fn of_agent() -> [Key; 9] {
+    [
+        key(
+            "agent.model",
+            Kind::Text,
+            Preset::Nothing,
+            Tightens::Nothing,
+            "the model of `agent`, as `anthropic/NAME`; else one of a vendor whose key is set",
+        ),
+        key(
+            "agent.fallback",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "models that are asked if that one cannot answer, in order",
+        ),
+        key(
+            "agent.dialect",
+            Kind::Dialect,
+            Preset::Nothing,
+            Tightens::Nothing,
+            "whose tools `agent` has; else those its model knows",
+        ),
+        key(
+            "agent.mode",
+            Kind::Mode,
+            Preset::As("tools.mode"),
+            Tightens::Stricter,
+            "the gate's mode for `agent`",
+        ),
+        key(
+            "agent.effort",
+            Kind::Choice(&["off", "minimal", "low", "medium", "high", "xhigh", "max"]),
+            Preset::Text("medium"),
+            Tightens::Nothing,
+            "how much a model that can think does",
+        ),
+        key(
+            "agent.max_turns",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "how many answers of the model a prompt may take",
+        ),
+        key(
+            "agent.max_tokens",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "how many tokens an agent may read and write",
+        ),
+        key(
+            "agent.max_cents",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "how many cents it may cost",
+        ),
+        key(
+            "agent.timeout_secs",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "how long a prompt may take",
         ),
     ]
 }

@@ -7,7 +7,9 @@ use std::time::Duration;
 use umbo_engine::{Listed, Shell};
 use umbo_gate::{EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
 use umbo_mcp::{ClientOptions, OnCancel};
+use umbo_model::Effort;
 use umbo_ops::ErrorCode;
+use umbo_ops::files::{FileSettings, WebPolicy};
 use umbo_tools::SettingValue;
 use umbo_view::Budget;
 
@@ -24,11 +26,14 @@ pub(crate) struct Settings {
     pub(crate) retention: Retention,
     pub(crate) exec: Exec,
     pub(crate) tools: Tools,
+    pub(crate) agent: Agent,
     /// How much output an answer has.
     pub(crate) output: Budget,
     /// Whether noise is folded in it.
     pub(crate) minimize: bool,
     pub(crate) environment: EnvironmentPolicy,
+    /// How file operations work.
+    pub(crate) files: FileSettings,
     /// Where commands must stay, if they must.
     pub(crate) confinement: Option<Confinement>,
 }
@@ -60,6 +65,8 @@ pub(crate) struct Tools {
     pub(crate) listed: (usize, Duration),
     /// The time limit where a contract has none of its own.
     pub(crate) timeout: Option<Duration>,
+    /// Which sets of tools an agent gets.
+    pub(crate) sets: Vec<String>,
     /// Names of tools that an agent has from elsewhere.
     pub(crate) beside: Vec<String>,
     /// How long a call waits for its command.
@@ -68,6 +75,41 @@ pub(crate) struct Tools {
     pub(crate) client: ClientOptions,
     /// What was said about dialects, by their settings.
     pub(crate) dialects: Vec<(&'static str, SettingValue)>,
+}
+
+/// What holds for umbo's own agent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Agent {
+    pub(crate) model: Option<String>,
+    pub(crate) fallback: Vec<String>,
+    pub(crate) dialect: Option<String>,
+    pub(crate) mode: Mode,
+    pub(crate) effort: Option<Effort>,
+    pub(crate) max_turns: Option<u32>,
+    pub(crate) max_tokens: Option<u64>,
+    /// In dollars.
+    pub(crate) max_cost: Option<f64>,
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl Agent {
+    fn new(layers: &Layers) -> Self {
+        let word = |name| text(layers, name).map(str::to_owned);
+        let effort = word("agent.effort").map(serde_json::Value::String);
+        Self {
+            model: word("agent.model"),
+            fallback: list(layers, "agent.fallback"),
+            dialect: word("agent.dialect"),
+            mode: mode(layers, "agent.mode").unwrap_or_default(),
+            effort: effort.and_then(|word| serde_json::from_value(word).ok()),
+            max_turns: number(layers, "agent.max_turns").and_then(|most| u32::try_from(most).ok()),
+            max_tokens: number(layers, "agent.max_tokens"),
+            max_cost: number(layers, "agent.max_cents")
+                .and_then(|cents| u32::try_from(cents).ok())
+                .map(|cents| f64::from(cents) / 100.0),
+            timeout: number(layers, "agent.timeout_secs").map(Duration::from_secs),
+        }
+    }
 }
 
 /// A project that commands must stay in.
@@ -131,11 +173,13 @@ impl Settings {
                     seconds("tools.shell.completed_job_ttl_secs").unwrap_or(Duration::MAX),
                 ),
                 timeout: seconds(timeout).filter(|_| said(timeout)),
+                sets: list(layers, "tools.sets"),
                 beside: list(layers, "tools.beside"),
                 longest_wait: seconds("tools.yield_secs").unwrap_or(Duration::MAX),
                 client: client(layers),
                 dialects: dialects(layers),
             },
+            agent: Agent::new(layers),
             output: Budget {
                 tokens: number(layers, "output.tokens").unwrap_or(u64::MAX),
                 bytes: number(layers, "output.bytes").unwrap_or(u64::MAX),
@@ -144,6 +188,7 @@ impl Settings {
             },
             minimize: flag(layers, "output.minimize"),
             environment: environment(layers),
+            files: files(layers),
             confinement,
         }
     }
@@ -168,6 +213,18 @@ fn dialects(layers: &Layers) -> Vec<(&'static str, SettingValue)> {
             Some((setting.key.name, layers.value(setting.key.name)?.to_setting()?))
         })
         .collect()
+}
+
+fn files(layers: &Layers) -> FileSettings {
+    let private_addresses = flag(layers, "files.web_private");
+    let web = WebPolicy { private_addresses, ..WebPolicy::default() };
+    FileSettings {
+        roots: list(layers, "files.roots").into_iter().map(PathBuf::from).collect(),
+        hidden: list(layers, "files.hidden"),
+        protected: list(layers, "files.protected"),
+        undo_bytes: number(layers, "files.undo_bytes").unwrap_or_default(),
+        web: (flag(layers, "files.web") || private_addresses).then_some(web),
+    }
 }
 
 fn client(layers: &Layers) -> ClientOptions {
