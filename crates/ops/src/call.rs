@@ -16,7 +16,7 @@ use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions}
 use crate::caller::{Caller, NAMELESS};
 use crate::clock::now;
 use crate::error::{Error, ErrorCode};
-use crate::gatekeeper::{INPUT, INPUT_IS_DATA, Keystrokes, Permit};
+use crate::gatekeeper::{AdmissionRequest, Gatekeeper, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
 use crate::job_log::JobLog;
 use crate::project::{TASK, job_name};
 use crate::ticket::Ticket;
@@ -80,17 +80,18 @@ impl<'a> Call<'a> {
 
     /// Asks the gate. Waiting for a person is no part of the command's time.
     fn admit(&self, request: &Request) -> Result<Permit<'a>, Error> {
-        let tools: Vec<&str> = self.caller.tools.iter().map(String::as_str).collect();
         let host = self.ticket.approver();
         let directory = self.caller.backend.begins_in(request);
-        Ok(self.caller.gate.admit(request, &directory, self.recipe, &tools, self.asks, host)?)
+        let (recipe, asks, directory) = (self.recipe, self.asks, &*directory);
+        let asked = AdmissionRequest { request, directory, recipe, asks, host };
+        Ok(self.caller.gate.admit(&asked)?)
     }
 
     /// A request as its job is remembered: whether what is typed into it later is more than data.
     fn labelled<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
         let takes_keys = request.terminal.is_some() || request.stdin == Stdin::Open;
         let directory = || self.caller.backend.begins_in(request);
-        if !takes_keys || !self.caller.gate.only_reads_input(request, &directory()) {
+        if !takes_keys || !Gatekeeper::only_reads_input(request, &directory()) {
             return Cow::Borrowed(request);
         }
         let mut labelled = request.clone();
@@ -201,6 +202,7 @@ impl<'a> Call<'a> {
         self.ticket.unbind();
         if let Some(outcome) = outcome {
             permit.ended(&job, &outcome);
+            self.told(&job);
             return Ok(Ran::Ended(job, Box::new(outcome)));
         }
         self.caller.completions.expect(job.id());

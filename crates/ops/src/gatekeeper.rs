@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Audit, Call, Decision, Error, Gate, GatePaths, Input, Mode, Policy,
-    Recipe, Refusal, RuleSources, ShellState,
+    Admission, Approver, Audit, Call, Decision, Digest, Error, FileEffect, Gate, GatePaths, Input,
+    Mode, Policy, Recipe, Refusal, RuleSources, ShellState, Unreadable,
 };
 
 use umbo_recipes::quote;
 
 use crate::audit_writer::{AuditWriter, Entry};
-use crate::clock::now;
+use crate::clock::Clock;
 use crate::typed;
 
 /// The label that says what is made of what is typed into a job.
@@ -43,6 +43,7 @@ pub struct Gatekeeper {
     base: Option<PathBuf>,
     gates: Mutex<Vec<Arc<CachedGate>>>,
     audit_writer: AuditWriter,
+    clock: Clock,
 }
 
 /// What the audit is told.
@@ -72,6 +73,35 @@ struct CommandText {
     setting: String,
 }
 
+/// What is asked of the gate.
+#[derive(Clone, Copy)]
+pub struct AdmissionRequest<'a> {
+    /// What is to run.
+    pub request: &'a Request,
+    /// Where its command begins, which a session may have left.
+    pub directory: &'a Path,
+    /// The task it comes from.
+    pub recipe: Option<Recipe<'a>>,
+    /// Why somebody is asked in any case.
+    pub asks: Option<&'a str>,
+    /// Who can be asked at once.
+    pub host: Option<&'a dyn Approver>,
+}
+
+impl<'a> AdmissionRequest<'a> {
+    /// A request that begins in its own directory, and of which nothing else is known.
+    pub fn new(request: &'a Request) -> Self {
+        let directory = &request.cwd;
+        Self { request, directory, recipe: None, asks: None, host: None }
+    }
+}
+
+impl std::fmt::Debug for AdmissionRequest<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AdmissionRequest").field("request", &self.request).finish_non_exhaustive()
+    }
+}
+
 /// Why a request may not run.
 #[derive(Debug, thiserror::Error)]
 pub enum NotAdmitted {
@@ -81,6 +111,19 @@ pub enum NotAdmitted {
     /// The gate cannot decide.
     #[error(transparent)]
     Gate(#[from] Error),
+}
+
+/// What a file operation is about to do.
+#[derive(Debug, Clone, Copy)]
+pub struct FileRequest<'a> {
+    /// The operation and its paths, for the question and the record.
+    pub text: &'a str,
+    /// Everything it touches.
+    pub effects: &'a [FileEffect],
+    /// Where its caller works.
+    pub directory: &'a Path,
+    /// All that would be written, which an approval holds to.
+    pub content: &'a str,
 }
 
 /// A request that may run: what becomes of it is recorded.
@@ -117,6 +160,7 @@ impl Gatekeeper {
             run: None,
             base: None,
             gates: Mutex::default(),
+            clock: Clock::default(),
         }
     }
 
@@ -131,6 +175,14 @@ impl Gatekeeper {
     #[must_use]
     pub fn run_id(mut self, run: Option<String>) -> Self {
         self.run = run;
+        self
+    }
+
+    /// By which clock questions and approvals expire; that of the system unless given.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.audit_writer.set_clock(clock.clone());
+        self.clock = clock;
         self
     }
 
@@ -156,18 +208,9 @@ impl Gatekeeper {
         self.gate_paths.audit()
     }
 
-    /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
-    /// from, `tools` is what the caller has beside the shell, `asks` says why somebody is asked in any
-    /// case, `host` can be asked at once.
-    pub fn admit(
-        &self,
-        request: &Request,
-        directory: &Path,
-        recipe: Option<Recipe<'_>>,
-        tools: &[&str],
-        asks: Option<&str>,
-        host: Option<&dyn Approver>,
-    ) -> Result<Permit<'_>, NotAdmitted> {
+    /// Whether a request may run.
+    pub fn admit(&self, asked: &AdmissionRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
+        let AdmissionRequest { request, directory, recipe, asks, host } = *asked;
         let command = CommandText::new(request);
         let (base, set) = (&request.env.base, &request.env.set);
         let environment = if set.is_empty() {
@@ -189,21 +232,24 @@ impl Gatekeeper {
             setting: &command.setting,
             recipe,
             run: self.run.as_deref(),
-            tools,
+            // Whether a better tool is pointed to is the business of a contract.
+            tools: &[],
             asks,
+            files: &[],
         };
         self.decide(&call, self.records, host)
     }
 
     /// Whether a question has this id, whatever became of it.
     pub fn knows_question(&self, id: &str) -> bool {
-        let found = self.gate_paths.approvals().and_then(|approvals| approvals.find(id, now()));
+        let found =
+            self.gate_paths.approvals().and_then(|approvals| approvals.find(id, self.clock.now()));
         found.is_ok_and(|approval| approval.question.id == id)
     }
 
     /// Whether all that a request's command does with its input is to read it: what is typed there is
     /// data, whatever it says.
-    pub(crate) fn only_reads_input(&self, request: &Request, directory: &Path) -> bool {
+    pub(crate) fn only_reads_input(request: &Request, directory: &Path) -> bool {
         let command = CommandText::new(request);
         let environment = [&request.env.base, &request.env.set[..]].concat();
         let call = Call {
@@ -219,6 +265,7 @@ impl Gatekeeper {
             run: None,
             tools: &[],
             asks: None,
+            files: &[],
         };
         let reading = call.reading();
         let is_reader =
@@ -262,10 +309,52 @@ impl Gatekeeper {
                 run: self.run.as_deref(),
                 tools: &[],
                 asks: None,
+                files: &[],
             };
             self.decide(&call, Records::Refusals, host).map(drop)?;
         }
         Ok(Keystrokes { job, typed, after: before.map(|before| before.total) })
+    }
+
+    /// Whether a file operation may be done. Everything it touches is decided about at once.
+    pub fn admit_files(
+        &self,
+        request: &FileRequest<'_>,
+        host: Option<&dyn Approver>,
+    ) -> Result<(), NotAdmitted> {
+        let content = Digest::of(request.content.as_bytes());
+        self.decide(&self.file_call(request, &content), self.records, host).map(drop)
+    }
+
+    /// Records that a file operation was denied by what hides and protects files.
+    pub fn record_denial(&self, request: &FileRequest<'_>, reason: &str) -> Result<(), Error> {
+        let content = Digest::of(request.content.as_bytes());
+        let call = self.file_call(request, &content);
+        let cached = self.rules(call.cwd)?;
+        self.gate(&cached)?.record_denial(&call, "file policy", reason, self.clock.now()).map(drop)
+    }
+
+    fn file_call<'r>(&'r self, request: &FileRequest<'r>, content: &'r Digest) -> Call<'r> {
+        Call {
+            command: request.text,
+            shell: Language::Posix,
+            cwd: request.directory,
+            environment: &[],
+            set: &[],
+            shell_state: ShellState::Fresh,
+            input: Input::Nothing,
+            setting: content.as_str(),
+            recipe: None,
+            run: self.run.as_deref(),
+            tools: &[],
+            asks: None,
+            files: request.effects,
+        }
+    }
+
+    /// What may not be read by somebody who works in a directory, whoever asks.
+    pub fn unreadable(&self, directory: &Path) -> Result<Unreadable, Error> {
+        Ok(self.rules(directory)?.policy.unreadable())
     }
 
     fn decide(
@@ -280,7 +369,7 @@ impl Gatekeeper {
         {
             return Ok(Permit { record: None });
         }
-        match self.gate(&cached)?.admit_asking(call, host, now())? {
+        match self.gate(&cached)?.admit_asking(call, host, self.clock.now())? {
             Admission::Admitted { record, .. } => {
                 Ok(Permit { record: Some((&self.audit_writer, record)) })
             }

@@ -194,7 +194,7 @@ fn toolset_named(
     name: String,
 ) -> Result<Toolset, Failure> {
     let mode = words.gate.unwrap_or(context.settings.agent.mode);
-    toolset_of(context, Some(dialect), Owner::Named(name.clone()), Some(mode), Some(name))
+    toolset_of(context, Some(dialect), None, Owner::Named(name.clone()), Some(mode), Some(name))
 }
 
 fn setup(
