@@ -52,7 +52,10 @@ impl JobTools {
             }
             Err(_) => news.is_deaf.store(true, Ordering::SeqCst),
         }
-        Self { toolset, approver: None, pending: Mutex::default(), news }
+        let tools = Self { toolset, approver: None, pending: Mutex::default(), news };
+        // Of these the session tells which ones the conversation has.
+        tools.add(tools.toolset.ended_before());
+        tools
     }
 
     /// With somebody who is asked whether a command may run, on the thread of the call.

@@ -3,7 +3,7 @@
 use umbo_engine::{Scope, Status, Summary};
 use umbo_ops::{Call, Ticket, Whose, text};
 
-use crate::completed::ending;
+use crate::completed::{Completed, ending};
 use crate::toolset::Toolset;
 
 /// What became of a call that was made under a name ([`TicketBuilder::once`](umbo_ops::TicketBuilder)).
@@ -66,6 +66,25 @@ impl Toolset {
         let runs = |summary: &&Summary| !matches!(summary.status, Status::Ended(_));
         let running = jobs.iter().filter(runs);
         running.map(|summary| self.completions.expect(&summary.job)).count()
+    }
+
+    /// What there is to tell of all jobs of this caller that have ended, in the order in which they
+    /// did: for one that was killed and knows itself which of them it has heard of.
+    pub fn ended_before(&self) -> Vec<Completed> {
+        let ticket = Ticket::default();
+        let call = Call::new(self, &ticket);
+        let mut ended: Vec<(u64, Summary)> = call
+            .jobs(Whose::Mine, Scope::All)
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|summary| match &summary.status {
+                Status::Ended(outcome) => Some((outcome.ended_at, summary)),
+                _ => None,
+            })
+            .collect();
+        ended.sort_by_key(|(at, _)| *at);
+        let told = ended.iter().filter_map(|(_, summary)| self.told(&call, summary));
+        told.map(|told| self.masked_completion(told)).collect()
     }
 
     /// Whether this job was handed back running, and nobody was told of its end yet.

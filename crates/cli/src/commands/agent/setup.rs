@@ -184,7 +184,7 @@ fn toolset(
     dialect: &str,
     session: &str,
 ) -> Result<Toolset, Failure> {
-    toolset_named(context, words, dialect, format!("agent {session}"))
+    toolset_named(context, words, dialect, format!("agent-{session}"))
 }
 
 fn toolset_named(
