@@ -292,7 +292,11 @@ impl Plan {
             while here != hidden {
                 let Some(parent) = here.parent() else { break };
                 let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-                hide.extend(entries.map(|entry| entry.path()).filter(|entry| entry != here));
+                // A link is not covered, but what it leads to: that may be anything.
+                let is_link =
+                    |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+                let entries = entries.filter(|entry| !is_link(entry)).map(|entry| entry.path());
+                hide.extend(entries.filter(|entry| entry != here));
                 here = parent;
             }
         }

@@ -10,7 +10,8 @@ use rustix::event::PollFlags;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
-use crate::denial::{Denials, Denied};
+use crate::denial::{Denials, Denied, Operation};
+use crate::first_process::Look;
 use crate::namespace::Namespace;
 use crate::notify::Guard;
 use crate::plan::{Plan, Rung};
@@ -124,6 +125,17 @@ impl Sandbox {
         if let Some(proxy) = &mut self.proxy {
             proxy.serve(&self.walls, &mut self.denials);
         }
+        self.note_looks();
+    }
+
+    /// Writes down who looked at what is hidden.
+    fn note_looks(&mut self) {
+        let looks = self.walls.namespace_mut().map(Namespace::looks).unwrap_or_default();
+        for Look { path, pid, program, missed } in looks {
+            let target = path.to_string_lossy();
+            self.denials.add(Operation::Read, &target, (pid, &program), None);
+            self.denials.miss(missed);
+        }
     }
 
     /// The questions that wait for an answer.
@@ -172,6 +184,7 @@ impl Sandbox {
 
     /// What was denied so far, and how many calls more than are listed.
     pub fn denied(&mut self) -> (Vec<Denied>, u64) {
+        self.note_looks();
         self.denials.take()
     }
 
