@@ -15,7 +15,7 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate, complete};
 use clap_complete::env::{Bash, EnvCompleter, Fish, Shells, Zsh};
 use serde_json::json;
 use umbo_engine::{Scope, Status, Summary, Warmth};
-use umbo_gate::{Approval, Standing};
+use umbo_gate::{Approval, ApprovalState};
 use umbo_ops::project::Folder;
 use umbo_ops::{Call, RecipeOptions, RecipeRequest, Ticket};
 
@@ -128,8 +128,8 @@ fn listed(is_wanted: impl Fn(&Summary) -> bool) -> Vec<CompletionCandidate> {
 }
 
 fn open_questions() -> Option<Vec<CompletionCandidate>> {
-    let approvals = gate::premises(&context()?).ok()?.approvals().ok()?;
-    let open = |approval: &Approval| matches!(approval.standing, Standing::Open);
+    let approvals = gate::paths(&context()?).ok()?.approvals().ok()?;
+    let open = |approval: &Approval| matches!(approval.state, ApprovalState::Open);
     let listed = approvals.list(umbo_ops::now()).ok()?.into_iter().filter_map(Result::ok);
     Some(
         listed

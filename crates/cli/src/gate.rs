@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 use serde::Serialize;
-use umbo_gate::{Mode, Premises, inside_job};
+use umbo_gate::{GatePaths, Mode, inside_job};
 use umbo_ops::{Gatekeeper, Records};
 
 use crate::context::Context;
@@ -12,9 +12,9 @@ use crate::failure::Failure;
 use crate::output::{self, Format};
 
 /// The gate's files of this user and this state directory.
-pub(crate) fn premises(context: &Context) -> Result<Premises, Failure> {
+pub(crate) fn paths(context: &Context) -> Result<GatePaths, Failure> {
     let state = context.engine.state_directory();
-    Ok(Premises::new(Context::configuration()?, state)
+    Ok(GatePaths::new(Context::configuration()?, state)
         .home(Context::home())
         .scratch(std::env::temp_dir()))
 }
@@ -23,7 +23,7 @@ pub(crate) fn premises(context: &Context) -> Result<Premises, Failure> {
 /// recorded.
 pub(crate) fn keeper(context: &Context, mode: Option<Mode>) -> Result<Gatekeeper, Failure> {
     let records = if mode.is_some() { Records::Everything } else { Records::Refusals };
-    Ok(Gatekeeper::new(premises(context)?, mode.unwrap_or(Mode::Open))
+    Ok(Gatekeeper::new(paths(context)?, mode.unwrap_or(Mode::Open))
         .records(records)
         .run_id(Context::run()))
 }

@@ -9,11 +9,11 @@ use std::fs;
 use std::path::Path;
 
 /// The variable every job has.
-const TAG: &[u8] = b"UMBO_JOB=";
+const JOB_VARIABLE: &[u8] = b"UMBO_JOB=";
 /// How supervisors are started.
-const SUPERVISORS: [&[u8]; 2] = [b"--umbo-supervisor", b"--umbo-nursery"];
-/// More ancestors than this nobody has.
-const MOST: usize = 4096;
+const SUPERVISOR_ARGUMENTS: [&[u8]; 2] = [b"--umbo-supervisor", b"--umbo-nursery"];
+/// Where the walk over ancestors ends in any case.
+const MOST_ANCESTORS: usize = 4096;
 
 /// What shows that a process belongs to a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,20 +48,20 @@ impl fmt::Display for Evidence {
 /// Looks for signs of a job around a process, in a `/proc`.
 pub fn inside_job(proc: &Path, pid: u32) -> Option<Evidence> {
     let mut current = pid;
-    for _ in 0..MOST {
+    for _ in 0..MOST_ANCESTORS {
         let directory = proc.join(current.to_string());
         let parts = |name: &str| {
             let bytes = fs::read(directory.join(name)).unwrap_or_default();
             bytes.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect::<Vec<_>>()
         };
-        if parts("environ").iter().any(|variable| variable.starts_with(TAG)) {
+        if parts("environ").iter().any(|variable| variable.starts_with(JOB_VARIABLE)) {
             return Some(Evidence::Tag { pid: current });
         }
         if parts("cmdline")
             .iter()
             .skip(1)
             .take(1)
-            .any(|word| SUPERVISORS.contains(&word.as_slice()))
+            .any(|word| SUPERVISOR_ARGUMENTS.contains(&word.as_slice()))
         {
             return Some(Evidence::Supervisor { pid: current });
         }

@@ -11,7 +11,7 @@ use crate::gate::{Call, Input};
 use crate::key::Key;
 
 /// Variables that differ from call to call of the same caller and change nothing.
-const FLEETING: [&str; 4] = ["_", "SHLVL", "PWD", "OLDPWD"];
+const VOLATILE_VARIABLES: [&str; 4] = ["_", "SHLVL", "PWD", "OLDPWD"];
 
 /// What an approval is bound to. Values are only ever in it as keyed hashes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ impl Binding {
         let mut variables: Vec<_> = asked
             .environment
             .iter()
-            .filter(|(name, _)| !FLEETING.iter().any(|fleeting| name == fleeting))
+            .filter(|(name, _)| !VOLATILE_VARIABLES.iter().any(|volatile| name == volatile))
             .collect();
         variables.sort();
         let parts: Vec<&[u8]> = variables
@@ -54,7 +54,7 @@ impl Binding {
 /// What a command would be given, for the person to see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "as", rename_all = "snake_case")]
-pub enum Given {
+pub enum ShownInput {
     /// So many bytes on its standard input. The text is shown only if it would be run: else it may be
     /// a password.
     Input {
@@ -72,15 +72,15 @@ pub enum Given {
 }
 
 /// Of what is run, this much is shown, in bytes.
-const MOST_SHOWN: usize = 16 << 10;
+const MOST_SHOWN_BYTES: usize = 16 << 10;
 
-impl Given {
+impl ShownInput {
     pub(crate) fn new(input: Input<'_>, is_run: bool) -> Option<Self> {
         match input {
             Input::Nothing => None,
             Input::Typed { job } => Some(Self::Typed { job: job.to_owned() }),
             Input::Bytes(bytes) => {
-                let shown = &bytes[..bytes.len().min(MOST_SHOWN)];
+                let shown = &bytes[..bytes.len().min(MOST_SHOWN_BYTES)];
                 let text = is_run.then(|| String::from_utf8_lossy(shown).into_owned());
                 Some(Self::Input { bytes: bytes.len() as u64, text })
             }
@@ -88,7 +88,7 @@ impl Given {
     }
 }
 
-/// What somebody is asked.
+/// A question about one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     /// Its name.
@@ -101,14 +101,14 @@ pub struct Question {
     pub cwd: String,
     /// How bad it may be.
     pub risk: Risk,
-    /// Why somebody is asked.
+    /// Why an approval is needed.
     pub why: String,
     /// The prefixes that an answer could cover; empty if none is safe.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prefixes: Vec<Vec<String>>,
     /// What it would be given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<Given>,
+    pub input: Option<ShownInput>,
     /// The variables that are set for it, by name: their values may be secrets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sets: Vec<String>,
@@ -147,11 +147,11 @@ pub enum Lasts {
     Until(u64),
 }
 
-/// What somebody says.
+/// A person's reply to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Reply {
-    /// Yes.
+    /// It may run.
     Approve {
         /// What it covers.
         #[serde(default)]
@@ -160,7 +160,7 @@ pub enum Reply {
         #[serde(default)]
         lasts: Lasts,
     },
-    /// No.
+    /// It may not run.
     Deny {
         /// Why, for the model to read.
         reason: String,
@@ -181,8 +181,8 @@ pub struct Answer {
     pub holds_until: u64,
 }
 
-/// Somebody an embedding host can ask at once.
+/// Asks a person at once, on behalf of an embedding host.
 pub trait Approver {
-    /// Asks; the reply and who gave it. `None`: nobody answered, which is not a denial.
+    /// Asks, and returns the reply and who gave it. `None`: nobody answered, which is not a denial.
     fn ask(&self, question: &Question) -> Option<(Reply, String)>;
 }

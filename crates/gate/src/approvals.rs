@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! approvals/<id>.ask      the question
-//! approvals/<id>.answer   the answer; whoever writes it second fails
-//! approvals/<id>.change   the yes that a no was overturned by; whoever writes it second fails
-//! approvals/<id>.used     that a single-use answer was used; whoever writes it second fails
+//! approvals/<id>.answer   the answer; a second one is refused
+//! approvals/<id>.change   the approval that replaced a denial; a second one is refused
+//! approvals/<id>.used     marks a single-use approval as used; a second one is refused
 //! ```
 
 use std::collections::HashMap;
@@ -26,20 +26,20 @@ use crate::rule::Rule;
 use crate::store::{make_directory, publish, seal, unseal};
 
 /// How long a question waits and a single-use approval can be used.
-pub const PATIENCE: u64 = 3600 * 1_000_000;
+pub const APPROVAL_LIFETIME_MICROS: u64 = 3600 * 1_000_000;
 /// How long an approval for a run holds at most.
-const LONGEST_RUN: u64 = 24 * 3600 * 1_000_000;
+const RUN_APPROVAL_LIFETIME_MICROS: u64 = 24 * 3600 * 1_000_000;
 /// How long files of what is over are kept.
-const KEPT: u64 = 7 * 24 * 3600 * 1_000_000;
+const RETENTION_MICROS: u64 = 7 * 24 * 3600 * 1_000_000;
 /// More open questions than this are not taken: nobody would read them.
-const MOST_OPEN: usize = 1000;
+const MOST_OPEN_QUESTIONS: usize = 1000;
 
 /// The approvals of a state directory.
 #[derive(Clone, Debug)]
 pub struct Approvals {
     directory: PathBuf,
     key: Key,
-    /// What was read and verified before, for as long as nobody touches the files.
+    /// Approvals that were read and verified before; valid while the stamps of their files stay the same.
     known: Arc<Mutex<HashMap<String, Known>>>,
 }
 
@@ -50,21 +50,21 @@ struct Known {
     stamps: [Option<Stamp>; 3],
 }
 
-/// What changes with a file, whoever changes it: its number, when that was, and its length.
+/// Identifies one version of a file: inode, change time in seconds and nanoseconds, length.
 type Stamp = (u64, i64, i64, u64);
 
-/// An approval and how it stands.
+/// An approval and its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
     /// What was asked.
     pub question: Question,
-    /// What became of it.
-    pub standing: Standing,
+    /// Its state.
+    pub state: ApprovalState,
 }
 
-/// How an approval stands.
+/// The state of an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ApprovalState {
     /// Nobody has answered.
     Open,
     /// It was answered, and the answer holds.
@@ -75,7 +75,7 @@ pub enum Standing {
     Expired,
 }
 
-impl Standing {
+impl ApprovalState {
     /// Its name in messages.
     pub fn name(&self) -> &'static str {
         match self {
@@ -101,20 +101,20 @@ impl Approvals {
         Ok(Self { directory, key, known: Arc::default() })
     }
 
-    /// Puts a question, unless the same one is open; the one to be answered.
+    /// Stores a question, unless the same one is open. Returns the question to be answered.
     pub fn ask(&self, question: Question, now: u64) -> Result<Question> {
         let listed = self.list(now)?;
         self.ask_beside(listed.iter().flatten(), question)
     }
 
-    /// As [`Approvals::ask`], for who has the list.
+    /// As [`Approvals::ask`], for a caller that has listed the approvals already.
     pub(crate) fn ask_beside<'a>(
         &self,
         listed: impl Iterator<Item = &'a Approval>,
         question: Question,
     ) -> Result<Question> {
         let open: Vec<&Question> = listed
-            .filter(|approval| approval.standing == Standing::Open)
+            .filter(|approval| approval.state == ApprovalState::Open)
             .map(|approval| &approval.question)
             .collect();
         if let Some(same) =
@@ -123,8 +123,8 @@ impl Approvals {
             return Ok((*same).clone());
         }
         let path = self.path(&question.id, "ask");
-        if open.len() >= MOST_OPEN {
-            let problem = format!("{MOST_OPEN} questions are open; answer some first");
+        if open.len() >= MOST_OPEN_QUESTIONS {
+            let problem = format!("{MOST_OPEN_QUESTIONS} questions are open; answer some first");
             return Err(Error::file("write", path)(std::io::Error::other(problem)));
         }
         publish(&path, &seal(&self.key, "question", &path, &question)?)?;
@@ -176,28 +176,31 @@ impl Approvals {
 
     /// Answers a question. The first answer counts; later ones are refused.
     pub fn answer(&self, id: &str, reply: Reply, by: &str, now: u64) -> Result<Answer> {
-        let Approval { question, standing } = self.find(id, now)?;
-        match standing {
-            Standing::Open => self.write_answer("answer", &question, reply, by, now),
-            Standing::Expired => Err(Error::Expired(question.id)),
-            Standing::Answered(Answer { reply: Reply::Deny { .. }, .. }) => {
+        let Approval { question, state } = self.find(id, now)?;
+        match state {
+            ApprovalState::Open => self.write_answer("answer", &question, reply, by, now),
+            ApprovalState::Expired => Err(Error::Expired(question.id)),
+            ApprovalState::Answered(Answer { reply: Reply::Deny { .. }, .. }) => {
                 Err(Error::Declined(question.id))
             }
-            Standing::Answered(_) | Standing::Used(_) => Err(Error::Answered(question.id)),
+            ApprovalState::Answered(_) | ApprovalState::Used(_) => {
+                Err(Error::Answered(question.id))
+            }
         }
     }
 
-    /// Answers a question anew that was answered with a no which still holds: the new answer, and
-    /// the one that was overturned.
+    /// Replaces a denial that is still in force: the new answer, and the denial it replaced.
     pub fn overturn(&self, id: &str, reply: Reply, by: &str, now: u64) -> Result<(Answer, Answer)> {
-        let Approval { question, standing } = self.find(id, now)?;
-        match standing {
-            Standing::Answered(no) if matches!(no.reply, Reply::Deny { .. }) => {
+        let Approval { question, state } = self.find(id, now)?;
+        match state {
+            ApprovalState::Answered(no) if matches!(no.reply, Reply::Deny { .. }) => {
                 Ok((self.write_answer("change", &question, reply, by, now)?, no))
             }
-            Standing::Open => Err(Error::NotDeclined(question.id)),
-            Standing::Expired => Err(Error::Expired(question.id)),
-            Standing::Answered(_) | Standing::Used(_) => Err(Error::Answered(question.id)),
+            ApprovalState::Open => Err(Error::NotDeclined(question.id)),
+            ApprovalState::Expired => Err(Error::Expired(question.id)),
+            ApprovalState::Answered(_) | ApprovalState::Used(_) => {
+                Err(Error::Answered(question.id))
+            }
         }
     }
 
@@ -217,8 +220,12 @@ impl Approvals {
             Reply::Approve { lasts: Lasts::Run, .. } if question.run.is_none() => {
                 return Err(Error::NoPrefix(id, "the caller did not say which run it belongs to"));
             }
-            Reply::Approve { lasts: Lasts::Once, .. } => now.saturating_add(PATIENCE),
-            Reply::Approve { lasts: Lasts::Run, .. } => now.saturating_add(LONGEST_RUN),
+            Reply::Approve { lasts: Lasts::Once, .. } => {
+                now.saturating_add(APPROVAL_LIFETIME_MICROS)
+            }
+            Reply::Approve { lasts: Lasts::Run, .. } => {
+                now.saturating_add(RUN_APPROVAL_LIFETIME_MICROS)
+            }
             Reply::Approve { lasts: Lasts::Until(time), .. } => *time,
             Reply::Deny { .. } => question.expires_at,
         };
@@ -234,7 +241,7 @@ impl Approvals {
         }
     }
 
-    /// The answer that counts: the one a no was overturned by, else the first.
+    /// The answer in force: the approval that replaced a denial, else the first answer.
     fn answer_to(&self, id: &str) -> Result<Option<Answer>> {
         for kind in ["change", "answer"] {
             if let Some(answer) = unseal(&self.key, kind, &self.path(id, kind))? {
@@ -246,7 +253,7 @@ impl Approvals {
 
     /// Takes an approval for one call; `false` if it was for one time and that is over.
     pub fn take(&self, approval: &Approval, now: u64) -> Result<bool> {
-        let Standing::Answered(answer) = &approval.standing else { return Ok(false) };
+        let ApprovalState::Answered(answer) = &approval.state else { return Ok(false) };
         match &answer.reply {
             Reply::Deny { .. } => Ok(false),
             Reply::Approve { lasts: Lasts::Run | Lasts::Until(_), .. } => Ok(true),
@@ -293,15 +300,15 @@ impl Approvals {
     fn look(&self, id: &str, now: u64) -> Result<Option<Approval>> {
         let Some(Known { question, answer, .. }) = self.read(id)? else { return Ok(None) };
         let used = self.path(id, "used").symlink_metadata().is_ok();
-        let standing = match answer {
-            None if question.expires_at <= now => Standing::Expired,
-            None => Standing::Open,
+        let state = match answer {
+            None if question.expires_at <= now => ApprovalState::Expired,
+            None => ApprovalState::Open,
             // Whatever stands in the place of the mark, the approval is not used again.
-            Some(answer) if used => Standing::Used(answer),
-            Some(answer) if answer.holds_until <= now => Standing::Expired,
-            Some(answer) => Standing::Answered(answer),
+            Some(answer) if used => ApprovalState::Used(answer),
+            Some(answer) if answer.holds_until <= now => ApprovalState::Expired,
+            Some(answer) => ApprovalState::Answered(answer),
         };
-        Ok(Some(Approval { question, standing }))
+        Ok(Some(Approval { question, state }))
     }
 
     /// The question and the answer, verified when they are first seen and when they change.
@@ -340,8 +347,8 @@ fn stamp(path: &Path) -> Option<Stamp> {
 
 impl Approval {
     fn is_long_over(&self, now: u64) -> bool {
-        let over = matches!(self.standing, Standing::Expired | Standing::Used(_));
-        over && self.question.expires_at.saturating_add(KEPT) < now
+        let over = matches!(self.state, ApprovalState::Expired | ApprovalState::Used(_));
+        over && self.question.expires_at.saturating_add(RETENTION_MICROS) < now
     }
 
     /// Whether it holds for exactly this call.
@@ -351,9 +358,10 @@ impl Approval {
 
     /// The rules it stands for in these circumstances, if it covers prefixes.
     pub(crate) fn prefixes(&self, binding: &Binding, run: Option<&str>) -> Vec<Rule> {
-        let Standing::Answered(Answer {
-            reply: Reply::Approve { covers: Covers::Prefix, .. }, ..
-        }) = &self.standing
+        let ApprovalState::Answered(Answer {
+            reply: Reply::Approve { covers: Covers::Prefix, .. },
+            ..
+        }) = &self.state
         else {
             return Vec::new();
         };
@@ -366,12 +374,13 @@ impl Approval {
     }
 
     fn is_for_run(&self, run: Option<&str>) -> bool {
-        match &self.standing {
-            Standing::Answered(Answer {
-                reply: Reply::Approve { lasts: Lasts::Run, .. }, ..
+        match &self.state {
+            ApprovalState::Answered(Answer {
+                reply: Reply::Approve { lasts: Lasts::Run, .. },
+                ..
             }) => self.question.run.is_some() && self.question.run.as_deref() == run,
-            // Who asked is not to ask again at once; anybody else may.
-            Standing::Answered(Answer { reply: Reply::Deny { .. }, .. }) => {
+            // A denial binds the run that asked; another run may ask again.
+            ApprovalState::Answered(Answer { reply: Reply::Deny { .. }, .. }) => {
                 self.question.run.as_deref() == run
             }
             _ => true,

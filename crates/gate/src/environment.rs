@@ -20,7 +20,7 @@ pub enum Inherit {
 }
 
 /// What programs need to find their way.
-const CORE: [&str; 20] = [
+const CORE_VARIABLES: [&str; 20] = [
     "HOME",
     "LANG",
     "LANGUAGE",
@@ -44,11 +44,11 @@ const CORE: [&str; 20] = [
 ];
 
 /// Umbo's own secrets, which no command gets.
-const OWN: [&str; 5] =
+const OWN_SECRETS: [&str; 5] =
     ["UMBO_*KEY*", "UMBO_*TOKEN*", "UMBO_*SECRET*", "UMBO_*PASSWORD*", "UMBO_RUN"];
 
 /// The variable that says of which job a process is part.
-const TAG: &str = "UMBO_JOB";
+const JOB_VARIABLE: &str = "UMBO_JOB";
 
 /// Which variables a command gets: inherited, less `exclude`, plus `include`, then `set`. Patterns are
 /// names with `*` and `?`; case counts.
@@ -92,12 +92,12 @@ impl EnvironmentPolicy {
         let wanted = |name: &OsStr| {
             let inherited = match self.inherit {
                 Inherit::All => true,
-                Inherit::Core => listed(&CORE, name),
+                Inherit::Core => listed(&CORE_VARIABLES, name),
                 Inherit::None => false,
             };
             // Of which job the caller is part is not for a policy to hide; the command gets its own.
-            name == TAG
-                || !listed(&OWN, name)
+            name == JOB_VARIABLE
+                || !listed(&OWN_SECRETS, name)
                     && ((inherited && !fits(&self.exclude, name)) || fits(&self.include, name))
         };
         let mut environment: Vec<(OsString, OsString)> = base

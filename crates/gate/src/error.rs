@@ -36,8 +36,8 @@ pub enum Error {
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// A signed file was changed by somebody without the key.
-    #[error("{} was changed by somebody else: its signature is wrong", path.display())]
+    /// A signed file was changed by a process without the key.
+    #[error("{} was changed without the key: its signature is wrong", path.display())]
     Tampered {
         /// The file.
         path: PathBuf,
@@ -56,14 +56,14 @@ pub enum Error {
     /// An approval that has its answer.
     #[error("approval {0} was answered before; an answer is final")]
     Answered(String),
-    /// An approval that was answered with a no.
+    /// An approval that was denied.
     #[error(
-        "approval {0} was answered before, with a no; a person takes that back with \
+        "approval {0} was denied before; a person can reverse that with \
          `umbo approve --overturn {0}`"
     )]
     Declined(String),
     /// An approval that has no answer to overturn.
-    #[error("approval {0} was not answered yet; `umbo approve {0}` does")]
+    #[error("approval {0} has no answer yet; answer it with `umbo approve {0}`")]
     NotDeclined(String),
     /// An approval that waited too long.
     #[error("approval {0} has expired; run the command again to ask anew")]

@@ -1,4 +1,4 @@
-//! The gate as callers use it: a call goes in, and it is admitted, denied, or has to wait for somebody.
+//! The gate as callers use it: a call is admitted, denied, or has to wait for an approval.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use umbo_command::{Reading, Risk, Shell};
 
-use crate::approval::{Answer, Approver, Binding, Given, Question, Reply};
-use crate::approvals::{Approval, Approvals, PATIENCE, Standing};
+use crate::approval::{Answer, Approver, Binding, Question, Reply, ShownInput};
+use crate::approvals::{APPROVAL_LIFETIME_MICROS, Approval, ApprovalState, Approvals};
 use crate::audit::{Audit, Event};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ use crate::subject::Subject;
 use crate::surroundings::read_in;
 use crate::verdict::{Explanation, Verdict, changing_prefixes, decide, suggest};
 
-/// A command somebody wants to run.
+/// A command to decide about.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
     /// The text.
@@ -48,8 +48,8 @@ pub struct Call<'a> {
     pub run: Option<&'a str>,
     /// The tools the model has beside the shell.
     pub tools: &'a [&'a str],
-    /// Why somebody is asked although the mode would let it run, if the caller's contract says so. A
-    /// rule that allows it still does.
+    /// Why an approval is needed although the mode would allow the command, if the caller's contract
+    /// requires one. A rule that allows it still does.
     pub asks: Option<&'a str>,
 }
 
@@ -213,14 +213,14 @@ impl std::fmt::Debug for Gate {
     }
 }
 
-/// Why a call may run, and by which approval; or why not.
-type Settlement = std::result::Result<(String, Option<String>), Refusal>;
+/// Why a call may run, and by which approval; or the refusal.
+type Permission = std::result::Result<(String, Option<String>), Refusal>;
 
-/// How a question about a call stands.
-enum Settled {
+/// The answer to a call that is on record already.
+enum PriorAnswer {
     Approved(String),
     Refused(Refusal),
-    No,
+    None,
 }
 
 impl Gate {
@@ -236,7 +236,7 @@ impl Gate {
         Ok(Self { policy: policy.into(), mode, approvals, audit, key, approver: None })
     }
 
-    /// With somebody who can be asked at once.
+    /// With an approver that can answer at once.
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + Send + Sync + 'static) -> Self {
         self.approver = Some(Box::new(approver));
@@ -269,7 +269,7 @@ impl Gate {
         self.admit_asking(call, host, now)
     }
 
-    /// As [`Gate::admit`], with somebody who can be asked about this call.
+    /// As [`Gate::admit`], with an approver for this call.
     pub fn admit_asking(
         &self,
         call: &Call<'_>,
@@ -279,17 +279,17 @@ impl Gate {
         let reading = call.reading();
         let subject = call.subject(&reading, &self.policy);
         let explained = call.weigh(&subject, &self.policy, self.mode, &[]);
-        let settled = match &explained.verdict {
+        let permission = match &explained.verdict {
             Verdict::Allow { why } => Ok((why.clone(), None)),
             Verdict::Deny { by, reason } => {
                 Err(Refusal::Denied { by: by.clone(), reason: reason.clone(), question: None })
             }
             Verdict::Ask { why, .. } => {
-                self.settle(call, &subject, (why, explained.risk), host, now)?
+                self.ask_person(call, &subject, (why, explained.risk), host, now)?
             }
         };
-        let record = self.record(call, &explained, &settled, now)?;
-        Ok(match settled {
+        let record = self.record(call, &explained, &permission, now)?;
+        Ok(match permission {
             Ok((why, approval)) => Admission::Admitted { why, approval, record },
             Err(refusal) => Admission::Refused(refusal),
         })
@@ -298,29 +298,29 @@ impl Gate {
     /// As [`Gate::admit`], for a caller who comes back with an approval it was told to wait for.
     pub fn admit_with(&self, call: &Call<'_>, id: &str, now: u64) -> Result<Admission> {
         let approval = self.approvals.find(id, now)?;
-        if matches!(approval.standing, Standing::Expired | Standing::Used(_)) {
+        if matches!(approval.state, ApprovalState::Expired | ApprovalState::Used(_)) {
             return Ok(Admission::Refused(Refusal::Expired { id: approval.question.id }));
         }
         self.admit(call, now)
     }
 
-    fn settle(
+    fn ask_person(
         &self,
         call: &Call<'_>,
         subject: &Subject<'_>,
         (why, risk): (&str, Risk),
         host: Option<&dyn Approver>,
         now: u64,
-    ) -> Result<Settlement> {
+    ) -> Result<Permission> {
         let digest = self.policy.digest();
         // Resolved: a link that leads elsewhere now is another directory.
         let cwd = resolve(call.cwd);
         let binding = Binding::new(&self.key, call, &cwd, digest);
         let listed = self.listed(now)?;
-        match self.settled(call, subject, &binding, &listed, now)? {
-            Settled::Approved(id) => return Ok(Ok(approved(id))),
-            Settled::Refused(refusal) => return Ok(Err(refusal)),
-            Settled::No => {}
+        match self.prior_answer(call, subject, &binding, &listed, now)? {
+            PriorAnswer::Approved(id) => return Ok(Ok(approved(id))),
+            PriorAnswer::Refused(refusal) => return Ok(Err(refusal)),
+            PriorAnswer::None => {}
         }
         let question = Question {
             id: ulid::Ulid::generate().to_string().to_ascii_lowercase(),
@@ -330,24 +330,24 @@ impl Gate {
             risk,
             why: why.to_owned(),
             prefixes: changing_prefixes(subject.reading).unwrap_or_default(),
-            input: Given::new(call.input, subject.reading.runs_input),
+            input: ShownInput::new(call.input, subject.reading.runs_input),
             sets: call.set.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect(),
             run: call.run.map(str::to_owned),
             asked_at: now,
-            expires_at: now.saturating_add(PATIENCE),
+            expires_at: now.saturating_add(APPROVAL_LIFETIME_MICROS),
             binding: binding.clone(),
         };
         let question = self.approvals.ask_beside(listed.iter(), question)?;
         if let Some((reply, by)) = host.and_then(|host| host.ask(&question)) {
             match self.answer(&question.id, reply, &by, now) {
-                // Somebody else was faster; their answer counts.
+                // Another answer came first and counts.
                 Ok(_) | Err(Error::Answered(_) | Error::Declined(_)) => {}
                 Err(error) => return Err(error),
             }
-            match self.settled(call, subject, &binding, &self.listed(now)?, now)? {
-                Settled::Approved(id) => return Ok(Ok(approved(id))),
-                Settled::Refused(refusal) => return Ok(Err(refusal)),
-                Settled::No => {}
+            match self.prior_answer(call, subject, &binding, &self.listed(now)?, now)? {
+                PriorAnswer::Approved(id) => return Ok(Ok(approved(id))),
+                PriorAnswer::Refused(refusal) => return Ok(Err(refusal)),
+                PriorAnswer::None => {}
             }
         }
         Ok(Err(Refusal::ApprovalRequired {
@@ -369,29 +369,29 @@ impl Gate {
         Ok(self.approvals.list(now)?.into_iter().filter_map(std::result::Result::ok).collect())
     }
 
-    /// Whether somebody has answered for this call; uses up what is for one time.
-    fn settled(
+    /// The answer an earlier approval gives to this call; marks a single-use one as used.
+    fn prior_answer(
         &self,
         call: &Call<'_>,
         subject: &Subject<'_>,
         binding: &Binding,
         approvals: &[Approval],
         now: u64,
-    ) -> Result<Settled> {
+    ) -> Result<PriorAnswer> {
         let holding = || {
-            approvals.iter().filter_map(|approval| match &approval.standing {
-                Standing::Answered(answer) => Some((approval, answer)),
+            approvals.iter().filter_map(|approval| match &approval.state {
+                ApprovalState::Answered(answer) => Some((approval, answer)),
                 _ => None,
             })
         };
         let own = || holding().filter(|(held, _)| held.is_for(binding, call.run));
-        // First: a yes to somebody else's question is no answer to who was told no.
+        // Denials first: an approval of another caller's question does not replace this caller's denial.
         if let Some(refusal) = own().find_map(|(approval, answer)| declined(approval, answer)) {
-            return Ok(Settled::Refused(refusal));
+            return Ok(PriorAnswer::Refused(refusal));
         }
         for (approval, _) in own() {
             if self.approvals.take(approval, now)? {
-                return Ok(Settled::Approved(approval.question.id.clone()));
+                return Ok(PriorAnswer::Approved(approval.question.id.clone()));
             }
         }
         for (approval, _) in holding() {
@@ -403,21 +403,21 @@ impl Gate {
             if explained.verdict.decision() == Decision::Allow
                 && self.approvals.take(approval, now)?
             {
-                return Ok(Settled::Approved(approval.question.id.clone()));
+                return Ok(PriorAnswer::Approved(approval.question.id.clone()));
             }
         }
-        Ok(Settled::No)
+        Ok(PriorAnswer::None)
     }
 
     fn record(
         &self,
         call: &Call<'_>,
         explained: &Explanation,
-        settled: &Settlement,
+        permission: &Permission,
         now: u64,
     ) -> Result<u64> {
         let mode = || format!("mode {}", self.mode);
-        let (decision, by, reason, approval) = match settled {
+        let (decision, by, reason, approval) = match permission {
             Ok((why, approval)) => (Decision::Allow, None, why.clone(), approval.clone()),
             Err(Refusal::ApprovalRequired { id, why, .. }) => {
                 (Decision::Ask, None, why.clone(), Some(id.clone()))
@@ -453,7 +453,7 @@ fn approved(id: String) -> (String, Option<String>) {
     ("It was approved.".to_owned(), Some(id))
 }
 
-/// The refusal that an answer means, if it is a no.
+/// The refusal that an answer means, if it is a denial.
 fn declined(approval: &Approval, answer: &Answer) -> Option<Refusal> {
     let Reply::Deny { reason } = &answer.reply else { return None };
     let question = Declined { id: approval.question.id.clone(), expires_at: answer.holds_until };
@@ -461,7 +461,7 @@ fn declined(approval: &Approval, answer: &Answer) -> Option<Refusal> {
     Some(Refusal::Denied { by, reason, question: Some(question) })
 }
 
-/// Answers a question and records that, for those who have no gate of their own.
+/// Answers a question and records the answer, for callers without a [`Gate`].
 pub fn answer(
     approvals: &Approvals,
     audit: &Audit,
@@ -476,7 +476,7 @@ pub fn answer(
     Ok(answer)
 }
 
-/// As [`answer`], for a question that was answered with a no: the record says whose it was.
+/// As [`answer`], for a question that was denied: the record says who had denied it.
 pub fn overturn(
     approvals: &Approvals,
     audit: &Audit,
@@ -493,7 +493,7 @@ pub fn overturn(
     Ok(answer)
 }
 
-/// Records what somebody said to a question.
+/// Records the answer to a question.
 fn record_answer(audit: &Audit, id: String, said: String, by: &str, now: u64) -> Result<()> {
     let event = Event::Answer { approval: id, answer: said, by: by.to_owned() };
     audit.append(&event, now).map(drop)

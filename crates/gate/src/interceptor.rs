@@ -5,37 +5,37 @@ use umbo_command::{Kind, Reading};
 use crate::subject::base_name;
 
 /// A tool that does better what some commands do.
-struct Better {
+struct ToolAdvice {
     tool: &'static str,
     fits: fn(&Reading) -> bool,
     message: &'static str,
 }
 
 /// In this order: what writes is more telling than what it is written with.
-const BETTER: [Better; 5] = [
-    Better {
+const TOOL_ADVICE: [ToolAdvice; 5] = [
+    ToolAdvice {
         tool: "write",
         fits: writes_text,
         message: "Use the `write` tool instead of echo/cat redirection. It creates parent directories and never mangles quotes.",
     },
-    Better {
+    ToolAdvice {
         tool: "edit",
         fits: edits_in_place,
         message: "Use the `edit` tool instead of sed -i, perl -i or awk -i inplace. It shows what changed.",
     },
-    Better {
+    ToolAdvice {
         tool: "read",
         fits: |reading| {
             only(reading, &["cat", "head", "tail", "less", "more"]) && names_a_file(reading)
         },
         message: "Use the `read` tool instead of cat/head/tail. It numbers lines and bounds the output.",
     },
-    Better {
+    ToolAdvice {
         tool: "search",
         fits: |reading| only(reading, &["grep", "egrep", "fgrep", "rg", "ripgrep", "ag", "ack"]),
         message: "Use the `search` tool instead of grep/rg. It respects .gitignore and bounds the output.",
     },
-    Better {
+    ToolAdvice {
         tool: "find",
         fits: finds_files,
         message: "Use the `find` tool instead of find/fd/locate. It is faster and respects .gitignore.",
@@ -44,7 +44,7 @@ const BETTER: [Better; 5] = [
 
 /// What to tell a model that uses the shell for something it has a tool for.
 pub fn intercept(command: &str, reading: &Reading, tools: &[&str]) -> Option<String> {
-    let better = BETTER
+    let better = TOOL_ADVICE
         .iter()
         .find(|better| tools.contains(&better.tool) && reading.exact && (better.fits)(reading))?;
     Some(format!("Blocked: {}\n\nOriginal command: {command}", better.message))

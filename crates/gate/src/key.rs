@@ -17,11 +17,11 @@ use crate::digest::hex;
 use crate::error::{Error, Result};
 use crate::store::{make_directory, publish};
 
-const BYTES: usize = 32;
+const KEY_BYTES: usize = 32;
 
 /// The key of one user.
 #[derive(Clone)]
-pub struct Key([u8; BYTES]);
+pub struct Key([u8; KEY_BYTES]);
 
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -35,7 +35,7 @@ impl Key {
         let path = config.join("key");
         if !path.exists() {
             make_directory(config)?;
-            let mut fresh = [0; BYTES];
+            let mut fresh = [0; KEY_BYTES];
             fill(&mut fresh).map_err(Error::file("make the key", &path))?;
             match publish(&path, &fresh) {
                 // Another process was first; its key counts.
@@ -57,9 +57,9 @@ impl Key {
         if facts.mode() & 0o077 != 0 {
             return Err(wrong("can be read by others; remove it, a new one is made"));
         }
-        let mut bytes = Vec::with_capacity(BYTES + 1);
+        let mut bytes = Vec::with_capacity(KEY_BYTES + 1);
         Read::by_ref(&mut file)
-            .take(BYTES as u64 + 1)
+            .take(KEY_BYTES as u64 + 1)
             .read_to_end(&mut bytes)
             .map_err(Error::file("read the key", path))?;
         let key =
@@ -95,9 +95,9 @@ pub(crate) fn open_plainly(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
 }
 
-fn fill(bytes: &mut [u8; BYTES]) -> std::io::Result<()> {
+fn fill(bytes: &mut [u8; KEY_BYTES]) -> std::io::Result<()> {
     let mut filled = 0;
-    while filled < BYTES {
+    while filled < KEY_BYTES {
         filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())?;
     }
     Ok(())

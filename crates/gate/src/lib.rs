@@ -1,12 +1,11 @@
 //! Decides whether a command may run, and never runs anything.
 //!
 //! A [`Policy`] holds the rules of all layers, the strictest of which wins. [`decide`] weighs a reading
-//! of a command against it in a [`Mode`]. A [`Gate`] adds what lasts: approvals somebody gives, and the
-//! audit of everything that was asked and decided.
+//! of a command against it in a [`Mode`]. A [`Gate`] adds what is stored: approvals, and the audit of
+//! everything that was asked and decided.
 //!
-//! Two directions, two measures: what forbids looks at everything the command may be, what allows only
-//! at what it certainly is. So a rule, an approval or a project file can only be stricter than it
-//! seems.
+//! Rules that deny or ask match everything the command may be; rules that allow match only what it
+//! certainly is. So where a reading is uncertain, the stricter decision wins.
 //!
 //! The library prints nothing and reads no environment. The caller passes directories, variables and
 //! the time in microseconds since 1970.
@@ -27,13 +26,13 @@ mod digest;
 mod environment;
 mod error;
 mod gate;
+mod gate_paths;
 mod glob;
 mod interceptor;
 mod key;
 mod mode;
 mod place;
 mod policy;
-mod premises;
 mod recipe;
 mod refusal;
 mod rule;
@@ -46,20 +45,20 @@ mod trust;
 mod verdict;
 
 pub use ancestry::{Evidence, inside_job};
-pub use approval::{Answer, Approver, Binding, Covers, Given, Lasts, Question, Reply};
-pub use approvals::{Approval, Approvals, PATIENCE, Standing};
+pub use approval::{Answer, Approver, Binding, Covers, Lasts, Question, Reply, ShownInput};
+pub use approvals::{APPROVAL_LIFETIME_MICROS, Approval, ApprovalState, Approvals};
 pub use audit::{AUDIT_BUDGET, Appended, Audit, Event, Finding, Record, Report};
 pub use decision::Decision;
 pub use digest::Digest;
 pub use environment::{EnvironmentPolicy, Inherit};
 pub use error::{Error, Result};
 pub use gate::{Admission, Call, Gate, Input, ShellState, answer, overturn};
+pub use gate_paths::{GatePaths, RuleSources, RuleText};
 pub use interceptor::intercept;
 pub use key::Key;
 pub use mode::Mode;
 pub use place::{Roots, project_of, resolve, restrict_to_project};
 pub use policy::{Layer, Matched, Policy, Trust};
-pub use premises::{Ground, Premises, RuleText};
 pub use recipe::{Recipe, Script};
 pub use refusal::{Declined, Refusal};
 pub use rule::Rule;

@@ -90,10 +90,10 @@ fn is_edit(subject: &Subject<'_>) -> bool {
         return false;
     }
     let changing: Vec<&SimpleCommand> = subject
-        .deeds
+        .located_effects
         .iter()
-        .filter(|deed| deed.risk > Risk::ReadOnly)
-        .flat_map(|deed| subject.authors(deed.effect))
+        .filter(|located| located.risk > Risk::ReadOnly)
+        .flat_map(|located| subject.authors(located.effect))
         .collect();
     let name = |command: &SimpleCommand| {
         command.argv.first().map_or(String::new(), |word| base_name(word.likely()).to_owned())
@@ -124,8 +124,9 @@ fn stays_inside(subject: &Subject<'_>, command: &SimpleCommand, links: bool) -> 
         .collect();
     let inside = |text: &str| {
         !text.starts_with('-')
-            && subject.spot(text).is_some_and(|spot| {
-                spot.certain && spot.resolved.iter().all(|path| subject.roots.in_project(path))
+            && subject.candidates(text).is_some_and(|candidates| {
+                candidates.certain
+                    && candidates.resolved.iter().all(|path| subject.roots.in_project(path))
             })
     };
     // A copy into a directory goes through a link of its name there.

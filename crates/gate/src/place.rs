@@ -2,8 +2,8 @@
 //!
 //! A path is resolved name by name, through links that lead somewhere and links that lead nowhere
 //! yet, for writing through a dangling link makes the file it points to. What does not exist is taken
-//! as it is written. Case is left alone. The answer holds for the moment it is given: whoever can
-//! change links in between can make it wrong, which only an OS sandbox prevents.
+//! as it is written. Case is left alone. The answer is true when it is given: a process that
+//! changes links afterwards can make it wrong, which only an OS sandbox prevents.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -65,7 +65,7 @@ impl Roots {
     }
 
     /// Whether writing to a resolved path reaches out of what the agent works on.
-    pub(crate) fn is_elsewhere(&self, resolved: &Path) -> bool {
+    pub(crate) fn is_outside(&self, resolved: &Path) -> bool {
         let harmless = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"]
             .iter()
             .any(|device| resolved == Path::new(device));
@@ -81,9 +81,9 @@ pub fn project_of(start: &Path) -> PathBuf {
     start.ancestors().find(marked).unwrap_or(start).to_owned()
 }
 
-/// The project of somebody who works in `base` and asks for something in `cwd`. It is that of
-/// the base: asking from elsewhere makes nothing else one's own. Only a base that is no project leaves
-/// it to the directory.
+/// The project of a caller that works in `base` and runs a command in `cwd`. It is the project of
+/// `base`: running a command elsewhere does not change what counts as the project. Only if `base` is in
+/// no project, that of `cwd` counts.
 pub(crate) fn project_for(base: &Path, cwd: &Path, home: Option<&Path>) -> PathBuf {
     let is_one = |directory: &Path| {
         let marked = has(directory, ".umbo") || has(directory, ".git");
@@ -93,9 +93,9 @@ pub(crate) fn project_for(base: &Path, cwd: &Path, home: Option<&Path>) -> PathB
     if !is_one(&base) && is_one(&there) { there } else { base }
 }
 
-/// The directories from these upwards that have rules of their own, outermost first. All of them
-/// count: a file further down hides none above it.
-pub(crate) fn with_own_files(directories: [&Path; 2]) -> Vec<PathBuf> {
+/// The directories from these upwards that have a `.umbo`, outermost first. All of them count: an inner
+/// file does not replace an outer one.
+pub(crate) fn directories_with_rules(directories: [&Path; 2]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for directory in directories.iter().flat_map(|directory| directory.ancestors()) {
         if has(directory, ".umbo") && !found.iter().any(|known| known == directory) {
@@ -106,8 +106,8 @@ pub(crate) fn with_own_files(directories: [&Path; 2]) -> Vec<PathBuf> {
     found
 }
 
-/// Whether a directory has an entry that only those could make who may write there. In a directory
-/// that is everybody's, anybody could have.
+/// Whether a directory has this entry and is not writable by everybody: in `/tmp` any user could have made
+/// it.
 fn has(directory: &Path, name: &str) -> bool {
     directory.join(name).symlink_metadata().is_ok()
         && std::fs::metadata(directory).is_ok_and(|facts| facts.mode() & 0o002 == 0)
@@ -122,7 +122,7 @@ pub fn restrict_to_project(directory: &Path, project: &Path) -> Result<PathBuf> 
     let shown = || directory.display().to_string();
     let absolute = project.join(directory);
     let resolved = resolve(&absolute);
-    // Outside is said first: whether a path there exists is nothing the caller should learn.
+    // Checked first: the caller should not learn whether a path outside the project exists.
     if !resolved.starts_with(resolve(project)) {
         return Err(Error::OutsideProject(shown()));
     }

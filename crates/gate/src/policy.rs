@@ -55,7 +55,7 @@ pub enum Trust {
 
 /// The rules of one source.
 #[derive(Clone, Debug)]
-struct Source {
+struct PolicyFile {
     layer: Layer,
     path: PathBuf,
     rules: Vec<Rule>,
@@ -67,7 +67,7 @@ struct Source {
 #[derive(Clone, Debug)]
 pub struct Policy {
     roots: Roots,
-    sources: Vec<Source>,
+    sources: Vec<PolicyFile>,
     digest: Digest,
 }
 
@@ -138,7 +138,7 @@ impl Policy {
         let mut fields = Fields::default();
         fields.add(self.digest.as_str()).add(layer.to_string()).add(text);
         self.digest = fields.finish();
-        self.sources.push(Source { layer, path: path.to_owned(), rules, ignored });
+        self.sources.push(PolicyFile { layer, path: path.to_owned(), rules, ignored });
     }
 
     /// Checks the examples of each rule against that rule alone.
@@ -171,12 +171,15 @@ impl Policy {
         if rule.decision > Decision::Allow {
             return rule.concerns(&subject);
         }
-        let mut changing =
-            subject.deeds.iter().filter(|deed| deed.risk > Risk::ReadOnly).peekable();
+        let mut changing = subject
+            .located_effects
+            .iter()
+            .filter(|located| located.risk > Risk::ReadOnly)
+            .peekable();
         if changing.peek().is_none() {
-            return subject.deeds.iter().any(|deed| rule.covers(&subject, deed));
+            return subject.located_effects.iter().any(|located| rule.covers(&subject, located));
         }
-        reading.exact && changing.all(|deed| rule.covers(&subject, deed))
+        reading.exact && changing.all(|located| rule.covers(&subject, located))
     }
 
     /// The directories it decides against.
@@ -214,13 +217,19 @@ impl Policy {
         if !subject.reading.exact {
             return None;
         }
-        let granted =
-            Source { layer: Layer::Call, path: PathBuf::new(), rules: extra.to_vec(), ignored: 0 };
+        let granted = PolicyFile {
+            layer: Layer::Call,
+            path: PathBuf::new(),
+            rules: extra.to_vec(),
+            ignored: 0,
+        };
         let mut found: Vec<Matched> = Vec::new();
-        for deed in subject.deeds.iter().filter(|deed| deed.risk > Risk::ReadOnly) {
+        for located in
+            subject.located_effects.iter().filter(|located| located.risk > Risk::ReadOnly)
+        {
             let extra = granted.rules.iter().map(|rule| (&granted, rule));
             let (source, rule) =
-                self.each().chain(extra).find(|(_, rule)| rule.covers(subject, deed))?;
+                self.each().chain(extra).find(|(_, rule)| rule.covers(subject, located))?;
             let matched = Matched::new(source, rule);
             if !found.contains(&matched) {
                 found.push(matched);
@@ -229,13 +238,13 @@ impl Policy {
         (!found.is_empty()).then_some(found)
     }
 
-    fn each(&self) -> impl Iterator<Item = (&Source, &Rule)> {
+    fn each(&self) -> impl Iterator<Item = (&PolicyFile, &Rule)> {
         self.sources.iter().flat_map(|source| source.rules.iter().map(move |rule| (source, rule)))
     }
 }
 
 impl Matched {
-    fn new(source: &Source, rule: &Rule) -> Self {
+    fn new(source: &PolicyFile, rule: &Rule) -> Self {
         Self {
             decision: rule.decision,
             layer: source.layer,
@@ -246,7 +255,7 @@ impl Matched {
         }
     }
 
-    /// What is said to have decided.
+    /// How messages name the rule.
     pub fn source(&self) -> String {
         match self.layer {
             Layer::Builtin => format!("built-in rule `{}`", self.rule),

@@ -14,7 +14,7 @@ use crate::subject::Subject;
 use crate::verdict::{Explanation, Verdict, decide};
 
 /// As much of a script is shown as a person reads, in characters.
-const MOST_SHOWN: usize = 200;
+const MOST_SHOWN_CHARS: usize = 200;
 
 /// The task that a call runs.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,7 @@ impl Call<'_> {
 /// The verdict on a script, as one on the task.
 fn told_of(script: &str, verdict: Verdict) -> Verdict {
     let line = script.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown: String = line.chars().take(MOST_SHOWN).collect();
+    let shown: String = line.chars().take(MOST_SHOWN_CHARS).collect();
     let dots = if shown.len() < line.len() { "…" } else { "" };
     let told = |why: String| format!("The task runs `{shown}{dots}`. {why}");
     match verdict {

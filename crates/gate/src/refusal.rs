@@ -11,7 +11,7 @@ use crate::time::show_time;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Refusal {
-    /// Nobody has answered yet, which is not a denial.
+    /// It needs an approval, and nobody has answered yet. This is not a denial.
     ApprovalRequired {
         /// What to answer.
         id: String,
@@ -41,7 +41,7 @@ pub enum Refusal {
     },
 }
 
-/// A question that a person answered with a no.
+/// A question that a person denied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Declined {
     /// Which.

@@ -13,7 +13,7 @@ use umbo_command::{Expansion, Kind, Risk, SimpleCommand, Word};
 use crate::decision::Decision;
 use crate::glob;
 use crate::place::{Roots, resolve};
-use crate::subject::{Deed, Spot, Subject, base_name};
+use crate::subject::{LocatedEffect, PathCandidates, Subject, base_name};
 
 /// A rule. All the conditions it has must hold.
 #[derive(Debug, Clone)]
@@ -26,8 +26,8 @@ pub struct Rule {
     pub reason: String,
     /// The line it stands on, counted from 1; 0 if it is in no file.
     pub line: usize,
-    pub(crate) argv: Vec<Element>,
-    pub(crate) regex: Option<Text>,
+    pub(crate) argv: Vec<WordPattern>,
+    pub(crate) regex: Option<TextPattern>,
     pub(crate) effects: Vec<Kind>,
     pub(crate) paths: Vec<String>,
     pub(crate) recipes: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Rule {
 
 /// One place in a pattern of words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Element {
+pub(crate) enum WordPattern {
     /// One word, by any of these patterns.
     One(Vec<String>),
     /// Any number of words.
@@ -47,7 +47,7 @@ pub(crate) enum Element {
 
 /// A regular expression, to be found anywhere or to be all there is.
 #[derive(Debug, Clone)]
-pub(crate) struct Text {
+pub(crate) struct TextPattern {
     pub(crate) anywhere: Regex,
     pub(crate) whole: Regex,
 }
@@ -60,7 +60,7 @@ impl Rule {
             decision: Decision::Allow,
             reason: format!("`{}` was approved.", words.join(" ")),
             line: 0,
-            argv: words.iter().map(|word| Element::One(vec![word.clone()])).collect(),
+            argv: words.iter().map(|word| WordPattern::One(vec![word.clone()])).collect(),
             regex: None,
             effects: Vec::new(),
             paths: Vec::new(),
@@ -96,31 +96,34 @@ impl Rule {
             && (self.recipes.is_empty() || self.fits_recipe(subject))
             && self.risk.is_none_or(|least| subject.risk() >= least)
             && (!self.looks_at_effects()
-                || subject.deeds.iter().any(|deed| self.possible_deed(subject, deed))
+                || subject
+                    .located_effects
+                    .iter()
+                    .any(|located| self.possible_effect(subject, located))
                 || (self.is_about_hosts_only() && self.possible_host_word(subject)))
     }
 
     /// Whether a rule for `allow` certainly covers one effect.
-    pub(crate) fn covers(&self, subject: &Subject<'_>, deed: &Deed<'_>) -> bool {
-        if self.decision != Decision::Allow || deed.risk > self.risk.unwrap_or(Risk::Unknown) {
+    pub(crate) fn covers(&self, subject: &Subject<'_>, located: &LocatedEffect<'_>) -> bool {
+        if self.decision != Decision::Allow || located.risk > self.risk.unwrap_or(Risk::Unknown) {
             return false;
         }
         if !self.recipes.is_empty() && !self.fits_recipe(subject) {
             return false;
         }
         if !self.argv.is_empty() || self.regex.is_some() {
-            let authors = subject.authors(deed.effect);
+            let authors = subject.authors(located.effect);
             if authors.is_empty() || !authors.iter().all(|author| self.exact_words(author)) {
                 return false;
             }
         }
-        // An argument only known at run time may be an option nobody thought of.
-        if deed.effect.kind == Kind::Unknown && !subject.is_literal(deed.effect) {
+        // An argument only known at run time may be an option.
+        if located.effect.kind == Kind::Unknown && !subject.is_literal(located.effect) {
             return false;
         }
-        (self.effects.is_empty() || self.effects.contains(&deed.effect.kind))
-            && (self.hosts.is_empty() || self.exact_host(deed))
-            && (self.paths.is_empty() || self.exact_path(subject, deed))
+        (self.effects.is_empty() || self.effects.contains(&located.effect.kind))
+            && (self.hosts.is_empty() || self.exact_host(located))
+            && (self.paths.is_empty() || self.exact_path(subject, located))
     }
 
     fn looks_at_effects(&self) -> bool {
@@ -141,7 +144,7 @@ impl Rule {
         subject.reading.possible.iter().chain(&subject.hidden).any(|argv| {
             let mut words: Vec<&str> = argv.iter().map(String::as_str).collect();
             if let Some(first) = words.first_mut()
-                && !matches!(self.argv.first(), Some(Element::One(names)) if names.iter().any(|name| name.contains('/')))
+                && !matches!(self.argv.first(), Some(WordPattern::One(names)) if names.iter().any(|name| name.contains('/')))
             {
                 *first = base_name(first);
             }
@@ -159,17 +162,21 @@ impl Rule {
         by_words && by_text && command.argv.iter().all(is_operand_or_known)
     }
 
-    fn possible_deed(&self, subject: &Subject<'_>, deed: &Deed<'_>) -> bool {
-        (self.effects.is_empty() || self.effects.contains(&deed.effect.kind))
-            && (self.hosts.is_empty() || self.exact_host(deed))
+    fn possible_effect(&self, subject: &Subject<'_>, located: &LocatedEffect<'_>) -> bool {
+        (self.effects.is_empty() || self.effects.contains(&located.effect.kind))
+            && (self.hosts.is_empty() || self.exact_host(located))
             && (self.paths.is_empty()
-                || deed.place.iter().chain(&deed.guesses).any(|spot| {
-                    self.possible_path(spot, deed.effect.kind == Kind::Delete, subject.roots)
+                || located.place.iter().chain(&located.guesses).any(|candidates| {
+                    self.possible_path(
+                        candidates,
+                        located.effect.kind == Kind::Delete,
+                        subject.roots,
+                    )
                 }))
     }
 
-    fn possible_path(&self, spot: &Spot, removes: bool, roots: &Roots) -> bool {
-        let candidates = || spot.written.iter().chain(&spot.resolved);
+    fn possible_path(&self, candidates: &PathCandidates, removes: bool, roots: &Roots) -> bool {
+        let candidates = || candidates.written.iter().chain(&candidates.resolved);
         self.paths.iter().filter_map(|pattern| absolute(pattern, roots)).any(|pattern| {
             candidates().any(|path| {
                 let text = path.to_string_lossy();
@@ -182,22 +189,22 @@ impl Rule {
         })
     }
 
-    fn exact_path(&self, subject: &Subject<'_>, deed: &Deed<'_>) -> bool {
-        let Some(spot) = &deed.place else {
-            return subject.is_named_elsewhere(deed.effect);
+    fn exact_path(&self, subject: &Subject<'_>, located: &LocatedEffect<'_>) -> bool {
+        let Some(candidates) = &located.place else {
+            return subject.is_named_elsewhere(located.effect);
         };
         let patterns: Vec<String> =
             self.paths.iter().filter_map(|pattern| absolute(pattern, subject.roots)).collect();
-        spot.certain
-            && spot.resolved.iter().all(|path| {
+        candidates.certain
+            && candidates.resolved.iter().all(|path| {
                 let text = path.to_string_lossy();
                 patterns.iter().any(|pattern| glob::path_matches(pattern, &text))
             })
     }
 
-    fn exact_host(&self, deed: &Deed<'_>) -> bool {
-        matches!(deed.effect.kind, Kind::Network | Kind::Publish)
-            && deed.effect.target.as_deref().is_some_and(|target| self.fits_host(target))
+    fn exact_host(&self, located: &LocatedEffect<'_>) -> bool {
+        matches!(located.effect.kind, Kind::Network | Kind::Publish)
+            && located.effect.target.as_deref().is_some_and(|target| self.fits_host(target))
     }
 
     fn fits_host(&self, target: &str) -> bool {
@@ -212,8 +219,7 @@ impl Rule {
     }
 }
 
-/// Whether a word is known, or will certainly not turn out to be an option: an argument only known at
-/// run time may be one nobody thought of.
+/// Whether a word is known, or is certainly not an option: an argument only known at run time may be one.
 fn is_operand_or_known(word: &Word) -> bool {
     let names = word.expansions.iter().all(|e| matches!(e, Expansion::Glob | Expansion::Tilde));
     word.literal || (names && !word.text.starts_with(['-', '*', '?', '[', '"', '\'']))
@@ -257,7 +263,7 @@ enum Skipping {
 }
 
 /// Whether a command begins as the pattern says. Every pair of positions is looked at once.
-fn fits(pattern: &[Element], words: &[&str], skipping: Skipping) -> bool {
+fn fits(pattern: &[WordPattern], words: &[&str], skipping: Skipping) -> bool {
     let mut reachable = vec![false; words.len() + 1];
     reachable[0] = true;
     for (index, element) in pattern.iter().enumerate() {
@@ -273,11 +279,11 @@ fn fits(pattern: &[Element], words: &[&str], skipping: Skipping) -> bool {
         }
         let mut next = vec![false; words.len() + 1];
         match element {
-            Element::Many => {
+            WordPattern::Many => {
                 let first = reachable.iter().position(|at| *at).unwrap_or(words.len() + 1);
                 next.iter_mut().skip(first).for_each(|at| *at = true);
             }
-            Element::One(names) => {
+            WordPattern::One(names) => {
                 for at in 0..words.len() {
                     next[at + 1] =
                         reachable[at] && names.iter().any(|name| glob::matches(name, words[at]));
@@ -322,8 +328,8 @@ const RUNS_ANYTHING: [&str; 52] = [
 mod tests {
     use super::*;
 
-    fn one(names: &[&str]) -> Element {
-        Element::One(names.iter().map(|name| (*name).to_owned()).collect())
+    fn one(names: &[&str]) -> WordPattern {
+        WordPattern::One(names.iter().map(|name| (*name).to_owned()).collect())
     }
 
     #[test]
@@ -339,7 +345,7 @@ mod tests {
 
     #[test]
     fn two_stars_are_any_number_of_words() {
-        let pattern = [one(&["umbo"]), Element::Many, one(&["approve"])];
+        let pattern = [one(&["umbo"]), WordPattern::Many, one(&["approve"])];
         for words in [&["umbo", "approve"][..], &["umbo", "--json", "--state-dir", "x", "approve"]]
         {
             assert!(fits(&pattern, words, Skipping::Nothing), "{words:?}");

@@ -25,16 +25,16 @@ use umbo_command::{Kind, Risk};
 
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::rule::{Element, Rule, Text};
+use crate::rule::{Rule, TextPattern, WordPattern};
 
 /// A compiled expression takes no more memory than this.
-const REGEX_BYTES: usize = 256 << 10;
+const LARGEST_REGEX_BYTES: usize = 256 << 10;
 /// A file has no more expressions than this: each takes time to compile.
 const MOST_REGEXES: usize = 200;
 /// A file has no more rules than this.
 const MOST_RULES: usize = 2000;
 
-const KEYS: [&str; 11] = [
+const RULE_KEYS: [&str; 11] = [
     "name", "decision", "reason", "argv", "regex", "effect", "path", "host", "recipe", "risk",
     "examples",
 ];
@@ -83,7 +83,7 @@ pub(crate) struct RuleFile {
 impl RuleFile {
     /// Reads the text of a file.
     pub(crate) fn parse(path: &Path, text: &str) -> Result<Self> {
-        let reader = Reader { path, text };
+        let reader = RuleParser { path, text };
         let document = Document::parse(text)
             .map_err(|error| reader.error(error.span().as_ref(), error.message().trim()))?;
         let root = document.as_table();
@@ -115,12 +115,12 @@ impl RuleFile {
 }
 
 /// A file being read, which knows where a byte is.
-struct Reader<'a> {
+struct RuleParser<'a> {
     path: &'a Path,
     text: &'a str,
 }
 
-impl Reader<'_> {
+impl RuleParser<'_> {
     fn line(&self, span: Option<&Range<usize>>) -> usize {
         let start = span.map_or(0, |span| span.start.min(self.text.len()));
         self.text.as_bytes()[..start].split(|byte| *byte == b'\n').count()
@@ -146,7 +146,7 @@ impl Reader<'_> {
     }
 
     fn rule(&self, table: &toml_edit::Table) -> Result<Rule> {
-        self.only(table, &KEYS)?;
+        self.only(table, &RULE_KEYS)?;
         let span = table.span();
         let line = self.line(span.as_ref());
         let need = |name: &str| {
@@ -252,7 +252,7 @@ impl Reader<'_> {
         texts.iter().map(|text| self.chosen(text, span.as_ref(), "effect", &KINDS)).collect()
     }
 
-    fn argv(&self, item: &Item) -> Result<Vec<Element>> {
+    fn argv(&self, item: &Item) -> Result<Vec<WordPattern>> {
         let wrong = |span: Option<Range<usize>>| {
             self.error(
                 span.as_ref(),
@@ -263,9 +263,9 @@ impl Reader<'_> {
         let mut elements = Vec::new();
         for value in array {
             elements.push(match value {
-                Value::String(text) if text.value() == "**" => Element::Many,
-                Value::String(text) => Element::One(vec![text.value().clone()]),
-                Value::Array(list) if !list.is_empty() => Element::One(
+                Value::String(text) if text.value() == "**" => WordPattern::Many,
+                Value::String(text) => WordPattern::One(vec![text.value().clone()]),
+                Value::Array(list) if !list.is_empty() => WordPattern::One(
                     list.iter()
                         .map(|word| {
                             word.as_str().map(str::to_owned).ok_or_else(|| wrong(word.span()))
@@ -276,8 +276,8 @@ impl Reader<'_> {
             });
         }
         match elements.first() {
-            Some(Element::One(_)) => Ok(elements),
-            Some(Element::Many) => {
+            Some(WordPattern::One(_)) => Ok(elements),
+            Some(WordPattern::Many) => {
                 Err(self
                     .error(item.span().as_ref(), "`argv` begins with a program, not with \"**\""))
             }
@@ -285,18 +285,20 @@ impl Reader<'_> {
         }
     }
 
-    fn regex(&self, item: &Item) -> Result<Text> {
+    fn regex(&self, item: &Item) -> Result<TextPattern> {
         let pattern = self.string(item, "regex")?;
         let build = |pattern: &str| {
-            RegexBuilder::new(pattern).size_limit(REGEX_BYTES).nest_limit(64).build().map_err(
-                |error| {
+            RegexBuilder::new(pattern)
+                .size_limit(LARGEST_REGEX_BYTES)
+                .nest_limit(64)
+                .build()
+                .map_err(|error| {
                     let what = error.to_string();
                     let last = what.lines().last().unwrap_or("it cannot be read").trim();
                     self.error(item.span().as_ref(), &format!("`regex`: {last}"))
-                },
-            )
+                })
         };
-        Ok(Text { anywhere: build(pattern)?, whole: build(&format!(r"\A(?:{pattern})\z"))? })
+        Ok(TextPattern { anywhere: build(pattern)?, whole: build(&format!(r"\A(?:{pattern})\z"))? })
     }
 
     fn examples(&self, item: &Item, rule: usize) -> Result<Vec<Example>> {

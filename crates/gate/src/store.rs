@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::key::{Key, open_plainly};
 
 /// No file of ours is longer; what is longer is not read.
-const LONGEST: u64 = 1 << 20;
+const LONGEST_FILE_BYTES: u64 = 1 << 20;
 
 /// Makes a directory that only its owner may enter.
 pub(crate) fn make_directory(path: &Path) -> Result<()> {
@@ -54,7 +54,7 @@ pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> Result<()> {
     write().map_err(Error::file("write", path))
 }
 
-/// A file beside `path` that nobody else has the name of.
+/// Writes a temporary file beside `path`, with a unique name.
 fn draft(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
     let name = format!(".{}.tmp", ulid::Ulid::generate());
     let draft = path.with_file_name(name);
@@ -79,10 +79,10 @@ pub(crate) fn read(path: &Path) -> std::io::Result<Vec<u8>> {
         return Err(std::io::Error::other("it is not a plain file"));
     }
     // One more, so that a read finds the end without having to grow it.
-    let length = usize::try_from(metadata.len().min(LONGEST)).unwrap_or(0) + 1;
+    let length = usize::try_from(metadata.len().min(LONGEST_FILE_BYTES)).unwrap_or(0) + 1;
     let mut bytes = Vec::with_capacity(length);
-    file.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST {
+    file.take(LONGEST_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LONGEST_FILE_BYTES {
         return Err(std::io::Error::other("it is longer than 1 MiB"));
     }
     Ok(bytes)

@@ -12,14 +12,14 @@ use umbo_command::{Effect, Expansion, Kind, Reading, Risk, SimpleCommand};
 
 use crate::place::{Roots, normal, resolve};
 
-/// More directories than this a command does not change to and stay understood.
-const MOST_BASES: usize = 16;
+/// A command that changes to more directories than this is not followed further.
+const MOST_DIRECTORIES: usize = 16;
 /// A text that is not understood and longer than this may hide anything: not all of it was searched.
-const MOST_UNREAD: usize = 16 * 1024;
+const LONGEST_UNREAD_BYTES: usize = 16 * 1024;
 /// Hidden commands beyond these are not looked for.
-const MOST_HIDDEN: usize = 512;
+const MOST_HIDDEN_COMMANDS: usize = 512;
 /// Words looked at of each.
-const MOST_WORDS: usize = 24;
+const MOST_HIDDEN_WORDS: usize = 24;
 
 /// A command and its circumstances.
 #[derive(Debug)]
@@ -30,28 +30,28 @@ pub struct Subject<'a> {
     /// The recipe it is run as, if it is one.
     pub(crate) recipe: Option<&'a str>,
     /// The reading's effects, in its order.
-    pub(crate) deeds: Vec<Deed<'a>>,
-    /// What the arguments of programs nobody knows could make them run.
+    pub(crate) located_effects: Vec<LocatedEffect<'a>>,
+    /// Commands that the arguments of unknown programs could make them run.
     pub(crate) hidden: Vec<Vec<String>>,
-    bases: Bases,
+    directories: Directories,
     /// The variables the command gets.
     environment: &'a [(OsString, OsString)],
 }
 
 /// An effect, with where it happens and what that makes of its risk.
 #[derive(Debug)]
-pub(crate) struct Deed<'a> {
+pub(crate) struct LocatedEffect<'a> {
     pub(crate) effect: &'a Effect,
     /// At least the effect's own.
     pub(crate) risk: Risk,
-    pub(crate) place: Option<Spot>,
+    pub(crate) place: Option<PathCandidates>,
     /// Where it may be when it names no target: anything its command names.
-    pub(crate) guesses: Vec<Spot>,
+    pub(crate) guesses: Vec<PathCandidates>,
 }
 
-/// Where a target may be.
+/// The paths a target may mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub(crate) struct PathCandidates {
     /// As written, made absolute.
     pub(crate) written: Vec<PathBuf>,
     /// As the kernel would resolve it.
@@ -62,7 +62,7 @@ pub(crate) struct Spot {
 
 /// The directories a relative path may be relative to.
 #[derive(Debug)]
-struct Bases {
+struct Directories {
     paths: Vec<PathBuf>,
     certain: bool,
 }
@@ -81,18 +81,19 @@ impl<'a> Subject<'a> {
         roots: &'a Roots,
         environment: &'a [(OsString, OsString)],
     ) -> Self {
-        let bases = Bases::of(reading, cwd, roots);
+        let directories = Directories::of(reading, cwd, roots);
         let mut subject = Self {
             text,
             reading,
             roots,
             recipe: None,
-            deeds: Vec::new(),
+            located_effects: Vec::new(),
             hidden: Vec::new(),
-            bases,
+            directories,
             environment,
         };
-        subject.deeds = reading.effects.iter().map(|effect| subject.deed(effect)).collect();
+        subject.located_effects =
+            reading.effects.iter().map(|effect| subject.located(effect)).collect();
         subject.hidden = subject.hidden_commands();
         subject
     }
@@ -108,33 +109,37 @@ impl<'a> Subject<'a> {
     pub fn risk(&self) -> Risk {
         let unread = if self.reading.exact {
             Risk::ReadOnly
-        } else if self.text.len() > MOST_UNREAD {
+        } else if self.text.len() > LONGEST_UNREAD_BYTES {
             Risk::Dangerous
         } else {
             Risk::Unknown
         };
-        self.deeds.iter().map(|deed| deed.risk).fold(self.reading.risk.and(unread), Risk::and)
+        self.located_effects
+            .iter()
+            .map(|located| located.risk)
+            .fold(self.reading.risk.and(unread), Risk::and)
     }
 
     /// The first target that raised the risk, for the reason shown.
     pub(crate) fn reach(&self) -> Option<PathBuf> {
-        let raised = self.deeds.iter().find(|deed| deed.risk > deed.effect.risk)?;
-        let spots = raised.place.iter().chain(&raised.guesses);
-        let paths = spots.flat_map(|spot| spot.resolved.clone());
-        paths.chain(self.bases.resolved()).find(|path| self.roots.is_elsewhere(path))
+        let raised =
+            self.located_effects.iter().find(|located| located.risk > located.effect.risk)?;
+        let candidates = raised.place.iter().chain(&raised.guesses);
+        let paths = candidates.flat_map(|candidates| candidates.resolved.clone());
+        paths.chain(self.directories.resolved()).find(|path| self.roots.is_outside(path))
     }
 
-    fn deed(&self, effect: &'a Effect) -> Deed<'a> {
+    fn located(&self, effect: &'a Effect) -> LocatedEffect<'a> {
         let place = is_path(effect.kind)
-            .then(|| effect.target.as_deref().and_then(|target| self.spot(target)))
+            .then(|| effect.target.as_deref().and_then(|target| self.candidates(target)))
             .flatten();
         let changes = matches!(effect.kind, Kind::Write | Kind::Delete | Kind::Overwrite);
-        let likely = effect.guess.as_deref().and_then(|guess| self.spot(guess));
+        let likely = effect.guess.as_deref().and_then(|guess| self.candidates(guess));
         let named = place.is_some() || !is_path(effect.kind) || self.is_named_elsewhere(effect);
-        let is_elsewhere = |paths: &[PathBuf]| paths.iter().any(|p| self.roots.is_elsewhere(p));
-        let elsewhere = place.iter().chain(&likely).any(|spot| is_elsewhere(&spot.resolved))
+        let is_outside = |paths: &[PathBuf]| paths.iter().any(|p| self.roots.is_outside(p));
+        let elsewhere = place.iter().chain(&likely).any(|candidates| is_outside(&candidates.resolved))
             // What names nothing is about where it runs.
-            || (!named && effect.guess.is_none() && is_elsewhere(&self.bases.resolved()));
+            || (!named && effect.guess.is_none() && is_outside(&self.directories.resolved()));
         let risk = match effect.risk {
             Risk::Mutate | Risk::Unknown if changes && elsewhere => Risk::Dangerous,
             risk => risk,
@@ -142,12 +147,12 @@ impl<'a> Subject<'a> {
         let mut guesses = if named { Vec::new() } else { self.guesses(effect, changes) };
         // First, for the reason that is shown.
         guesses.splice(0..0, likely);
-        Deed { effect, risk, place, guesses }
+        LocatedEffect { effect, risk, place, guesses }
     }
 
     /// The paths among the words of the commands an effect may come from. Of those that only read,
     /// only patterns count: the rest are named by effects, or are no paths.
-    fn guesses(&self, effect: &Effect, changes: bool) -> Vec<Spot> {
+    fn guesses(&self, effect: &Effect, changes: bool) -> Vec<PathCandidates> {
         let authors = self.authors(effect);
         let runs = matches!(effect.kind, Kind::Unknown | Kind::Execute);
         let words = authors.iter().flat_map(|author| author.argv.iter().skip(1));
@@ -155,17 +160,17 @@ impl<'a> Subject<'a> {
             .filter(|word| changes || runs || word.expansions.contains(&Expansion::Glob))
             .map(umbo_command::Word::likely)
             .map(|word| word.split_once('=').map_or(word, |(_, value)| value))
-            .filter(|word| !word.starts_with('-') && word.len() < MOST_UNREAD)
-            .take(MOST_WORDS)
-            .filter_map(|word| self.spot(word))
+            .filter(|word| !word.starts_with('-') && word.len() < LONGEST_UNREAD_BYTES)
+            .take(MOST_HIDDEN_WORDS)
+            .filter_map(|word| self.candidates(word))
             .collect()
     }
 
     /// Where the text of a path may lead.
-    pub(crate) fn spot(&self, text: &str) -> Option<Spot> {
+    pub(crate) fn candidates(&self, text: &str) -> Option<PathCandidates> {
         let home = self.roots.home.as_deref();
         let text = self.with_variables(text);
-        let path = expand(&text, home, self.bases.paths.first().map(PathBuf::as_path))?;
+        let path = expand(&text, home, self.directories.paths.first().map(PathBuf::as_path))?;
         let pattern = path.clone();
         // All of a directory is the directory.
         let path = ["/*", "/.*", "/.", "/{*,.*}"]
@@ -177,17 +182,18 @@ impl<'a> Subject<'a> {
         let written: Vec<PathBuf> = if absolute {
             vec![PathBuf::from(path)]
         } else {
-            self.bases.paths.iter().map(|base| base.join(path)).collect()
+            self.directories.paths.iter().map(|base| base.join(path)).collect()
         };
         let resolved = written.iter().map(|path| resolve(path)).collect();
         let mut written: Vec<PathBuf> = written.iter().map(|path| normal(path)).collect();
         if pattern.contains('*') {
             // And also each of the things in it.
-            let inside = self.bases.paths.iter().map(|base| normal(&base.join(&pattern)));
+            let inside = self.directories.paths.iter().map(|base| normal(&base.join(&pattern)));
             written.extend(inside);
         }
-        let certain = (absolute || self.bases.certain) && !path.contains(['*', '?', '[', '{']);
-        Some(Spot { written, resolved, certain })
+        let certain =
+            (absolute || self.directories.certain) && !path.contains(['*', '?', '[', '{']);
+        Some(PathCandidates { written, resolved, certain })
     }
 
     /// The text with the values of the variables that the command gets. Those of the shell itself
@@ -227,7 +233,7 @@ impl<'a> Subject<'a> {
             .collect()
     }
 
-    /// Everything in the arguments of programs nobody knows that could be a command: they may run it.
+    /// Everything in the arguments of unknown programs that could be a command: they may run it.
     fn hidden_commands(&self) -> Vec<Vec<String>> {
         let unknown = self.reading.effects.iter().filter(|effect| {
             matches!(effect.kind, Kind::Unknown | Kind::Execute) && effect.risk >= Risk::Unknown
@@ -265,35 +271,35 @@ impl<'a> Subject<'a> {
     }
 }
 
-impl Bases {
+impl Directories {
     fn of(reading: &Reading, cwd: &Path, roots: &Roots) -> Self {
-        let mut bases = Self { paths: vec![cwd.to_owned()], certain: true };
+        let mut directories = Self { paths: vec![cwd.to_owned()], certain: true };
         for command in &reading.commands {
             let name = command.argv.first().map_or("", |word| word.likely());
             let mut words = command.argv.iter().skip(1);
             if matches!(base_name(name), "cd" | "pushd" | "popd" | "chdir") {
                 match words.find(|word| !word.likely().starts_with('-') || word.likely() == "-") {
-                    Some(word) => bases.enter(word.literal, word.likely(), roots),
-                    None if base_name(name) == "cd" => bases.enter(true, "~", roots),
-                    None => bases.certain = false,
+                    Some(word) => directories.enter(word.literal, word.likely(), roots),
+                    None if base_name(name) == "cd" => directories.enter(true, "~", roots),
+                    None => directories.certain = false,
                 }
             } else {
                 while let Some(word) = words.next() {
                     let word = word.likely();
                     if matches!(word, "-C" | "--directory" | "--chdir" | "--work-tree") {
                         let Some(to) = words.next() else { break };
-                        bases.enter(to.literal, to.likely(), roots);
+                        directories.enter(to.literal, to.likely(), roots);
                     } else if let Some(to) = word
                         .strip_prefix("--directory=")
                         .or_else(|| word.strip_prefix("--chdir="))
                         .or_else(|| word.strip_prefix("--work-tree="))
                     {
-                        bases.enter(true, to, roots);
+                        directories.enter(true, to, roots);
                     }
                 }
             }
         }
-        bases
+        directories
     }
 
     fn resolved(&self) -> Vec<PathBuf> {
@@ -313,8 +319,8 @@ impl Bases {
             }
             _ => self.certain = false,
         }
-        self.certain &= text != "-" && self.paths.len() <= MOST_BASES;
-        self.paths.truncate(MOST_BASES);
+        self.certain &= text != "-" && self.paths.len() <= MOST_DIRECTORIES;
+        self.paths.truncate(MOST_DIRECTORIES);
     }
 }
 
@@ -325,10 +331,10 @@ const SEPARATORS: [char; 14] =
 /// Every command that could begin at any of the words.
 fn suffixes(words: &[&str], found: &mut Vec<Vec<String>>) {
     for start in 0..words.len() {
-        if found.len() >= MOST_HIDDEN {
+        if found.len() >= MOST_HIDDEN_COMMANDS {
             return;
         }
-        let end = words.len().min(start + MOST_WORDS);
+        let end = words.len().min(start + MOST_HIDDEN_WORDS);
         found.push(words[start..end].iter().map(|word| (*word).to_owned()).collect());
     }
 }

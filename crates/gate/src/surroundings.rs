@@ -1,7 +1,7 @@
 //! What is in the directory a command would run in, as far as a verdict depends on it.
 //!
-//! Reading a command is pure: it says what it supposes of the directory and which files it would run as
-//! scripts. Here somebody looks. What is found can only make a verdict worse.
+//! Reading a command is pure: the reading lists what it supposes of the directory and which files it would
+//! run as scripts. This module checks both on disk. A check can only raise the risk.
 
 use std::fs::File;
 use std::io::Read;
@@ -33,7 +33,8 @@ pub fn read_in(
         }
     }
     if reading.risk == Risk::ReadOnly {
-        let found = reading.supposes.clone().into_iter().find_map(|it| otherwise(it, cwd, home));
+        let found =
+            reading.supposes.clone().into_iter().find_map(|it| broken_supposition(it, cwd, home));
         if let Some(reason) = found {
             reading.distrust(&reason);
         }
@@ -66,7 +67,7 @@ fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The text of a plain file. Anything else could wait for somebody.
+/// The text of a plain file. Opening anything else, a FIFO for example, could block.
 fn text_of(path: &Path) -> Option<String> {
     if !path.metadata().ok()?.is_file() {
         return None;
@@ -76,8 +77,8 @@ fn text_of(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// Why a directory is not as supposed.
-fn otherwise(supposition: Supposition, cwd: &Path, home: Option<&Path>) -> Option<String> {
+/// Why a supposition does not hold in a directory, if it does not.
+fn broken_supposition(supposition: Supposition, cwd: &Path, home: Option<&Path>) -> Option<String> {
     match supposition {
         Supposition::GitHasNoHelpers => git_helper(cwd),
         Supposition::CargoHasNoConfig => cargo_setting(cwd, home),

@@ -23,11 +23,11 @@ use crate::store::{make_directory, replace, seal, unseal};
 
 /// The directory of a project's own files.
 pub const DIRECTORY: &str = ".umbo";
-const DEEPEST: usize = 8;
+const DEEPEST_DIRECTORY: usize = 8;
 const MOST_FILES: usize = 500;
-const LONGEST: u64 = 1 << 20;
+const LONGEST_FILE_BYTES: u64 = 1 << 20;
 
-/// The files of a project, as they were at one moment.
+/// The files of a project, as they were when they were read.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     files: BTreeMap<String, Found>,
@@ -58,7 +58,7 @@ pub enum FileState {
     Trusted,
     /// It was another when it was trusted.
     Changed,
-    /// Nobody trusted it.
+    /// It was never trusted.
     New,
     /// It was trusted and is gone.
     Missing,
@@ -119,7 +119,7 @@ impl Snapshot {
             let kind = statat(directory.as_fd(), &name, AtFlags::SYMLINK_NOFOLLOW)
                 .map(|facts| FileType::from_raw_mode(facts.st_mode));
             let found = match (kind, openat(directory, &name, flags, Mode::empty())) {
-                (Ok(FileType::Directory), Ok(inner)) if depth < DEEPEST => {
+                (Ok(FileType::Directory), Ok(inner)) if depth < DEEPEST_DIRECTORY => {
                     self.walk(&inner, &path, depth + 1);
                     continue;
                 }
@@ -132,10 +132,10 @@ impl Snapshot {
     }
 
     /// The bytes of one file, and whether they are what was trusted.
-    pub fn file<'a>(&'a self, name: &str, standing: &[FileTrust]) -> Option<(&'a [u8], Trust)> {
+    pub fn file<'a>(&'a self, name: &str, states: &[FileTrust]) -> Option<(&'a [u8], Trust)> {
         let Some(Found::Bytes(bytes)) = self.files.get(name) else { return None };
         let trusted =
-            standing.iter().any(|file| file.file == name && file.state == FileState::Trusted);
+            states.iter().any(|file| file.file == name && file.state == FileState::Trusted);
         Some((bytes, if trusted { Trust::Trusted } else { Trust::Untrusted }))
     }
 
@@ -155,8 +155,8 @@ fn read(file: File) -> Found {
         _ => return Found::Unfit("it is not a plain file that can be read"),
     }
     let mut bytes = Vec::new();
-    match file.take(LONGEST + 1).read_to_end(&mut bytes) {
-        Ok(count) if count as u64 <= LONGEST => Found::Bytes(bytes),
+    match file.take(LONGEST_FILE_BYTES + 1).read_to_end(&mut bytes) {
+        Ok(count) if count as u64 <= LONGEST_FILE_BYTES => Found::Bytes(bytes),
         Ok(_) => Found::Unfit("it is longer than 1 MiB"),
         Err(_) => Found::Unfit("it cannot be read"),
     }
@@ -182,7 +182,7 @@ impl TrustStore {
 
     /// How each file of a project stands, those that are gone included. A pin that was tampered with
     /// is no pin, and says so.
-    pub fn standing(&self, project: &Path, snapshot: &Snapshot) -> Result<Vec<FileTrust>> {
+    pub fn file_states(&self, project: &Path, snapshot: &Snapshot) -> Result<Vec<FileTrust>> {
         let (pinned, forged): (Option<Pinned>, bool) =
             match unseal(&self.key, "trust", &self.path(project)) {
                 Err(Error::Tampered { .. }) => (None, true),
@@ -191,7 +191,7 @@ impl TrustStore {
         let here = resolve(project).display().to_string();
         let pinned = pinned.filter(|pinned| pinned.project == here);
         let pins = pinned.map(|pinned| pinned.files).unwrap_or_default();
-        let mut standing: Vec<FileTrust> = snapshot
+        let mut states: Vec<FileTrust> = snapshot
             .files
             .iter()
             .map(|(name, found)| match (found, pins.get(name)) {
@@ -213,12 +213,12 @@ impl TrustStore {
             .collect();
         if forged {
             let what = "the record of what was trusted was forged; `umbo trust` makes a new one";
-            standing.push(entry("", FileState::Unfit, what));
+            states.push(entry("", FileState::Unfit, what));
         }
         let gone = pins.keys().filter(|name| !snapshot.files.contains_key(*name));
-        standing
+        states
             .extend(gone.map(|name| entry(name, FileState::Missing, "it was trusted and is gone")));
-        Ok(standing)
+        Ok(states)
     }
 
     fn path(&self, project: &Path) -> PathBuf {

@@ -1,4 +1,4 @@
-//! The verdict on one command: it runs, somebody is asked, or it does not run.
+//! The verdict on one command: it runs, a person is asked, or it does not run.
 
 use serde::Serialize;
 use umbo_command::{Reading, Risk};
@@ -16,10 +16,10 @@ use crate::subject::Subject;
 pub enum Verdict {
     /// It runs.
     Allow {
-        /// Why nobody has to be asked.
+        /// Why no approval is needed.
         why: String,
     },
-    /// Somebody has to say yes first.
+    /// A person has to approve it first.
     Ask {
         /// Why.
         why: String,
@@ -73,7 +73,7 @@ pub struct Explanation {
 }
 
 /// Decides about a command. `tools` are the names of the tools the model has; `grants` are prefixes
-/// somebody approved.
+/// a person approved.
 pub fn decide(
     subject: &Subject<'_>,
     policy: &Policy,

@@ -9,7 +9,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use umbo_tools::{Approver, Covers, Given, Lasts, Question, Reply, Toolset};
+use umbo_tools::{Approver, Covers, Lasts, Question, Reply, ShownInput, Toolset};
 
 /// As much of a command as a form shows.
 const LONGEST: usize = 4000;
@@ -70,11 +70,11 @@ fn message(question: &Question, tools: &Toolset) -> String {
     let mut message = format!("May this command run?\n\n{}\n\n", shown(&question.command));
     let _ = match &question.input {
         None => Ok(()),
-        Some(Given::Typed { job }) => writeln!(message, "typed into job {job}"),
-        Some(Given::Input { bytes, text: None }) => {
+        Some(ShownInput::Typed { job }) => writeln!(message, "typed into job {job}"),
+        Some(ShownInput::Input { bytes, text: None }) => {
             writeln!(message, "given {bytes} bytes on its standard input")
         }
-        Some(Given::Input { bytes, text: Some(text) }) => {
+        Some(ShownInput::Input { bytes, text: Some(text) }) => {
             writeln!(message, "which runs what it is given, {bytes} bytes:\n\n{}\n", shown(text))
         }
     };

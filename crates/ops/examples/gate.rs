@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use umbo_command::{Shell, read};
 use umbo_engine::{Environment, Request};
-use umbo_gate::{Audit, Event, Mode, Policy, Premises, Roots, Subject, decide};
+use umbo_gate::{Audit, Event, GatePaths, Mode, Policy, Roots, Subject, decide};
 use umbo_ops::{Gatekeeper, NotAdmitted, Records};
 
 const COMMANDS: [&str; 12] = [
@@ -64,7 +64,7 @@ fn main() -> Done {
 struct Place {
     root: PathBuf,
     project: PathBuf,
-    premises: Premises,
+    gate_paths: GatePaths,
 }
 
 impl Place {
@@ -76,8 +76,8 @@ impl Place {
             fs::write(directory.join("rules.toml"), rules)?;
         }
         let home = Some(root.join("home"));
-        let premises = Premises::new(config, root.join("state")).home(home);
-        Ok(Self { root, project, premises })
+        let gate_paths = GatePaths::new(config, root.join("state")).home(home);
+        Ok(Self { root, project, gate_paths })
     }
 
     fn request(&self, command: &str) -> Request {
@@ -115,7 +115,7 @@ fn as_tools_meet_it(place: &Place, rounds: usize) -> Done {
         (Records::Refusals, "a request through the gatekeeper, unrecorded"),
         (Records::Everything, "a request through the gatekeeper, with its record"),
     ] {
-        let keeper = Gatekeeper::new(place.premises.clone(), Mode::Open).records(records);
+        let keeper = Gatekeeper::new(place.gate_paths.clone(), Mode::Open).records(records);
         let requests = COMMANDS.map(|command| place.request(command));
         drop(keeper.admit(&requests[0], &requests[0].cwd, None, &[], None, None)?);
         let times = measure(rounds * 4, |round| {
@@ -130,7 +130,7 @@ fn as_tools_meet_it(place: &Place, rounds: usize) -> Done {
 
 /// What asking costs, when others wait for an answer too.
 fn questions(place: &Place, rounds: usize) -> Done {
-    let keeper = Gatekeeper::new(place.premises.clone(), Mode::Default);
+    let keeper = Gatekeeper::new(place.gate_paths.clone(), Mode::Default);
     let mut asked = 0;
     for waiting in [0, 100, 900] {
         while asked < waiting {
@@ -154,7 +154,7 @@ fn ask(keeper: &Gatekeeper, request: &Request) -> Done {
 
 /// One record of the audit by itself.
 fn records(place: &Place, rounds: usize) -> Done {
-    let audit: Audit = place.premises.audit()?;
+    let audit: Audit = place.gate_paths.audit()?;
     let event = Event::Started { job: "01".to_owned(), verdict: Some(1) };
     let times = measure(rounds, |_| Ok(audit.append(&event, 1).map(drop)?))?;
     report("a record of the audit", times);

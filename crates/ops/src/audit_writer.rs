@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use umbo_engine::{Engine, Job, Outcome, Status};
-use umbo_gate::{Audit, Digest, Error, Event, Premises};
+use umbo_gate::{Audit, Digest, Error, Event, GatePaths};
 
 use crate::clock::now;
 
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Writes entries on a thread of its own, which begins with the first of them.
 #[derive(Debug)]
 pub(crate) struct AuditWriter {
-    premises: Premises,
+    gate_paths: GatePaths,
     thread: Mutex<Option<WriterThread>>,
 }
 
@@ -39,8 +39,8 @@ pub(crate) enum Entry {
 }
 
 impl AuditWriter {
-    pub(crate) fn new(premises: Premises) -> Self {
-        Self { premises, thread: Mutex::default() }
+    pub(crate) fn new(gate_paths: GatePaths) -> Self {
+        Self { gate_paths, thread: Mutex::default() }
     }
 
     /// Takes an entry; entries are written in their order.
@@ -48,7 +48,7 @@ impl AuditWriter {
         let mut writer = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if writer.is_none() {
             // What cannot be written here, `record_missed_ends` makes good.
-            let Ok(audit) = self.premises.audit() else { return };
+            let Ok(audit) = self.gate_paths.audit() else { return };
             let (entries, received) = channel::<Entry>();
             let handle = thread::spawn(move || {
                 while let Ok(first) = received.recv() {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use umbo_engine::{Attached, Condition, Engine, Job, JobId, Request, Shell};
-use umbo_gate::{Mode, Premises};
+use umbo_gate::{GatePaths, Mode};
 use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
 use umbo_view::mask::Masker;
@@ -321,7 +321,7 @@ impl CallerBuilder {
         let engine = self.engine;
         let gate = self.gate.unwrap_or_else(|| {
             let state = engine.state_directory();
-            Gatekeeper::new(Premises::new(state.join("gate"), state), Mode::Guard)
+            Gatekeeper::new(GatePaths::new(state.join("gate"), state), Mode::Guard)
                 .run_id(owner.clone())
         });
         // Without a journal nothing is in order; everything else works.

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Audit, Call, Decision, Error, Gate, Ground, Input, Mode, Policy, Premises,
-    Recipe, Refusal, ShellState,
+    Admission, Approver, Audit, Call, Decision, Error, Gate, GatePaths, Input, Mode, Policy,
+    Recipe, Refusal, RuleSources, ShellState,
 };
 
 use umbo_recipes::quote;
@@ -24,7 +24,7 @@ const MOST_CACHED_GATES: usize = 64;
 /// Lets requests through or not, and keeps the audit.
 #[derive(Debug)]
 pub struct Gatekeeper {
-    premises: Premises,
+    gate_paths: GatePaths,
     mode: Mode,
     records: Records,
     run: Option<String>,
@@ -46,7 +46,7 @@ pub enum Records {
 /// A gate, and the texts its rules were made from.
 #[derive(Debug)]
 struct CachedGate {
-    ground: Ground,
+    sources: RuleSources,
     policy: Arc<Policy>,
     /// From the first record on: before, there is no need of a key, or of a place for it.
     gate: OnceLock<Gate>,
@@ -97,10 +97,10 @@ impl std::fmt::Debug for Keystrokes<'_> {
 
 impl Gatekeeper {
     /// A gatekeeper over the files of a user, who records everything.
-    pub fn new(premises: Premises, mode: Mode) -> Self {
+    pub fn new(gate_paths: GatePaths, mode: Mode) -> Self {
         Self {
-            audit_writer: AuditWriter::new(premises.clone()),
-            premises,
+            audit_writer: AuditWriter::new(gate_paths.clone()),
+            gate_paths,
             mode,
             records: Records::Everything,
             run: None,
@@ -137,7 +137,7 @@ impl Gatekeeper {
 
     /// The record of what it decided, and of what became of it.
     pub fn audit(&self) -> Result<Audit, Error> {
-        self.premises.audit()
+        self.gate_paths.audit()
     }
 
     /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
@@ -240,21 +240,21 @@ impl Gatekeeper {
         if let Some(gate) = cached.gate.get() {
             return Ok(gate);
         }
-        let (policy, key) = (Arc::clone(&cached.policy), self.premises.key()?);
-        let gate = Gate::open(policy, self.mode, self.premises.state(), key)?;
+        let (policy, key) = (Arc::clone(&cached.policy), self.gate_paths.key()?);
+        let gate = Gate::open(policy, self.mode, self.gate_paths.state(), key)?;
         Ok(cached.gate.get_or_init(|| gate))
     }
 
     /// The rules for a directory, read anew if a file of rules has changed.
     fn rules(&self, directory: &Path) -> Result<Arc<CachedGate>, Error> {
         let base = self.base.as_deref().unwrap_or(directory);
-        let ground = self.premises.ground(base, directory)?;
+        let sources = self.gate_paths.rule_sources(base, directory)?;
         let mut all = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cached) = all.iter().find(|cached| cached.ground == ground) {
+        if let Some(cached) = all.iter().find(|cached| cached.sources == sources) {
             return Ok(Arc::clone(cached));
         }
-        let policy = Arc::new(self.premises.policy_of(&ground)?);
-        let cached = Arc::new(CachedGate { ground, policy, gate: OnceLock::new() });
+        let policy = Arc::new(self.gate_paths.policy_of(&sources)?);
+        let cached = Arc::new(CachedGate { sources, policy, gate: OnceLock::new() });
         if all.len() >= MOST_CACHED_GATES {
             all.clear();
         }

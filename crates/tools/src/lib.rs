@@ -87,6 +87,6 @@ pub use settings::{
 pub use tool::{Annotations, Binding, Hints, Overlap, Tool};
 pub use toolset::{BuildError, Builder, Toolset};
 pub use umbo_ops::{
-    Approver, Call, Caller, Covers, ErrorCode, Gatekeeper, Given, JobLog, Lasts, Owner, Question,
-    Records, Reply, Tick, Ticket, TicketBuilder, show_time,
+    Approver, Call, Caller, Covers, ErrorCode, Gatekeeper, JobLog, Lasts, Owner, Question, Records,
+    Reply, ShownInput, Tick, Ticket, TicketBuilder, show_time,
 };

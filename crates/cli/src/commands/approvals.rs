@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde::Serialize;
-use umbo_gate::{Approval, Given, Standing};
+use umbo_gate::{Approval, ApprovalState, ShownInput};
 
 use super::approve::visible;
 use umbo_ops::show_time;
@@ -26,7 +26,7 @@ struct Listed<'a> {
     why: &'a str,
     prefixes: &'a [Vec<String>],
     #[serde(skip_serializing_if = "Option::is_none")]
-    input: Option<&'a Given>,
+    input: Option<&'a ShownInput>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     sets: &'a [String],
     asked_at: String,
@@ -36,7 +36,7 @@ struct Listed<'a> {
 pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failure> {
     let now = umbo_ops::now();
     let mut approvals = Vec::new();
-    for approval in gate::premises(context)?.approvals()?.list(now)? {
+    for approval in gate::paths(context)?.approvals()?.list(now)? {
         match approval {
             Ok(approval) => approvals.push(approval),
             Err(error) => output::talk(format_args!("umbo: {error}")),
@@ -44,7 +44,7 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
     }
     if !args.all {
         let stands = |approval: &Approval| {
-            matches!(approval.standing, Standing::Open | Standing::Answered(_))
+            matches!(approval.state, ApprovalState::Open | ApprovalState::Answered(_))
         };
         approvals.retain(stands);
     }
@@ -77,7 +77,7 @@ fn listed(approval: &Approval) -> Listed<'_> {
     let question = &approval.question;
     Listed {
         id: &question.id,
-        state: approval.standing.name(),
+        state: approval.state.name(),
         risk: question.risk.as_str(),
         command: &question.command,
         cwd: &question.cwd,

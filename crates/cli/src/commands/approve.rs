@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use umbo_gate::{Answer, Approval, Covers, Given, Lasts, Question, Reply, Standing};
+use umbo_gate::{Answer, Approval, ApprovalState, Covers, Lasts, Question, Reply, ShownInput};
 use umbo_ops::show_time;
 
 use crate::args::Approve;
@@ -24,23 +24,23 @@ struct Approved<'a> {
 pub(crate) fn run(context: &Context, args: &Approve) -> Result<ExitCode, Failure> {
     gate::only_for_a_person("approve")?;
     let now = umbo_ops::now();
-    let approvals = gate::premises(context)?.approvals()?;
-    let Approval { question, standing } = approvals.find(&args.id, now)?;
+    let approvals = gate::paths(context)?.approvals()?;
+    let Approval { question, state } = approvals.find(&args.id, now)?;
     let covers = if args.prefix { Covers::Prefix } else { Covers::Command };
     show(&question, covers);
-    if let Standing::Answered(Answer { reply: Reply::Deny { reason }, by, .. }) = &standing {
+    if let ApprovalState::Answered(Answer { reply: Reply::Deny { reason }, by, .. }) = &state {
         if !args.overturn {
             return Err(umbo_gate::Error::Declined(question.id).into());
         }
         output::talk(format_args!("denied    by {}: {}", visible(by), visible(reason)));
     }
     if !gate::confirm("Let it run?")? {
-        let left = if standing == Standing::Open { "open" } else { "as it is" };
+        let left = if state == ApprovalState::Open { "open" } else { "as it is" };
         return Err(Failure::new(format!("approval {} is left {left}", question.id)));
     }
     let now = umbo_ops::now();
     let reply = Reply::Approve { covers, lasts: lasts(&args.lasts, now)? };
-    let audit = gate::premises(context)?.audit()?;
+    let audit = gate::paths(context)?.audit()?;
     let give = if args.overturn { umbo_gate::overturn } else { umbo_gate::answer };
     let answer = give(&approvals, &audit, &question.id, reply, &gate::person(), now)?;
     let holds_until = show_time(answer.holds_until);
@@ -62,11 +62,11 @@ fn show(question: &Question, covers: Covers) {
     }
     match &question.input {
         None => {}
-        Some(Given::Typed { job }) => output::talk(format_args!("typed to  job {job}")),
-        Some(Given::Input { bytes, text: None }) => {
+        Some(ShownInput::Typed { job }) => output::talk(format_args!("typed to  job {job}")),
+        Some(ShownInput::Input { bytes, text: None }) => {
             output::talk(format_args!("given     {bytes} bytes on its standard input"));
         }
-        Some(Given::Input { bytes, text: Some(text) }) => {
+        Some(ShownInput::Input { bytes, text: Some(text) }) => {
             output::talk(format_args!("which runs what it is given, {bytes} bytes:"));
             output::talk(format_args!("          {}", visible(text.trim_end())));
             if (text.len() as u64) < *bytes {

@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context, args: &Audit) -> Result<ExitCode, Failure> 
 
 /// The audit, with the ends of jobs that nobody was there to record.
 fn settled(context: &Context) -> Result<umbo_gate::Audit, Failure> {
-    let audit = gate::premises(context)?.audit()?;
+    let audit = gate::paths(context)?.audit()?;
     // Where nothing can be written, what is there can still be read.
     let _ = umbo_ops::record_missed_ends(&audit, &context.engine);
     Ok(audit)

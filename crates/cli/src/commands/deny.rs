@@ -17,13 +17,13 @@ const NO_REASON: &str = "The person said no and gave no reason.";
 pub(crate) fn run(context: &Context, args: Deny) -> Result<ExitCode, Failure> {
     gate::only_for_a_person("deny")?;
     let now = umbo_ops::now();
-    let approvals = gate::premises(context)?.approvals()?;
+    let approvals = gate::paths(context)?.approvals()?;
     let id = approvals.find(&args.id, now)?.question.id;
     let reason = args.reason.unwrap_or_else(|| NO_REASON.to_owned());
     let reply = Reply::Deny { reason: reason.clone() };
     umbo_gate::answer(
         &approvals,
-        &gate::premises(context)?.audit()?,
+        &gate::paths(context)?.audit()?,
         &id,
         reply,
         &gate::person(),

@@ -144,5 +144,5 @@ fn standing(context: &Context) -> Result<Vec<FileTrust>, Failure> {
     if snapshot.digests().next().is_none() {
         return Ok(Vec::new());
     }
-    Ok(gate::premises(context)?.trust()?.standing(&project, &snapshot)?)
+    Ok(gate::paths(context)?.trust()?.file_states(&project, &snapshot)?)
 }

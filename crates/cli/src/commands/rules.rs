@@ -44,17 +44,17 @@ fn check(context: &Context) -> Result<ExitCode, Failure> {
 /// Reads the rules that hold for the caller, and finds what is wrong with them.
 pub(super) fn examine(context: &Context) -> Result<Checked, Failure> {
     let directory = Context::directory()?;
-    let premises = gate::premises(context)?;
-    let ground = premises.ground(&directory, &directory)?;
-    let mut policy = Policy::new(premises.roots(&ground.project))?;
+    let gate_paths = gate::paths(context)?;
+    let sources = gate_paths.rule_sources(&directory, &directory)?;
+    let mut policy = Policy::new(gate_paths.roots(&sources.project))?;
     let mut errors = Vec::new();
-    if let Some(rules) = ground.user {
+    if let Some(rules) = sources.user {
         match policy.clone().user(&rules.path, &rules.text) {
             Ok(with) => policy = with,
             Err(error) => errors.push(error.to_string()),
         }
     }
-    for rules in ground.own {
+    for rules in sources.directories {
         match policy.clone().project(&rules.path, &rules.text, rules.trust) {
             Ok(with) => policy = with,
             Err(error) => errors.push(error.to_string()),
@@ -94,7 +94,7 @@ fn show(checked: &Checked) -> Result<(), Failure> {
 fn explain(context: &Context, args: &Explain) -> Result<ExitCode, Failure> {
     order::check(&["rules", "explain"], &args.command)?;
     let directory = Context::directory()?;
-    let policy = gate::premises(context)?.policy(&directory)?;
+    let policy = gate::paths(context)?.policy(&directory)?;
     let command = args.command.join(" ");
     let reading = umbo_command::read(&command, umbo_ops::language(&args.shell)?);
     let subject = Subject::new(&command, &reading, &directory, policy.roots());

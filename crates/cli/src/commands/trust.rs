@@ -25,10 +25,10 @@ pub(crate) fn run(context: &Context, args: &Trust) -> Result<ExitCode, Failure> 
         gate::only_for_a_person("trust")?;
     }
     let project = project_of(&Context::directory()?);
-    let store = gate::premises(context)?.trust()?;
+    let store = gate::paths(context)?.trust()?;
     let snapshot = Snapshot::read(&project)?;
     if !args.show {
-        let files = store.standing(&project, &snapshot)?;
+        let files = store.file_states(&project, &snapshot)?;
         if snapshot.digests().next().is_none() {
             return Err(Failure::new(format!("{} has no .umbo files", project.display())));
         }
@@ -45,9 +45,9 @@ pub(crate) fn run(context: &Context, args: &Trust) -> Result<ExitCode, Failure> 
         let files: Vec<(String, Digest)> =
             snapshot.digests().map(|(name, digest)| (name.to_owned(), digest)).collect();
         let event = Event::Trust { project: project.display().to_string(), files };
-        gate::premises(context)?.audit()?.append(&event, now)?;
+        gate::paths(context)?.audit()?.append(&event, now)?;
     }
-    let files = store.standing(&project, &Snapshot::read(&project)?)?;
+    let files = store.file_states(&project, &Snapshot::read(&project)?)?;
     let standing = Standing { project: project.display().to_string(), files };
     gate::answer(context.format, &standing, || show(&standing))?;
     Ok(ExitCode::SUCCESS)

@@ -97,7 +97,7 @@ fn judged(
 ) -> umbo_gate::Result<(Vec<u8>, FileState, &'static str)> {
     let snapshot = Snapshot::read(project)?;
     let standing = match user {
-        Some(user) => TrustStore::open(user, Key::open(user)?).standing(project, &snapshot)?,
+        Some(user) => TrustStore::open(user, Key::open(user)?).file_states(project, &snapshot)?,
         None => Vec::new(),
     };
     let bytes = snapshot.file(FILE, &standing).map(|(bytes, _)| bytes.to_vec());

@@ -24,7 +24,7 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use umbo_engine::{Condition, Engine, Job, Met};
-use umbo_gate::Premises;
+use umbo_gate::GatePaths;
 use umbo_tools::{Gatekeeper, Overlap, Owner, SettingValue, Ticket, Tool, Toolset, output_schema};
 
 use crate::harness::{PATIENCE, Umbo};
@@ -373,7 +373,7 @@ fn toolset(umbo: &Umbo, dialect: &str, place: &Place, set: &Set) -> Toolset {
     }
     if let Some(mode) = &set.mode {
         let state = umbo.state();
-        let files = Premises::new(state.join("gate"), state);
+        let files = GatePaths::new(state.join("gate"), state);
         builder = builder.gate(Gatekeeper::new(files, mode.parse().unwrap()));
     }
     for tool in &set.without {

@@ -1,4 +1,4 @@
-//! Writing to the audit: one writer at a time, and whatever the one before left behind.
+//! Appends to the audit: one writer at a time; repairs what a killed writer left behind.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -12,7 +12,7 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::store::{make_directory, overwrite, seal, unseal};
 
-/// The signed last word on how long the chain is.
+/// The signed end of the chain: its last record and its length.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Head {
     pub(super) seq: u64,
@@ -51,7 +51,7 @@ pub struct Appended {
     pub seq: u64,
     /// Its hash: the head of the chain now.
     pub hash: Digest,
-    /// What had to be said before it: a repair, or that the chain was broken.
+    /// Records that were written before it: a repair, or that the chain was broken.
     pub notices: Vec<Event>,
 }
 

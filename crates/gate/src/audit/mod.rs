@@ -10,7 +10,7 @@
 //! are more than the budget, the oldest is deleted, and the head says so.
 //!
 //! A changed byte breaks a hash, a moved record breaks the chain, a cut end falls short of the head.
-//! Whoever has both the key and the files can still write another history: keep the head that
+//! A process that has both the key and the files can still write another history: keep the head that
 //! `umbo audit export` prints somewhere else if that matters.
 
 mod append;
@@ -34,7 +34,7 @@ pub struct Audit {
     budget: u64,
 }
 
-/// How many bytes the records of an audit may take, unless somebody says otherwise.
+/// How many bytes the records of an audit may take by default.
 pub const AUDIT_BUDGET: u64 = 64 << 20;
 
 impl Audit {

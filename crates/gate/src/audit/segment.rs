@@ -13,14 +13,14 @@ use super::record::parse;
 use crate::error::{Error, Result};
 
 /// A budget is divided into so many files.
-const SEGMENTS: u64 = 8;
+const FILES_PER_BUDGET: u64 = 8;
 /// How many digits a number has in the name of a file: names sort by it.
-const DIGITS: usize = 12;
+const NUMBER_DIGITS: usize = 12;
 
 impl Audit {
     /// How long a file is to be.
     pub(super) fn segment_bytes(&self) -> u64 {
-        self.budget / SEGMENTS
+        self.budget / FILES_PER_BUDGET
     }
 
     /// Opens the newest file, making it where it is missing, as the only writer.
@@ -72,7 +72,7 @@ impl Audit {
 
     /// Where the file with these records is once it is full.
     fn full_path(&self, first: u64) -> PathBuf {
-        self.path.with_extension(format!("{first:0DIGITS$}"))
+        self.path.with_extension(format!("{first:0NUMBER_DIGITS$}"))
     }
 
     /// The files before the newest one, with the numbers of their first records, oldest first.
@@ -85,7 +85,7 @@ impl Audit {
             .filter_map(|entry| {
                 let name = entry.file_name();
                 let digits = name.to_str()?.strip_prefix("audit.")?;
-                (digits.len() == DIGITS).then_some(())?;
+                (digits.len() == NUMBER_DIGITS).then_some(())?;
                 // A writer was killed before it could begin a new one: this is the newest still.
                 (!self.is_same_as_newest(&entry.path())).then_some(())?;
                 Some((digits.parse().ok()?, entry.path()))

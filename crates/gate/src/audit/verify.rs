@@ -61,7 +61,7 @@ impl Audit {
     /// All sound records, oldest first, each given to `take`; and the check of the whole chain.
     pub fn read(&self, mut take: impl FnMut(Record) -> std::io::Result<()>) -> Result<Report> {
         let has_head = self.head_path().symlink_metadata().is_ok();
-        // Under the lock the head and the records are of one moment.
+        // The lock keeps the head and the records consistent with each other.
         let newest = self.share_newest()?;
         let mut check = Check::new(self.head()?);
         for (first, path) in self.full_files() {

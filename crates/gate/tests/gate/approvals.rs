@@ -5,8 +5,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use umbo_gate::{
-    Admission, Approver, Covers, Declined, Error, Event, Lasts, Mode, PATIENCE, Question, Refusal,
-    Reply,
+    APPROVAL_LIFETIME_MICROS, Admission, Approver, Covers, Declined, Error, Event, Lasts, Mode,
+    Question, Refusal, Reply,
 };
 
 use crate::project::{NOW, Project, call, required};
@@ -88,7 +88,7 @@ fn no(reason: &str) -> Reply {
 
 /// The refusal that a no to a question means.
 fn declined(by: &str, reason: &str, id: &str) -> Admission {
-    let question = Some(Declined { id: id.into(), expires_at: NOW + PATIENCE });
+    let question = Some(Declined { id: id.into(), expires_at: NOW + APPROVAL_LIFETIME_MICROS });
     Admission::Refused(Refusal::Denied { by: by.into(), reason: reason.into(), question })
 }
 
@@ -101,7 +101,7 @@ fn a_question_is_answered_once() {
     gate.answer(&id, no("not today"), "me", NOW).unwrap();
     assert!(matches!(gate.answer(&id, ONCE, "agent", NOW), Err(Error::Declined(_))));
     assert_eq!(gate.admit(&call, NOW).unwrap(), declined("me", "not today", &id));
-    required(&gate.admit(&call, NOW + PATIENCE + 1).unwrap());
+    required(&gate.admit(&call, NOW + APPROVAL_LIFETIME_MICROS + 1).unwrap());
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_no_holds_for_the_run_that_asked_and_says_so() {
     gate.answer(&id, no("not today"), "me", NOW).unwrap();
     let Admission::Refused(refusal) = gate.admit(&asked, NOW).unwrap() else { panic!("it ran") };
     let said = refusal.to_string();
-    let until = umbo_gate::show_time(NOW + PATIENCE);
+    let until = umbo_gate::show_time(NOW + APPROVAL_LIFETIME_MICROS);
     for part in ["me: not today", &id, &until, &format!("umbo approve --overturn {id}")] {
         assert!(said.contains(part), "{part} in {said}");
     }
@@ -138,7 +138,7 @@ fn a_person_can_overturn_a_no_once_and_the_audit_tells() {
         |now| umbo_gate::overturn(gate.approvals(), gate.audit(), &id, ONCE, "you", now).map(drop);
     assert!(matches!(overturn(NOW), Err(Error::NotDeclined(_))), "nobody said anything yet");
     gate.answer(&id, no("not today"), "me", NOW).unwrap();
-    assert!(matches!(overturn(NOW + PATIENCE), Err(Error::Expired(_))));
+    assert!(matches!(overturn(NOW + APPROVAL_LIFETIME_MICROS), Err(Error::Expired(_))));
     assert!(!is_admitted(&gate.admit(&call, NOW).unwrap()));
     overturn(NOW).unwrap();
     assert!(matches!(overturn(NOW), Err(Error::Answered(_))), "a yes is final");
@@ -181,7 +181,7 @@ fn what_waits_too_long_expires() {
     let (gate, root) = (project.gate(Mode::Default), project.root());
     let call = call("make", &root);
     let id = required(&gate.admit(&call, NOW).unwrap());
-    let late = NOW + PATIENCE;
+    let late = NOW + APPROVAL_LIFETIME_MICROS;
     assert!(matches!(gate.answer(&id, ONCE, "me", late), Err(Error::Expired(_))));
     assert_eq!(
         gate.admit_with(&call, &id, late).unwrap(),
@@ -190,7 +190,7 @@ fn what_waits_too_long_expires() {
     let again = required(&gate.admit(&call, late).unwrap());
     assert_ne!(again, id);
     gate.answer(&again, ONCE, "me", late).unwrap();
-    required(&gate.admit(&call, late + PATIENCE).unwrap());
+    required(&gate.admit(&call, late + APPROVAL_LIFETIME_MICROS).unwrap());
 }
 
 #[test]

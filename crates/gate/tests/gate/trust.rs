@@ -9,8 +9,8 @@ use crate::project::{NOW, Project};
 
 fn states(store: &TrustStore, project: &Project) -> Vec<(String, FileState)> {
     let snapshot = Snapshot::read(&project.root()).unwrap();
-    let standing = store.standing(&project.root(), &snapshot).unwrap();
-    standing.into_iter().map(|file| (file.file, file.state)).collect()
+    let states = store.file_states(&project.root(), &snapshot).unwrap();
+    states.into_iter().map(|file| (file.file, file.state)).collect()
 }
 
 fn project() -> (Project, TrustStore) {
@@ -50,8 +50,8 @@ fn what_is_changed_while_the_person_reads_is_not_trusted() {
     fs::write(project.root().join(".umbo/rules.toml"), "# evil").unwrap();
     store.pin(&project.root(), &shown, NOW).unwrap();
     assert!(states(&store, &project).contains(&("rules.toml".to_owned(), FileState::Changed)));
-    let standing = store.standing(&project.root(), &shown).unwrap();
-    let (bytes, trust) = shown.file("rules.toml", &standing).unwrap();
+    let states = store.file_states(&project.root(), &shown).unwrap();
+    let (bytes, trust) = shown.file("rules.toml", &states).unwrap();
     assert_eq!(
         (bytes, trust),
         (&b"# rules"[..], Trust::Trusted),
@@ -102,9 +102,9 @@ fn a_forged_pin_is_no_pin() {
     let snapshot = Snapshot::read(&project.root()).unwrap();
     let stranger = TrustStore::open(&project.config(), Project::new().key());
     stranger.pin(&project.root(), &snapshot, NOW).unwrap();
-    let standing = store.standing(&project.root(), &snapshot).unwrap();
-    assert!(standing.iter().all(|file| file.state != FileState::Trusted), "{standing:?}");
-    assert!(standing.iter().any(|file| file.meaning.contains("forged")), "{standing:?}");
+    let states = store.file_states(&project.root(), &snapshot).unwrap();
+    assert!(states.iter().all(|file| file.state != FileState::Trusted), "{states:?}");
+    assert!(states.iter().any(|file| file.meaning.contains("forged")), "{states:?}");
     // The pin of one project, put in the place of another's.
     store.pin(&project.root(), &snapshot, NOW).unwrap();
     let pin = fs::read_dir(project.config().join("trust")).unwrap().next().unwrap().unwrap().path();
@@ -116,6 +116,6 @@ fn a_forged_pin_is_no_pin() {
             fs::copy(&pin, &path).unwrap();
         }
     }
-    let standing = store.standing(&other.root(), &snapshot).unwrap();
-    assert!(standing.iter().all(|file| file.state != FileState::Trusted), "{standing:?}");
+    let states = store.file_states(&other.root(), &snapshot).unwrap();
+    assert!(states.iter().all(|file| file.state != FileState::Trusted), "{states:?}");
 }

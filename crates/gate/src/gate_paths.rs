@@ -1,4 +1,4 @@
-//! Where the gate's files are, and what they say together.
+//! Where the gate's files are: keys, rules, trust, approvals and audit.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -7,7 +7,7 @@ use crate::approvals::Approvals;
 use crate::audit::Audit;
 use crate::error::{Error, Result};
 use crate::key::Key;
-use crate::place::{Roots, project_for, resolve, with_own_files};
+use crate::place::{Roots, directories_with_rules, project_for, resolve};
 use crate::policy::{Policy, Trust};
 use crate::trust::{DIRECTORY, Snapshot, TrustStore};
 
@@ -17,7 +17,7 @@ const RULES: &str = "rules.toml";
 /// The directories of one user: the configuration, with key, rules and trust, and the state, with
 /// approvals and audit.
 #[derive(Clone, Debug)]
-pub struct Premises {
+pub struct GatePaths {
     config: PathBuf,
     state: PathBuf,
     home: Option<PathBuf>,
@@ -26,15 +26,15 @@ pub struct Premises {
     key: Arc<OnceLock<Key>>,
 }
 
-/// What holds for a command, before anything is compiled.
+/// The rule files that apply to a command, as texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ground {
-    /// What counts as one's own.
+pub struct RuleSources {
+    /// The project: what the caller may change.
     pub project: PathBuf,
     /// The user's rules, if there are any.
     pub user: Option<RuleText>,
-    /// Rules of the directories it is about, outermost first.
-    pub own: Vec<RuleText>,
+    /// The rules of the directories from the command's upwards, outermost first.
+    pub directories: Vec<RuleText>,
 }
 
 /// A file of rules.
@@ -48,7 +48,7 @@ pub struct RuleText {
     pub trust: Trust,
 }
 
-impl Premises {
+impl GatePaths {
     /// The files in a configuration directory and a state directory.
     pub fn new(config: impl Into<PathBuf>, state: impl Into<PathBuf>) -> Self {
         Self {
@@ -128,36 +128,36 @@ impl Premises {
         if snapshot.digests().next().is_none() {
             return Ok(None);
         }
-        let standing = self.trust()?.standing(project, &snapshot)?;
-        let Some((bytes, trust)) = snapshot.file(RULES, &standing) else { return Ok(None) };
+        let states = self.trust()?.file_states(project, &snapshot)?;
+        let Some((bytes, trust)) = snapshot.file(RULES, &states) else { return Ok(None) };
         let path = project.join(DIRECTORY).join(RULES);
         RuleText::new(path, bytes.to_vec(), trust).map(Some)
     }
 
-    /// What holds for somebody who works in `base` and asks for something in `cwd`.
-    pub fn ground(&self, base: &Path, cwd: &Path) -> Result<Ground> {
+    /// The rule files that apply to a caller that works in `base` and runs a command in `cwd`.
+    pub fn rule_sources(&self, base: &Path, cwd: &Path) -> Result<RuleSources> {
         let home = self.home.as_deref().map(resolve);
         let project = project_for(base, cwd, home.as_deref());
         let user = self.user_rules()?;
-        let mut own = Vec::new();
-        for directory in with_own_files([base, cwd]) {
-            own.extend(self.project_rules(&directory)?);
+        let mut directories = Vec::new();
+        for directory in directories_with_rules([base, cwd]) {
+            directories.extend(self.project_rules(&directory)?);
         }
-        Ok(Ground { project, user, own })
+        Ok(RuleSources { project, user, directories })
     }
 
     /// All rules that hold in a directory.
     pub fn policy(&self, directory: &Path) -> Result<Policy> {
-        self.policy_of(&self.ground(directory, directory)?)
+        self.policy_of(&self.rule_sources(directory, directory)?)
     }
 
     /// All rules, from texts that were read before.
-    pub fn policy_of(&self, ground: &Ground) -> Result<Policy> {
-        let mut policy = Policy::new(self.roots(&ground.project))?;
-        if let Some(rules) = &ground.user {
+    pub fn policy_of(&self, sources: &RuleSources) -> Result<Policy> {
+        let mut policy = Policy::new(self.roots(&sources.project))?;
+        if let Some(rules) = &sources.user {
             policy = policy.user(&rules.path, &rules.text)?;
         }
-        for rules in &ground.own {
+        for rules in &sources.directories {
             policy = policy.project(&rules.path, &rules.text, rules.trust)?;
         }
         Ok(policy)
