@@ -51,6 +51,7 @@ mod log;
 mod lost;
 mod outcome;
 mod output;
+mod probe;
 mod prune;
 mod request;
 mod rescue;
@@ -87,6 +88,7 @@ pub use outcome::{
     StoppedBy, Usage,
 };
 pub use output::Output;
+pub use probe::sandbox_rung;
 pub use request::{
     Admission, Attendance, Command, Environment, Ladder, Leaks, Limits, Login, OnDisconnect,
     OutputLimit, OutputPolicy, Profile, Request, Session, SessionDirectory, Shell, Size, Stdin,
@@ -110,6 +112,8 @@ pub fn init() {
             supervisor::main(state.into());
         } else if first == supervisor::NURSERY {
             supervisor::nursery(state.into());
+        } else if first == probe::ARGUMENT {
+            probe::main();
         }
     }
     builder::initialised();

@@ -18,6 +18,7 @@ use crate::policy::Policy;
 use crate::recipe::Recipe;
 use crate::refusal::{Declined, Refusal};
 use crate::rule::Rule;
+use crate::sandbox::Grounds;
 use crate::subject::Subject;
 use crate::surroundings::read_in;
 use crate::verdict::{Explanation, Verdict, changing_prefixes, decide, suggest};
@@ -51,6 +52,8 @@ pub struct Call<'a> {
     /// Why an approval is needed although the mode would allow the command, if the caller's contract
     /// requires one. A rule that allows it still does.
     pub asks: Option<&'a str>,
+    /// The profile of the sandbox it would run in, if in one.
+    pub contained: Option<&'a str>,
 }
 
 impl std::fmt::Debug for Call<'_> {
@@ -160,6 +163,7 @@ impl Call<'_> {
     fn subject<'s>(&'s self, reading: &'s Reading, policy: &'s Policy) -> Subject<'s> {
         Subject::in_environment(self.command, reading, self.cwd, policy.roots(), self.environment)
             .recipe(self.recipe.map(|recipe| recipe.name))
+            .contained(self.contained)
     }
 
     /// A keyed hash of what it is given: the text may be a password.
@@ -192,6 +196,8 @@ pub enum Admission {
         approval: Option<String>,
         /// The number of the record that says so.
         record: u64,
+        /// What its sandbox follows from.
+        grounds: Grounds,
     },
     /// It does not run, or not yet.
     Refused(Refusal),
@@ -290,7 +296,10 @@ impl Gate {
         };
         let record = self.record(call, &explained, &permission, now)?;
         Ok(match permission {
-            Ok((why, approval)) => Admission::Admitted { why, approval, record },
+            Ok((why, approval)) => {
+                let grounds = Grounds::new(&explained, &reading.effects);
+                Admission::Admitted { why, approval, record, grounds }
+            }
             Err(refusal) => Admission::Refused(refusal),
         })
     }
@@ -443,6 +452,7 @@ impl Gate {
             reason,
             approval,
             input: call.input_digest(&self.key),
+            sandbox: call.contained.map(str::to_owned),
             policy: self.policy.digest().clone(),
         };
         Ok(self.audit.append(&event, now)?.seq)

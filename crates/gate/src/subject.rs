@@ -29,6 +29,8 @@ pub struct Subject<'a> {
     pub(crate) roots: &'a Roots,
     /// The recipe it is run as, if it is one.
     pub(crate) recipe: Option<&'a str>,
+    /// The sandbox it would run in, if in one.
+    pub(crate) contained: Option<&'a str>,
     /// The reading's effects, in its order.
     pub(crate) located_effects: Vec<LocatedEffect<'a>>,
     /// Commands that the arguments of unknown programs could make them run.
@@ -87,6 +89,7 @@ impl<'a> Subject<'a> {
             reading,
             roots,
             recipe: None,
+            contained: None,
             located_effects: Vec::new(),
             hidden: Vec::new(),
             directories,
@@ -102,6 +105,13 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub fn recipe(mut self, name: Option<&'a str>) -> Self {
         self.recipe = name;
+        self
+    }
+
+    /// The same, in a sandbox if one is named.
+    #[must_use]
+    pub fn contained(mut self, profile: Option<&'a str>) -> Self {
+        self.contained = profile;
         self
     }
 
