@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::termios::tcgetwinsize;
-use umbo_engine::{Followed, Job, Size};
+use umbo_engine::{Followed, JobHandle, Size};
 use umbo_ops::Attachment;
 
 use crate::failure::Failure;
@@ -88,7 +88,7 @@ fn window() -> Option<Size> {
 }
 
 /// Gives the job's terminal the size of this one.
-fn fit(job: &Job, size: Option<Size>) {
+fn fit(job: &JobHandle, size: Option<Size>) {
     if let Some(size) = size {
         let _ = job.resize(size);
     }

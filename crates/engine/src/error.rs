@@ -129,6 +129,10 @@ pub enum Error {
         kind: ErrorKind,
         /// Its text.
         message: String,
+        /// The field of the request that is wrong, if one is.
+        field: Option<String>,
+        /// The job it is about, if it is about one.
+        job: Option<String>,
     },
 }
 
@@ -143,8 +147,10 @@ fn after(stderr: &str) -> String {
 pub enum ErrorKind {
     /// A field of the request is wrong.
     InvalidArgument,
-    /// No job, or not just one, has that id, prefix or name.
+    /// No job has that id, prefix or name.
     UnknownJob,
+    /// Several jobs have that prefix.
+    AmbiguousJob,
     /// The job has ended.
     JobEnded,
     /// As many jobs run as may.
@@ -169,6 +175,7 @@ impl ErrorKind {
         match self {
             Self::InvalidArgument => "invalid_argument",
             Self::UnknownJob => "unknown_job",
+            Self::AmbiguousJob => "ambiguous_job",
             Self::JobEnded => "job_ended",
             Self::TooManyJobs => "too_many_jobs",
             Self::KeyReused => "key_reused",
@@ -189,7 +196,8 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Invalid { .. } => ErrorKind::InvalidArgument,
-            Self::UnknownJob(_) | Self::Ambiguous { .. } => ErrorKind::UnknownJob,
+            Self::UnknownJob(_) => ErrorKind::UnknownJob,
+            Self::Ambiguous { .. } => ErrorKind::AmbiguousJob,
             Self::Ended(_) => ErrorKind::JobEnded,
             Self::Full { .. } => ErrorKind::TooManyJobs,
             Self::KeyReused { .. } => ErrorKind::KeyReused,
@@ -213,8 +221,9 @@ impl Error {
     }
 
     /// The field of the request that is wrong, if one is.
-    pub fn field(&self) -> Option<&'static str> {
+    pub fn field(&self) -> Option<&str> {
         match self {
+            Self::Remote { field, .. } => field.as_deref(),
             Self::Invalid { field, .. } => Some(field),
             Self::KeyReused { .. } => Some("idempotency_key"),
             Self::NoShell { .. } => Some("shell"),
@@ -222,12 +231,20 @@ impl Error {
         }
     }
 
+    /// The job it is about, if it is about one that there is.
+    pub fn job(&self) -> Option<&str> {
+        match self {
+            Self::Ended(job) | Self::Unresponsive { job, .. } => Some(job),
+            Self::Remote { job, .. } => job.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Its text without the field in front, for a caller that has another name for the field.
     pub fn problem(&self) -> String {
-        match self {
-            Self::Invalid { problem, .. } => problem.clone(),
-            other => other.to_string(),
-        }
+        let text = self.to_string();
+        let named = self.field().and_then(|field| text.strip_prefix(field)?.strip_prefix(": "));
+        named.map(str::to_owned).unwrap_or(text)
     }
 
     pub(crate) fn invalid(field: &'static str, problem: impl Into<String>) -> Self {

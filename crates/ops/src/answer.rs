@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use umbo_engine::{
-    Containment, Drained, End, Fate, Job, Leaked, Limit, LostReason, Outcome, Stage, Status,
+    Containment, Drained, End, Fate, JobHandle, Leaked, Limit, LostReason, Outcome, Stage, Status,
     StoppedBy, Summary, Usage, sandbox,
 };
 use umbo_gate::show_time;
@@ -163,7 +163,7 @@ impl JobAnswer {
     }
 
     /// A job that runs on, or waits for its turn, without its output.
-    fn running(job: &Job, status: &Status) -> Self {
+    fn running(job: &JobHandle, status: &Status) -> Self {
         let (pid, started_at) = match status {
             Status::Started { pid, at } => (Some(*pid), Some(show_time(*at))),
             _ => (None, None),
@@ -172,7 +172,7 @@ impl JobAnswer {
     }
 
     /// Where a job stands, without its output.
-    pub fn standing(job: &Job, status: &Status) -> Self {
+    pub fn standing(job: &JobHandle, status: &Status) -> Self {
         match status {
             Status::Ended(outcome) => Self::ended(outcome),
             running => Self::running(job, running),
@@ -181,7 +181,7 @@ impl JobAnswer {
 
     /// The same with what it wrote.
     #[must_use]
-    pub(crate) fn with_output(mut self, job: &Job, view: &View) -> Self {
+    pub(crate) fn with_output(mut self, job: &JobHandle, view: &View) -> Self {
         let output = text(view);
         if self.outcome.is_some() {
             self.lost_bytes = Some(view.counts.lost_bytes);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use umbo_engine::{
-    Attached, Condition, Environment, Job, Login, Met, OnDisconnect, Outcome, Request, Scope,
-    Shell, Summary,
+    AttachedJob, Condition, Environment, JobHandle, Login, Met, OnDisconnect, Outcome, Request,
+    Scope, Shell, Summary,
 };
 use umbo_gate::{Recipe, Script};
 use umbo_recipes::Task;
@@ -51,9 +51,9 @@ pub struct Call<'a> {
 #[derive(Debug)]
 pub enum Ran {
     /// It is over.
-    Ended(Job, Box<Outcome>),
+    Ended(JobHandle, Box<Outcome>),
     /// It runs on.
-    Running(Job),
+    Running(JobHandle),
 }
 
 impl<'a> Call<'a> {
@@ -81,17 +81,21 @@ impl<'a> Call<'a> {
     fn admit(&self, request: &Request) -> Result<Permit<'a>, Error> {
         let tools: Vec<&str> = self.caller.tools.iter().map(String::as_str).collect();
         let host = self.ticket.approver();
-        let directory = self.caller.engine.begins_in(request);
+        let directory = self.caller.backend.begins_in(request);
         Ok(self.caller.gate.admit(request, &directory, self.recipe, &tools, self.asks, host)?)
     }
 
     /// Asks the gate about what is to be typed. Keys are typed like text.
-    pub fn admit_input<'j>(&self, job: &'j Job, typed: &'j [u8]) -> Result<Keystrokes<'j>, Error> {
+    pub fn admit_input<'j>(
+        &self,
+        job: &'j JobHandle,
+        typed: &'j [u8],
+    ) -> Result<Keystrokes<'j>, Error> {
         Ok(self.caller.gate.admit_input(job, typed, self.ticket.approver())?)
     }
 
     /// Types into a job, if the gate has nothing against it.
-    pub fn input(&self, job: &Job, text: &str, keys: &[u8]) -> Result<(), Error> {
+    pub fn input(&self, job: &JobHandle, text: &str, keys: &[u8]) -> Result<(), Error> {
         let typed = [text.as_bytes(), keys].concat();
         Ok(self.admit_input(job, &typed)?.send()?)
     }
@@ -138,11 +142,11 @@ impl<'a> Call<'a> {
     }
 
     /// Starts a job that nobody waits for.
-    pub fn start(&self, request: &Request) -> Result<Job, Error> {
+    pub fn start(&self, request: &Request) -> Result<JobHandle, Error> {
         self.caller.confined(request)?;
         let permit = self.admit(request)?;
-        let attached = self.caller.engine.spawn(request)?;
-        let job = attached.job().clone();
+        let attached = self.caller.backend.spawn(request)?;
+        let job = attached.job();
         permit.started(&job);
         self.caller.completions.expect(job.id());
         self.keep(attached, request.on_disconnect);
@@ -157,11 +161,11 @@ impl<'a> Call<'a> {
         let deadline = Instant::now().checked_add(timeout);
         // Who has no time for the end is told of the start: before that there is no job to tell of.
         let mut attached = if timeout < LONG_WAIT || self.ticket.wants_start() {
-            self.caller.engine.spawn(request)?
+            self.caller.backend.spawn(request)?
         } else {
-            self.caller.engine.attend(request, WAKE_INTERVAL)?
+            self.caller.backend.attend(request, WAKE_INTERVAL)?
         };
-        let job = attached.job().clone();
+        let job = attached.job();
         permit.started(&job);
         if request.on_disconnect == OnDisconnect::Stop {
             self.ticket.bind(&job);
@@ -193,7 +197,7 @@ impl<'a> Call<'a> {
         Ok(Ran::Running(job))
     }
 
-    fn keep(&self, attached: Attached, on_disconnect: OnDisconnect) {
+    fn keep(&self, attached: Box<dyn AttachedJob>, on_disconnect: OnDisconnect) {
         match on_disconnect {
             OnDisconnect::Stop => self.caller.hold(attached),
             OnDisconnect::Detach => {
@@ -205,7 +209,7 @@ impl<'a> Call<'a> {
     /// Waits for a condition of a job, at most for `timeout`.
     pub fn wait(
         &self,
-        job: &Job,
+        job: &JobHandle,
         mut conditions: Vec<Condition>,
         timeout: Duration,
     ) -> Result<Met, Error> {
@@ -248,30 +252,30 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn watch(&self, job: &Job) -> Watch<'_> {
+    fn watch(&self, job: &JobHandle) -> Watch<'_> {
         Watch { call: self, job: job.clone(), progress: None, told: Instant::now() }
     }
 
     /// The job that a caller means: by an id any, by a name one of its own, or else one whose caller
     /// has no name and may be gone. One of somebody who has a name is told, and not touched.
-    pub fn job(&self, name: &str) -> Result<Job, Error> {
+    pub fn job(&self, name: &str) -> Result<JobHandle, Error> {
         let name = plain_id(name);
-        self.own_job(name).or_else(|error| match self.caller.engine.job(name) {
+        self.own_job(name).or_else(|error| match self.caller.backend.job(name) {
             Ok(other) if has_nameless_owner(&other) => Ok(other),
             other => Err(self.unknown(error, other.ok().as_ref())),
         })
     }
 
     /// The job with an id, or the caller's own one with a name.
-    pub fn own_job(&self, name: &str) -> umbo_engine::Result<Job> {
+    pub fn own_job(&self, name: &str) -> umbo_engine::Result<JobHandle> {
         match &self.caller.owner {
-            Some(owner) => self.caller.engine.job_of(owner, name),
-            None => self.caller.engine.job(name),
+            Some(owner) => self.caller.backend.job_of(owner, name),
+            None => self.caller.backend.job(name),
         }
     }
 
     /// An error that tells of a job nobody knows which ones there are.
-    fn unknown(&self, error: umbo_engine::Error, others: Option<&Job>) -> Error {
+    fn unknown(&self, error: umbo_engine::Error, others: Option<&JobHandle>) -> Error {
         let mut error = Error::from(error);
         if error.code != ErrorCode::UnknownJob {
             return error;
@@ -293,7 +297,7 @@ impl<'a> Call<'a> {
 
     /// The caller's jobs, or all, oldest first.
     pub fn jobs(&self, whose: Whose, scope: Scope) -> Result<Vec<Summary>, Error> {
-        let mut jobs = self.caller.engine.jobs(scope)?;
+        let mut jobs = self.caller.backend.jobs(scope)?;
         if whose == Whose::Mine && self.caller.owner.is_some() {
             jobs.retain(|summary| summary.owner == self.caller.owner);
         }
@@ -321,7 +325,7 @@ impl<'a> Call<'a> {
     /// A view of what a job wrote from `from` on.
     pub fn view(
         &self,
-        job: &Job,
+        job: &JobHandle,
         from: u64,
         stream: Option<Stream>,
         budget: Budget,
@@ -337,7 +341,7 @@ impl<'a> Call<'a> {
     }
 
     /// A view of all that a job wrote which is known to be over.
-    pub fn whole_view(&self, job: &Job, budget: Budget) -> Result<View, Error> {
+    pub fn whole_view(&self, job: &JobHandle, budget: Budget) -> Result<View, Error> {
         self.view_of(Reader::new(JobLog::whole(job)?), budget)
     }
 
@@ -348,12 +352,17 @@ impl<'a> Call<'a> {
     }
 
     /// The text of one stream of a job, or of both.
-    pub fn text(&self, job: &Job, stream: Option<Stream>, budget: Budget) -> Result<String, Error> {
+    pub fn text(
+        &self,
+        job: &JobHandle,
+        stream: Option<Stream>,
+        budget: Budget,
+    ) -> Result<String, Error> {
         Ok(text(&self.view(job, 0, stream, budget)?))
     }
 
     /// The caller knows how this job ended.
-    pub fn told(&self, job: &Job) {
+    pub fn told(&self, job: &JobHandle) {
         self.caller.completions.told(job.id());
     }
 }
@@ -370,7 +379,7 @@ pub enum Whose {
 /// Tells whoever waits how a job stands.
 struct Watch<'a> {
     call: &'a Call<'a>,
-    job: Job,
+    job: JobHandle,
     progress: Option<(Progress, JobLog)>,
     told: Instant,
 }
@@ -408,7 +417,7 @@ fn plain_id(name: &str) -> &str {
     ulid.unwrap_or(name)
 }
 
-fn has_nameless_owner(job: &Job) -> bool {
+fn has_nameless_owner(job: &JobHandle) -> bool {
     let owner = job.summary().and_then(|summary| summary.owner);
     owner.is_none_or(|owner| owner.starts_with(NAMELESS))
 }

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use umbo_engine::sandbox::Plan;
 use umbo_engine::{
-    Admission, Attendance, Command, Job, Leaks, Limits, Login, OutputLimit, OutputPolicy, Profile,
-    Request, Session, SessionDirectory, Shell, Size, Status, Stdin,
+    Admission, Attendance, Command, JobHandle, Leaks, Limits, Login, OutputLimit, OutputPolicy,
+    Profile, Request, Session, SessionDirectory, Shell, Size, Status, Stdin,
 };
 use umbo_view::Stream;
 
@@ -229,14 +229,14 @@ pub(crate) fn answer(
     Ok(answer)
 }
 
-pub(crate) fn has_terminal(job: &Job) -> bool {
+pub(crate) fn has_terminal(job: &JobHandle) -> bool {
     job.summary().is_some_and(|summary| summary.terminal.is_some())
 }
 
 /// Where a job stands, with what it wrote from an offset on.
 pub(crate) fn standing(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     from: u64,
     most_tokens: Option<Count>,
 ) -> Result<JobAnswer, Error> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use umbo_command::Shell as Language;
-use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
+use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
     Admission, Approver, Audit, Call, Decision, Error, Gate, GatePaths, Input, Mode, Policy,
     Recipe, Refusal, RuleSources, ShellState,
@@ -83,7 +83,7 @@ pub struct Permit<'a> {
 /// What may be typed into a job, after what was typed before.
 #[must_use]
 pub struct Keystrokes<'a> {
-    job: &'a Job,
+    job: &'a JobHandle,
     typed: &'a [u8],
     after: Option<u64>,
 }
@@ -183,7 +183,7 @@ impl Gatekeeper {
     /// belongs to it. Only a refusal is recorded: what is typed may be a password.
     pub fn admit_input<'a>(
         &self,
-        job: &'a Job,
+        job: &'a JobHandle,
         typed: &'a [u8],
         host: Option<&dyn Approver>,
     ) -> Result<Keystrokes<'a>, NotAdmitted> {
@@ -275,14 +275,14 @@ impl Keystrokes<'_> {
 
 impl Permit<'_> {
     /// The job runs.
-    pub fn started(&self, job: &Job) {
+    pub fn started(&self, job: &JobHandle) {
         if let Some((audit_writer, verdict)) = self.record {
             audit_writer.write(Entry::Started { job: job.id().to_string(), verdict });
         }
     }
 
     /// The job is over.
-    pub fn ended(&self, job: &Job, outcome: &Outcome) {
+    pub fn ended(&self, job: &JobHandle, outcome: &Outcome) {
         if let Some((audit_writer, _)) = self.record {
             audit_writer.write(Entry::Ended(job.clone(), Box::new(outcome.clone())));
         }

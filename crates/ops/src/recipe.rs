@@ -199,7 +199,7 @@ pub fn recipes(call: &Call<'_>, request: &RecipeRequest) -> Result<RecipesAnswer
             text.contains(wanted.as_str())
         }
     };
-    let (risks, runs) = (Risks::of(&folder), Runs::of(&call.caller.engine)?);
+    let (risks, runs) = (Risks::of(&folder), Runs::of(&*call.caller.backend)?);
     let mut tasks: Vec<TaskAnswer> = folder
         .project
         .tasks()

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use umbo_engine::{Job, Ladder};
+use umbo_engine::{JobHandle, Ladder};
 use umbo_gate::Approver;
 use umbo_view::Tick;
 
@@ -13,7 +13,7 @@ use umbo_view::Tick;
 const CANCELLED: Ladder = Ladder { interrupt: None, terminate: Some(Duration::from_secs(2)) };
 
 type Listener = dyn Fn(&Tick) + Send + Sync;
-type StartListener = dyn Fn(&Job) + Send + Sync;
+type StartListener = dyn Fn(&JobHandle) + Send + Sync;
 
 /// A handle to a call in progress. Clones are the same ticket.
 #[derive(Clone, Default)]
@@ -25,7 +25,7 @@ pub struct Ticket {
 struct Inner {
     is_cancelled: AtomicBool,
     /// The command that dies with the call.
-    job: Mutex<Option<Job>>,
+    job: Mutex<Option<JobHandle>>,
     listener: Option<Box<Listener>>,
     on_start: Option<Box<StartListener>>,
     approver: Option<Box<dyn Approver + Send + Sync>>,
@@ -52,7 +52,7 @@ impl TicketBuilder {
     /// Its holder hears which job the call waits for, as soon as that is there. The call waits until
     /// the listener returns, so that who follows the output of a job can do it there.
     #[must_use]
-    pub fn on_start(mut self, listener: impl Fn(&Job) + Send + Sync + 'static) -> Self {
+    pub fn on_start(mut self, listener: impl Fn(&JobHandle) + Send + Sync + 'static) -> Self {
         self.inner.on_start = Some(Box::new(listener));
         self
     }
@@ -123,7 +123,7 @@ impl Ticket {
     }
 
     /// From here on the job dies if the call is cancelled.
-    pub(crate) fn bind(&self, job: &Job) {
+    pub(crate) fn bind(&self, job: &JobHandle) {
         *self.job() = Some(job.clone());
         // It may have been cancelled while the job was being started.
         if self.is_cancelled() {
@@ -157,7 +157,7 @@ impl Ticket {
     }
 
     /// Tells its holder which job the call waits for.
-    pub(crate) fn tell_start(&self, job: &Job) {
+    pub(crate) fn tell_start(&self, job: &JobHandle) {
         if let Some(listener) = &self.inner.on_start {
             listener(job);
         }
@@ -170,7 +170,7 @@ impl Ticket {
         }
     }
 
-    fn job(&self) -> std::sync::MutexGuard<'_, Option<Job>> {
+    fn job(&self) -> std::sync::MutexGuard<'_, Option<JobHandle>> {
         self.inner.job.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

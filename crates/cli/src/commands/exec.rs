@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
-use umbo_engine::{Followed, Job, Ladder};
+use umbo_engine::{Followed, JobHandle, Ladder};
 use umbo_ops::{Call, Caller, JobAnswer, OutputWanted, Ticket};
 
 use super::{exit_code, remark, start};
@@ -56,7 +56,7 @@ pub(super) fn wanted_output(context: &Context) -> OutputWanted {
 pub(super) fn foreground<Answer: Serialize>(
     context: &Context,
     caller: &Caller,
-    started: impl Fn(&Job) + Send + Sync + 'static,
+    started: impl Fn(&JobHandle) + Send + Sync + 'static,
     operation: impl FnOnce(&Call<'_>) -> Result<Answer, umbo_ops::Error>,
     job_of: impl Fn(&Answer) -> &JobAnswer,
 ) -> Result<ExitCode, Failure> {
@@ -114,7 +114,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Prints a job's output as it comes, each stream to its own.
-fn pass_on(job: &Job) -> Result<(), Failure> {
+fn pass_on(job: &JobHandle) -> Result<(), Failure> {
     let mut follower = job.follow(0)?;
     loop {
         match follower.next(None)? {
@@ -136,7 +136,7 @@ fn pass_on(job: &Job) -> Result<(), Failure> {
 
 /// A first ctrl-c interrupts the job, and umbo waits for its end. A second one kills it, and umbo
 /// leaves with it, or soon, whatever becomes of it. A third leaves at once.
-fn stop_on_ctrl_c(job: &Job) {
+fn stop_on_ctrl_c(job: &JobHandle) {
     let job = job.clone();
     let mut presses = 0;
     let _ = ctrlc::set_handler(move || {
@@ -163,7 +163,7 @@ fn stop_on_ctrl_c(job: &Job) {
 }
 
 /// Ends this process though its job has not ended.
-fn leave(job: &Job) -> ! {
+fn leave(job: &JobHandle) -> ! {
     output::talk(format_args!("umbo: left job {0}; `umbo stop --kill {0}` ends it", job.id()));
     std::process::exit(INTERRUPTED)
 }

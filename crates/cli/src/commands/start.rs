@@ -5,7 +5,8 @@ use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 
 use umbo_engine::{
-    Admission, Attendance, End, Job, Leaks, Login, OutputLimit, OutputPolicy, Profile, Shell, Stdin,
+    Admission, Attendance, End, JobHandle, Leaks, Login, OutputLimit, OutputPolicy, Profile, Shell,
+    Stdin,
 };
 use umbo_ops::{Call, ErrorCode, ExecOptions, ExecRequest, OnDisconnect, Seconds, Ticket};
 
@@ -28,7 +29,7 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     let request = request(context, args, true)?;
     let ticket = Ticket::alone();
     let answer = umbo_ops::exec(&Call::new(&caller, &ticket), &request)?;
-    if let Ok(job) = context.engine.job(&answer.job) {
+    if let Ok(job) = context.backend.job(&answer.job) {
         tell_of_queue(&job);
     }
     if let Some(outcome) = &answer.outcome
@@ -45,7 +46,7 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
 }
 
 /// Tells a person at a terminal that a job waits for its turn; what looks like a hang is none.
-pub(super) fn tell_of_queue(job: &Job) {
+pub(super) fn tell_of_queue(job: &JobHandle) {
     if !std::io::stderr().is_terminal() {
         return;
     }

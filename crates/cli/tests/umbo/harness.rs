@@ -23,6 +23,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde_json::Value;
 use tempfile::TempDir;
 use umbo_engine::{Builder, Engine, Warmth};
+use umbo_ops::{Caller, CallerBuilder};
 
 /// The binary under test.
 pub(crate) const UMBO: &str = env!("CARGO_BIN_EXE_umbo");
@@ -330,6 +331,16 @@ impl Umbo {
     /// An engine of that library.
     pub(crate) fn engine(&self) -> Engine {
         self.library().open().unwrap()
+    }
+
+    /// Somebody in its folder, with this process's environment, whose jobs that engine runs.
+    pub(crate) fn caller(&self) -> CallerBuilder {
+        self.caller_on(self.engine())
+    }
+
+    /// The same on an engine of one's own.
+    pub(crate) fn caller_on(&self, engine: Engine) -> CallerBuilder {
+        Caller::builder(engine).directory(self.path()).environment(std::env::vars_os())
     }
 
     /// Control groups of this state directory, whoever made them and for which job: they are marked

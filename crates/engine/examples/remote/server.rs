@@ -50,6 +50,7 @@ fn answer(backend: &dyn Backend, connection: &UnixStream) -> io::Result<()> {
         Call::Pending { consumer, owner } => {
             tell(connection, backend.has_pending(&consumer, owner.as_deref()))
         }
+        Call::BeginsIn(request) => tell(connection, Ok(backend.begins_in(&request))),
         Call::Prune(age) => tell(connection, backend.prune(age)),
         Call::Of(job, call) => match of_job(backend, &job) {
             Ok(job) => answer_of(&*job, call, connection, &mut lines),
@@ -71,6 +72,7 @@ fn answer_of(
     match call {
         JobCall::Status => tell(connection, job.status()),
         JobCall::Summary => tell(connection, Ok(job.summary())),
+        JobCall::Path => tell(connection, Ok(job.output_path())),
         JobCall::Url => tell(connection, Ok(job.output_url())),
         JobCall::Length => tell(connection, job.log().and_then(|log| read(log.length()))),
         JobCall::Omitted => tell(connection, job.log().map(|log| log.omitted())),
@@ -148,6 +150,11 @@ fn read<T>(result: io::Result<T>) -> Result<T> {
 }
 
 fn tell<T: Serialize>(connection: &UnixStream, result: Result<T>) -> io::Result<()> {
-    let told = result.map_err(|error| Problem { kind: error.kind(), message: error.to_string() });
+    let told = result.map_err(|error| Problem {
+        kind: error.kind(),
+        message: error.to_string(),
+        field: error.field().map(str::to_owned),
+        job: error.job().map(str::to_owned),
+    });
     send(connection, &told)
 }

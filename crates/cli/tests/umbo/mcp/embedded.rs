@@ -19,13 +19,7 @@ use super::web::TOKEN;
 use crate::harness::Umbo;
 
 fn tools(umbo: &Umbo, owner: Owner) -> Toolset {
-    Toolset::builder()
-        .engine(umbo.engine())
-        .directory(umbo.path())
-        .environment(std::env::vars_os())
-        .owner(owner)
-        .build()
-        .unwrap()
+    Toolset::builder(umbo.caller().owner(owner)).build().unwrap()
 }
 
 fn runtime() -> tokio::runtime::Runtime {

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Number;
 use umbo_command::Shell as Language;
-use umbo_engine::{Job, OnDisconnect, Outcome, Request, Size, Status, Stdin, Summary};
+use umbo_engine::{JobHandle, OnDisconnect, Outcome, Request, Size, Status, Stdin, Summary};
 use umbo_ops::{Call, Ran, fresh_name, label_wait, text};
 use umbo_view::View;
 
@@ -235,7 +235,7 @@ fn is_name(name: &str) -> bool {
 fn ended(
     call: &Call<'_>,
     arguments: &Arguments,
-    job: &Job,
+    job: &JobHandle,
     outcome: &Outcome,
     mut told: Told,
 ) -> Result<Answer<Output<BashDetails>>, ToolError> {
@@ -259,7 +259,7 @@ fn ended(
 }
 
 /// What is missing at the beginning, and where it is.
-fn truncation(job: &Job, view: &View) -> Truncation {
+fn truncation(job: &JobHandle, view: &View) -> Truncation {
     let counts = view.counts;
     // Lines too many to be counted have no numbers.
     let shown_range = counts
@@ -285,7 +285,7 @@ fn last_lines(text: String, most: Option<u64>) -> String {
 
 fn background(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     id: &str,
     told: Told,
 ) -> Result<Answer<Output<BashDetails>>, ToolError> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{End, Job, OnDisconnect, Outcome, Stdin};
+use umbo_engine::{End, JobHandle, OnDisconnect, Outcome, Stdin};
 use umbo_ops::{Call, ErrorCode, Ran, label_wait};
 
 use super::{DESCRIPTION, State, TaskSnapshot, asks};
@@ -114,7 +114,7 @@ pub(super) fn run(
 
 fn foreground(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     outcome: &Outcome,
     timeout: Duration,
 ) -> Result<Answer<Output>, ToolError> {
