@@ -9,6 +9,7 @@ mod config;
 mod context;
 mod failure;
 mod gate;
+mod held;
 mod http;
 mod install;
 mod log;

@@ -139,6 +139,14 @@ impl Call<'_> {
         self.weigh(&self.subject(&reading, policy), policy, mode, &[])
     }
 
+    /// The same, with what its sandbox would follow from.
+    pub fn explain_with_grounds(&self, policy: &Policy, mode: Mode) -> (Explanation, Grounds) {
+        let reading = self.reading();
+        let explained = self.weigh(&self.subject(&reading, policy), policy, mode, &[]);
+        let grounds = Grounds::new(&explained, &reading.effects);
+        (explained, grounds)
+    }
+
     /// The verdict on it and on what its task runs, with some prefixes approved.
     fn weigh(
         &self,

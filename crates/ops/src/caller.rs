@@ -16,6 +16,7 @@ use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
 use crate::gatekeeper::Gatekeeper;
 use crate::project::Folder;
+use crate::sandbox::{SandboxSettings, Sandboxes};
 
 /// How the names of owners begin that did not say who they are.
 pub(crate) const NAMELESS: &str = "caller-";
@@ -83,6 +84,8 @@ pub struct Caller {
     confinement: Option<PathBuf>,
     /// What was found in its projects.
     recipes: Cache,
+    /// What its commands may touch.
+    pub(crate) sandboxes: Sandboxes,
     /// Jobs that end with it.
     held: Mutex<Vec<Box<dyn AttachedJob>>>,
 }
@@ -104,6 +107,7 @@ pub struct CallerBuilder {
     shell: Shell,
     dialect: Option<&'static str>,
     tools: Vec<String>,
+    sandbox: SandboxSettings,
 }
 
 impl Caller {
@@ -126,6 +130,7 @@ impl Caller {
             shell: Shell::Sh,
             dialect: None,
             tools: Vec::new(),
+            sandbox: SandboxSettings::default(),
         }
     }
 
@@ -335,6 +340,13 @@ impl CallerBuilder {
         self
     }
 
+    /// What commands may touch if nobody says anything, and which profiles there are.
+    #[must_use]
+    pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
+        self.sandbox = settings;
+        self
+    }
+
     /// Builds the caller.
     pub fn build(self) -> Result<Caller, BuildError> {
         let masker = match self.masker {
@@ -357,6 +369,7 @@ impl CallerBuilder {
             }
             (None, None) => return Err(BuildError::NoGate),
         };
+        let sandboxes = Sandboxes::new(self.sandbox, state.clone(), &self.environment);
         let recipes = match state {
             Some(state) => Cache::in_directory(state.join("recipes")),
             None => Cache::in_memory(),
@@ -380,6 +393,7 @@ impl CallerBuilder {
             shell: self.shell,
             dialect: self.dialect,
             tools: self.tools,
+            sandboxes,
             held: Mutex::default(),
         })
     }

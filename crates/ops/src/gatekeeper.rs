@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Audit, Call, Decision, Error, Gate, GatePaths, Input, Mode, Policy,
+    Admission, Approver, Audit, Call, Decision, Error, Explanation, Gate, GatePaths, Grounds, Input, Mode, Policy,
     Recipe, Refusal, RuleSources, ShellState,
 };
 
@@ -78,6 +78,32 @@ pub enum NotAdmitted {
 pub struct Permit<'a> {
     /// Who records it, and the number of the record that lets it run.
     record: Option<(&'a AuditWriter, u64)>,
+    /// What its sandbox follows from.
+    pub grounds: Grounds,
+}
+
+/// What there is to know about a request beside itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Circumstances<'a> {
+    /// Where its command begins.
+    pub directory: &'a Path,
+    /// The task it comes from.
+    pub recipe: Option<Recipe<'a>>,
+    /// What its caller has beside the shell.
+    pub tools: &'a [&'a str],
+    /// Why somebody is asked in any case.
+    pub asks: Option<&'a str>,
+    /// The profile of the sandbox it would run in.
+    pub contained: Option<&'a str>,
+    /// All that was said about its sandbox: an approval is for that alone.
+    pub sandbox: &'a str,
+}
+
+impl<'a> Circumstances<'a> {
+    /// A command that begins in a directory, and nothing else.
+    pub fn in_directory(directory: &'a Path) -> Self {
+        Self { directory, recipe: None, tools: &[], asks: None, contained: None, sandbox: "" }
+    }
 }
 
 /// What may be typed into a job, after what was typed before.
@@ -140,19 +166,17 @@ impl Gatekeeper {
         self.gate_paths.audit()
     }
 
-    /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
-    /// from, `tools` is what the caller has beside the shell, `asks` says why somebody is asked in any
-    /// case, `host` can be asked at once.
+    /// Whether a request may run. `host` can be asked at once.
     pub fn admit(
         &self,
         request: &Request,
-        directory: &Path,
-        recipe: Option<Recipe<'_>>,
-        tools: &[&str],
-        asks: Option<&str>,
+        around: &Circumstances<'_>,
         host: Option<&dyn Approver>,
     ) -> Result<Permit<'_>, NotAdmitted> {
-        let command = CommandText::new(request);
+        let mut command = CommandText::new(request);
+        if !around.sandbox.is_empty() {
+            command.setting = format!("{} {}", command.setting, around.sandbox);
+        }
         let (base, set) = (&request.env.base, &request.env.set);
         let environment = if set.is_empty() {
             Cow::Borrowed(&**base)
@@ -162,7 +186,7 @@ impl Gatekeeper {
         let call = Call {
             command: &command.text,
             shell: command.language,
-            cwd: directory,
+            cwd: around.directory,
             environment: &environment,
             set: &request.env.set,
             shell_state: command.state,
@@ -171,12 +195,43 @@ impl Gatekeeper {
                 _ => Input::Nothing,
             },
             setting: &command.setting,
-            recipe,
+            recipe: around.recipe,
             run: self.run.as_deref(),
-            tools,
-            asks,
+            tools: around.tools,
+            asks: around.asks,
+            contained: around.contained,
         };
         self.decide(&call, self.records, host)
+    }
+
+    /// What would be decided about a request that begins in a directory, what its sandbox would follow from,
+    /// and its text. Nothing is recorded.
+    pub fn explain(
+        &self,
+        request: &Request,
+        directory: &Path,
+        contained: Option<&str>,
+    ) -> Result<(Explanation, Grounds, String), Error> {
+        let command = CommandText::new(request);
+        let environment = [&request.env.base[..], &request.env.set[..]].concat();
+        let call = Call {
+            command: &command.text,
+            shell: command.language,
+            cwd: directory,
+            environment: &environment,
+            set: &request.env.set,
+            shell_state: command.state,
+            input: Input::Nothing,
+            setting: "",
+            recipe: None,
+            run: self.run.as_deref(),
+            tools: &[],
+            asks: None,
+            contained,
+        };
+        let (explained, grounds) =
+            call.explain_with_grounds(&self.rules(directory)?.policy, self.mode);
+        Ok((explained, grounds, command.text))
     }
 
     /// Whether something may be typed into a job. What was typed before on the same line, by whomever,
@@ -209,6 +264,7 @@ impl Gatekeeper {
                 run: self.run.as_deref(),
                 tools: &[],
                 asks: None,
+                contained: None,
             };
             self.decide(&call, Records::Refusals, host).map(drop)?;
         }
@@ -222,14 +278,15 @@ impl Gatekeeper {
         host: Option<&dyn Approver>,
     ) -> Result<Permit<'_>, NotAdmitted> {
         let cached = self.rules(call.cwd)?;
-        if records == Records::Refusals
-            && call.explain(&cached.policy, self.mode).verdict.decision() == Decision::Allow
-        {
-            return Ok(Permit { record: None });
+        if records == Records::Refusals {
+            let (explained, grounds) = call.explain_with_grounds(&cached.policy, self.mode);
+            if explained.verdict.decision() == Decision::Allow {
+                return Ok(Permit { record: None, grounds });
+            }
         }
         match self.gate(&cached)?.admit_asking(call, host, now())? {
-            Admission::Admitted { record, .. } => {
-                Ok(Permit { record: Some((&self.audit_writer, record)) })
+            Admission::Admitted { record, grounds, .. } => {
+                Ok(Permit { record: Some((&self.audit_writer, record)), grounds })
             }
             Admission::Refused(refusal) => Err(NotAdmitted::Refused(refusal)),
         }

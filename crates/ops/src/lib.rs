@@ -50,6 +50,7 @@ mod output;
 pub mod project;
 mod prune;
 mod recipe;
+mod sandbox;
 mod screen;
 mod stop;
 mod text;
@@ -72,7 +73,7 @@ pub use completions::{Awaiting, Completions};
 pub use error::{Error, ErrorCode, RefusalDetails};
 pub use events::{EventAnswer, Events, EventsRequest, events};
 pub use exec::{ExecOptions, ExecRequest, LimitsArgument, OnDisconnect, OutputWanted, exec};
-pub use gatekeeper::{Gatekeeper, Keystrokes, NotAdmitted, Permit, Records};
+pub use gatekeeper::{Circumstances, Gatekeeper, Keystrokes, NotAdmitted, Permit, Records};
 pub use input::{InputAnswer, InputRequest, input};
 pub use job_log::JobLog;
 pub use jobs::{EndedJobs, JobsAnswer, JobsRequest, WhoseJobs, jobs};
@@ -84,11 +85,15 @@ pub use recipe::{
     PlanAnswer, RecipeAnswer, RecipeOptions, RecipeRequest, RecipesAnswer, RunAnswer, folder, plan,
     recipe, recipes, run,
 };
+pub use sandbox::{
+    OwnProfile, Proposal, SandboxAnswer, SandboxArgument, SandboxSettings, SandboxWords, TryAnswer,
+    UsualSandbox, sandbox_explain, sandbox_try,
+};
 pub use screen::{Attachment, ScreenAnswer, ScreenRequest, attach, screen};
 pub use stop::{OneOrMore, StopAnswer, StopRequest, StoppedJob, stop, stop_each};
 pub use text::first_line;
 pub use ticket::{Ticket, TicketBuilder};
-pub use umbo_gate::{Approver, Covers, Lasts, Question, Reply, ShownInput, show_time};
+pub use umbo_gate::{AccessQuestion, AccessReply, Approver, Covers, Lasts, Question, Reply, ShownInput, show_time};
 pub use umbo_view::Tick;
 pub use values::{Count, Seconds};
 pub use wait::{Port, WaitAnswer, WaitReason, WaitRequest, wait};

@@ -32,6 +32,9 @@ pub struct Report {
     /// What went through the proxy, or was refused there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Requested>,
+    /// What of the paths that may be written was; only where the supervisor is told of everything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wrote: Vec<PathBuf>,
 }
 
 /// A job's sandbox.
@@ -195,6 +198,7 @@ impl Sandbox {
             rung: self.walls.rung(),
             weaknesses: self.walls.weaknesses(),
             requests: self.proxy.as_mut().map(Proxy::requests).unwrap_or_default(),
+            wrote: self.guard.as_ref().map(Guard::wrote).unwrap_or_default(),
         }
     }
 }

@@ -22,6 +22,7 @@ mod prune;
 mod recipes;
 mod rules;
 mod run;
+mod sandbox;
 mod screen;
 mod secrets;
 mod start;
@@ -60,6 +61,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Prune(args) => prune::run(context, &args),
         Command::Classify(args) => classify::run(context, &args),
         Command::Rules(args) => rules::run(context, &args),
+        Command::Sandbox(verb) => sandbox::run(context, verb),
         Command::Approvals(args) => approvals::run(context, &args),
         Command::Approve(args) => approve::run(context, &args),
         Command::Deny(args) => deny::run(context, args),
@@ -83,6 +85,7 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
         Command::Exec(_)
         | Command::Start(_)
         | Command::Run(_)
+        | Command::Sandbox(_)
         | Command::Mcp(_)
         | Command::Call(_)
         | Command::Tools(_) => context.config.sound(),

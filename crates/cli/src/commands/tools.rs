@@ -6,10 +6,11 @@ use umbo_gate::Mode;
 use umbo_tools::{Owner, Toolset};
 
 use crate::args::Tools;
-use crate::context::Context;
+use crate::context::{Context, WorksFor};
 use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
+use crate::sandbox;
 use crate::secrets;
 
 pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> {
@@ -47,7 +48,17 @@ pub(super) fn toolset(
     owner: Owner,
     mode: Option<Mode>,
 ) -> Result<Toolset, Failure> {
-    toolset_of(context, dialect, owner, mode, Context::run())
+    let caller = Agent { mode, run: Context::run(), works_for: WorksFor::Person };
+    toolset_of(context, dialect, owner, caller)
+}
+
+/// Who calls tools, and how they are judged.
+pub(super) struct Agent {
+    pub(super) mode: Option<Mode>,
+    /// The run it belongs to.
+    pub(super) run: Option<String>,
+    /// Whether it is one, or a person who calls a tool.
+    pub(super) works_for: WorksFor,
 }
 
 /// The tools of a dialect, for a caller that belongs to a run.
@@ -55,13 +66,14 @@ pub(super) fn toolset_of(
     context: &Context,
     dialect: Option<&str>,
     owner: Owner,
-    mode: Option<Mode>,
-    run: Option<String>,
+    agent: Agent,
 ) -> Result<Toolset, Failure> {
+    let Agent { mode, run, works_for } = agent;
     let settings = &context.settings;
     let caller = context
         .agent()
         .gate(gate::keeper(context, mode)?.run_id(run))
+        .sandbox(sandbox::settings(context, works_for, mode))
         .masker(secrets::masker()?)
         .directory(Context::directory()?)
         .owner(owner);

@@ -36,7 +36,7 @@ impl Key {
     /// The variable that sets it; a whole table has none.
     pub(crate) fn variable(&self) -> Option<String> {
         let name = || format!("UMBO_{}", self.name.replace('.', "_").to_ascii_uppercase());
-        (self.kind != Kind::Variables).then(name)
+        (!matches!(self.kind, Kind::Variables | Kind::Profiles)).then(name)
     }
 }
 
@@ -72,7 +72,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 7] {
+fn before_dialects() -> [Key; 9] {
     [
         key(
             "max_running",
@@ -87,6 +87,13 @@ fn before_dialects() -> [Key; 7] {
             Preset::Text("open"),
             Tightens::Stricter,
             "the gate's mode for `exec`, `start`, `run` and `call`",
+        ),
+        key(
+            "exec.sandbox",
+            Kind::Profile,
+            Preset::Text("off"),
+            Tightens::Stricter,
+            "what commands of `exec`, `start`, `run` and `call` may touch: a profile",
         ),
         key(
             "exec.shell",
@@ -110,6 +117,13 @@ fn before_dialects() -> [Key; 7] {
             "the gate's mode for agents, who come in by `mcp`",
         ),
         key(
+            "tools.sandbox",
+            Kind::Profile,
+            Preset::Text("workspace+net"),
+            Tightens::Stricter,
+            "what an agent's commands may touch: a profile; unless set, only where this machine can enforce it",
+        ),
+        key(
             "tools.dialect",
             Kind::Dialect,
             Preset::Text("umbo"),
@@ -126,8 +140,50 @@ fn before_dialects() -> [Key; 7] {
     ]
 }
 
-fn after_dialects() -> [Key; 11] {
+fn after_dialects() -> [Key; 17] {
     [
+        key(
+            "sandbox.profiles",
+            Kind::Profiles,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "own profiles: a table of tables with `profile` (the one it extends), `allow_write`, `allow_read`, `allow_host`",
+        ),
+        key(
+            "sandbox.allow_write",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "paths that may be written in every sandbox",
+        ),
+        key(
+            "sandbox.allow_read",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "paths that are shown in every sandbox though they would be hidden",
+        ),
+        key(
+            "sandbox.allow_host",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "hosts that may be reached from every sandbox that reaches only listed ones",
+        ),
+        key(
+            "sandbox.ask",
+            Kind::Choice(&["all", "writes", "hosts", "nothing"]),
+            Preset::Text("nothing"),
+            Tightens::Nothing,
+            "what a sandbox asks about instead of denying it: the client, or `umbo approvals`",
+        ),
+        key(
+            "sandbox.ask_secs",
+            Kind::Count,
+            Preset::Text("30"),
+            Tightens::Lower,
+            "how long such a question waits for an answer",
+        ),
         key(
             "output.tokens",
             Kind::Count,

@@ -3,6 +3,7 @@
 
 mod attempts;
 mod denials;
+mod judged;
 mod network;
 mod questions;
 mod workspace;

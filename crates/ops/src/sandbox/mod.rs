@@ -5,6 +5,7 @@
 //! wider one is asked about. A command that runs unasked because it was read as one that only reads runs
 //! where it can do nothing else, so a wrong reading does no harm and is found.
 
+mod explain;
 mod place;
 mod propose;
 mod settings;
@@ -17,13 +18,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use umbo_command::Effect;
 use umbo_engine::Outcome;
-use umbo_engine::sandbox::{Ask, Network, Operation, Plan, Policy, Profile, Rung};
+use umbo_engine::sandbox::{Network, Operation, Plan, Policy, Profile, Rung};
 use umbo_gate::Grounds;
 
 use self::place::Place;
 use self::settings::Resolved;
 use crate::error::Error;
 
+pub use self::explain::{SandboxAnswer, TryAnswer, sandbox_explain, sandbox_try};
 pub use self::propose::Proposal;
 pub use self::settings::{OwnProfile, SandboxSettings, UsualSandbox};
 pub use self::words::{SandboxArgument, SandboxWords};
@@ -57,6 +59,19 @@ pub(crate) struct Wanted {
     pub(crate) leaves: Option<String>,
 }
 
+impl Wanted {
+    /// Of a request that brings its plan.
+    pub(crate) fn planned(plan: &Plan) -> Self {
+        Self { contained: Some(plan.profile.clone()), ..Self::default() }
+    }
+
+    /// All of it, as an approval is bound to it.
+    pub(crate) fn binding(&self) -> String {
+        let words = self.said.as_ref().or(self.usual.as_ref());
+        words.map(|words| format!("{words:?}")).unwrap_or_default()
+    }
+}
+
 /// The sandbox of a command.
 #[derive(Debug, Clone)]
 pub(crate) struct Chosen {
@@ -85,11 +100,6 @@ impl Sandboxes {
             project: settings.project.clone(),
         };
         Self { settings, place, rung: OnceLock::new(), is_told: AtomicBool::new(false) }
-    }
-
-    /// The settings they are made from.
-    pub(crate) fn settings(&self) -> &SandboxSettings {
-        &self.settings
     }
 
     /// The project that a command in a directory works on.
@@ -159,19 +169,18 @@ impl Sandboxes {
         }))
     }
 
-    /// The sandbox of a command that was let through. `can_ask` says whether somebody answers questions.
+    /// The sandbox of a command that was let through.
     pub(crate) fn choose(
         &self,
         wanted: &Wanted,
         grounds: &Grounds,
         directory: &Path,
-        can_ask: bool,
     ) -> Result<Chosen, Error> {
         if let Some(said) = &wanted.said {
-            return self.made("the call", said, Strictness::Named, directory, can_ask);
+            return self.made("the call", said, Strictness::Named, directory);
         }
         if let Some((by, words)) = self.of_rules(grounds, wanted.usual.as_ref())? {
-            return self.made(&by, &words, Strictness::Listed, directory, can_ask);
+            return self.made(&by, &words, Strictness::Listed, directory);
         }
         match (&grounds.only_reads, &wanted.usual) {
             (Some(effects), _) if self.holds_to_reading() => {
@@ -179,7 +188,7 @@ impl Sandboxes {
                 Ok(Chosen { plan: Some(plan), by: "its reading: it only reads".to_owned() })
             }
             (_, Some(usual)) => {
-                self.made("the settings", usual, Strictness::Listed, directory, can_ask)
+                self.made("the settings", usual, Strictness::Listed, directory)
             }
             (_, None) => Ok(Chosen { plan: None, by: "the settings".to_owned() }),
         }
@@ -229,13 +238,17 @@ impl Sandboxes {
         Ok(found)
     }
 
+    /// The plan of some words, whoever says them; none for no sandbox.
+    fn plan_of(&self, words: &SandboxWords, directory: &Path) -> Result<Option<Plan>, Error> {
+        Ok(self.made("", words, Strictness::Named, directory)?.plan)
+    }
+
     fn made(
         &self,
         by: &str,
         words: &SandboxWords,
         strictness: Strictness,
         directory: &Path,
-        can_ask: bool,
     ) -> Result<Chosen, Error> {
         let name = words.profile.as_deref().unwrap_or(Profile::Workspace.name());
         let Resolved { name, base, own } = self.settings.resolve(name)?;
@@ -244,10 +257,14 @@ impl Sandboxes {
             return Ok(Chosen { plan: None, by: by.to_owned() });
         };
         policy.profile = name;
-        self.allow(&mut policy, &self.settings.always, Strictness::Listed, directory)?;
         self.allow(&mut policy, &own, Strictness::Listed, directory)?;
         self.allow(&mut policy, words, strictness, directory)?;
-        policy.ask = self.settings.ask.filter(|_| can_ask);
+        let mut always = self.settings.always.clone();
+        if matches!(policy.network, Network::Public | Network::On) {
+            always.allow_host.clear();
+        }
+        self.allow(&mut policy, &always, Strictness::Listed, directory)?;
+        policy.ask = self.settings.ask;
         Ok(Chosen { plan: Some(policy.plan().map_err(wrong)?), by: by.to_owned() })
     }
 
@@ -303,7 +320,8 @@ impl Sandboxes {
                 Network::Public => "public hosts",
                 Network::On => "the network",
             };
-            let project = plan.write.first().map(|path| path.display().to_string());
+            let project = plan.show.first().filter(|_| !plan.write.is_empty());
+            let project = project.map(|path| path.display().to_string());
             notes.push(format!(
                 "commands run in the sandbox {}: they write {}, caches and /tmp, and reach {network}; \
                  `sandbox: \"off\"` asks a person to let one out",
@@ -334,11 +352,6 @@ enum Strictness {
 pub(crate) fn misread(outcome: &Outcome) -> bool {
     outcome.sandbox.as_ref().is_some_and(|report| report.profile == VERDICT)
         && outcome.denied.iter().any(|denied| denied.operation != Operation::Read)
-}
-
-/// What somebody is asked about instead of denied.
-pub fn ask(writes: bool, hosts: bool, deadline_ms: u64) -> Option<Ask> {
-    (writes || hosts).then_some(Ask { writes, hosts, deadline_ms })
 }
 
 fn wrong(error: umbo_engine::sandbox::Error) -> Error {

@@ -42,7 +42,7 @@ pub struct SandboxSettings {
     pub profiles: Vec<OwnProfile>,
     /// What is allowed in every sandbox; its profile does not count.
     pub always: SandboxWords,
-    /// What is asked about instead of denied, where somebody can be asked.
+    /// What is asked about instead of denied: who holds the call, or whoever answers first.
     pub ask: Option<Ask>,
     /// What is hidden from every command beside the state directory.
     pub hidden: Vec<PathBuf>,

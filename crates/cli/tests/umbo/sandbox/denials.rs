@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use umbo_engine::sandbox::{Operation, Profile, Tell};
+use umbo_engine::sandbox::{Operation, Profile};
 
 use super::{Machine, Who, Yard, denied, every_rung};
 

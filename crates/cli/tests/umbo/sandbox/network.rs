@@ -147,3 +147,23 @@ fn a_host_that_is_none_is_an_error_that_says_how_to_write_one() {
         assert!(said.contains("allow-host") && said.contains("*.example.com"), "{host}: {said}");
     }
 }
+
+#[test]
+fn a_port_that_a_job_opens_inside_is_waited_for() {
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
+    // The same port of the machine is somebody else's, and says nothing about the job's.
+    let machine = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = machine.local_addr().unwrap().port().to_string();
+    let gate = yard.umbo.fifo("project/gate");
+    yard.give(&yard.project());
+    let line = format!("read -r line < gate; exec python3 -m http.server --bind 127.0.0.1 {port}");
+    let words = ["start", "--sandbox", "workspace", &line];
+    let job = yard.umbo.call(words).current_dir(&yard.project()).answer().text().trim().to_owned();
+    let early = yard.umbo.call(["wait", &job, "--json", "--port", &port, "--timeout", "0.5"]).answer();
+    let early: serde_json::Value = serde_json::from_slice(&early.stdout).unwrap();
+    assert_eq!(early["reason"], "timeout", "{early}");
+    std::fs::write(gate, "go\n").unwrap();
+    let met = yard.umbo.wait(&job, &["--port", &port]);
+    assert_eq!(met["reason"], "port", "{met}");
+    yard.umbo.stop(&job, &["--kill"]);
+}
