@@ -42,6 +42,9 @@ pub struct OutputRequest {
     /// Which failures are new, fixed or still there, compared with an earlier job.
     #[schemars(description = "Earlier job: failures new, fixed, still there")]
     pub compare_to: Option<String>,
+    /// Whether the noise of known tools is folded even if all fits, or no line for being like others.
+    #[schemars(description = "Fold known noise")]
+    pub minimize: Option<bool>,
     /// So many lines around each that matches.
     #[schemars(description = "", range(max = 100))]
     pub context: Option<Count>,
@@ -68,8 +71,6 @@ pub struct OutputOptions {
     pub since: Option<u64>,
     /// Only what came before then.
     pub until: Option<u64>,
-    /// Whether the noise of known tools is folded, instead of as the caller has it.
-    pub minimize: Option<bool>,
     /// Whether secrets are shown.
     pub unmask: bool,
 }
@@ -238,8 +239,8 @@ pub fn output(call: &Call<'_>, request: &OutputRequest) -> Result<OutputAnswer, 
             answer.changes = Some(ChangesAnswer::from(&changes));
         }
         Selection::All => {
-            let minimize = request.options.minimize.unwrap_or(call.caller.minimize);
-            let fold = request.options.minimize != Some(false);
+            let minimize = request.minimize.unwrap_or(call.caller.minimize);
+            let fold = request.minimize != Some(false);
             let options = ViewOptions { budget, minimize, fold, ..ViewOptions::default() };
             answer.show_view(&job, reader(call, &job, request)?.view(&options)?)?;
         }

@@ -52,17 +52,13 @@ fn request(args: &Output) -> OutputRequest {
         grep: args.grep.clone(),
         errors: args.errors,
         compare_to: args.compare_to.clone(),
+        minimize: args.minimize,
         context: args.context.map(|lines| Count(lines as u64)),
         stream: args.stream.map(|stream| match stream {
             OnlyStream::Stdout => umbo_ops::OnlyStream::Stdout,
             OnlyStream::Stderr => umbo_ops::OnlyStream::Stderr,
         }),
-        options: OutputOptions {
-            since: args.since,
-            until: args.until,
-            minimize: args.minimize,
-            unmask: args.unmask,
-        },
+        options: OutputOptions { since: args.since, until: args.until, unmask: args.unmask },
         ..OutputRequest::default()
     }
 }
