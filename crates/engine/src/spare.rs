@@ -142,7 +142,8 @@ impl Warm {
 
     /// The sandbox that a further spare should have: one that no other has, or else the last.
     fn wanted(&self) -> Option<Plan> {
-        let is_missing = |plan: &&Option<Plan>| !self.spares.iter().any(|spare| spare.plan == **plan);
+        let is_missing =
+            |plan: &&Option<Plan>| !self.spares.iter().any(|spare| spare.plan == **plan);
         let plan = self.expected.iter().find(is_missing).or(self.expected.front());
         plan.cloned().flatten()
     }

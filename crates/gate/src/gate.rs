@@ -54,6 +54,9 @@ pub struct Call<'a> {
     pub asks: Option<&'a str>,
     /// The profile of the sandbox it would run in, if in one.
     pub contained: Option<&'a str>,
+    /// Why somebody is asked about the way it wants to run, whatever the mode would let through; a rule that
+    /// allows it still does.
+    pub leaves: Option<&'a str>,
 }
 
 impl std::fmt::Debug for Call<'_> {
@@ -163,6 +166,17 @@ impl Call<'_> {
         {
             let (why, suggestion) = (why.to_owned(), suggest(subject.reading));
             explained.verdict = Verdict::Ask { why, suggestion };
+        }
+        if let Some(leaves) = self.leaves
+            && explained.decided_by.is_none()
+        {
+            let why = match &explained.verdict {
+                Verdict::Allow { .. } => leaves.to_owned(),
+                Verdict::Ask { why, .. } => format!("{leaves} {why}"),
+                Verdict::Deny { .. } => return explained,
+            };
+            // A rule for its words would not say how it runs.
+            explained.verdict = Verdict::Ask { why, suggestion: None };
         }
         explained
     }

@@ -43,7 +43,8 @@ impl AskVia {
                     answer = request(peer, form, FORM_TIMEOUT) => answer,
                     never = remind(peer, token.as_ref()) => match never {},
                 };
-                answer.map_or(Said::Nothing, |(result, open)| elicitation::said(&result, Some(open)))
+                answer
+                    .map_or(Said::Nothing, |(result, open)| elicitation::said(&result, Some(open)))
             }
             // A question has a name that lasts; the answer is to this one and no other.
             Self::Retry { state, responses } => match state {

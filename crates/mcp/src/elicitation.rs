@@ -9,7 +9,9 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use umbo_tools::{AccessQuestion, AccessReply, Approver, Covers, Lasts, Question, Reply, ShownInput, Toolset};
+use umbo_tools::{
+    AccessQuestion, AccessReply, Approver, Covers, Lasts, Question, Reply, ShownInput, Toolset,
+};
 
 /// As much of a command as a form shows.
 const LONGEST: usize = 4000;
@@ -74,8 +76,10 @@ pub(crate) fn access_form(question: &AccessQuestion, tools: &Toolset) -> Option<
          The sandbox holds it until you answer.",
         tools.mask(target)
     );
-    let mut choices: Vec<String> = (0..question.grants.len()).map(|index| index.to_string()).collect();
-    let mut names: Vec<String> = question.grants.iter().map(|grant| format!("Yes, {grant}")).collect();
+    let mut choices: Vec<String> =
+        (0..question.grants.len()).map(|index| index.to_string()).collect();
+    let mut names: Vec<String> =
+        question.grants.iter().map(|grant| format!("Yes, {grant}")).collect();
     choices.push("deny".to_owned());
     names.push("No".to_owned());
     let schema: ElicitationSchema = serde_json::from_value(decision(&choices, &names)).ok()?;

@@ -129,16 +129,14 @@ pub fn record_missed_ends(audit: &Audit, backend: &dyn Backend) -> Result<usize,
     let mut recorded = 0;
     for id in open {
         let event = match backend.job(&id) {
-            Err(error) if error.kind() == ErrorKind::UnknownJob => {
-                Event::Outcome {
+            Err(error) if error.kind() == ErrorKind::UnknownJob => Event::Outcome {
                 job: id,
                 state: "removed".to_owned(),
                 exit_code: None,
                 log: None,
                 denied: Vec::new(),
                 misread: None,
-            }
-            }
+            },
             Err(_) => continue,
             Ok(job) => match job.status() {
                 Ok(Status::Ended(outcome)) => ended(&job, &outcome),

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use umbo_engine::sandbox::{Decision, Grant, Question};
 use umbo_engine::{
-    AttachedJob, Condition, Environment, Heard, JobHandle, Login, Met, OnDisconnect, Outcome, Request,
-    Scope, Shell, Summary,
+    AttachedJob, Condition, Environment, Heard, JobHandle, Login, Met, OnDisconnect, Outcome,
+    Request, Scope, Shell, Summary,
 };
 use umbo_gate::{AccessQuestion, AccessReply, Mode, Recipe, Script};
 use umbo_recipes::Task;
@@ -118,8 +118,9 @@ impl<'a> Call<'a> {
                 directory: &directory,
                 recipe: self.recipe,
                 tools: &tools,
-                asks: self.asks.or(leaves),
+                asks: self.asks,
                 contained: wanted.contained.as_deref(),
+                leaves,
                 sandbox: &wanted.binding(),
             },
             self.ticket.approver(),

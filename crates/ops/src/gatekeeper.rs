@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Audit, Call, Decision, Error, Explanation, Gate, GatePaths, Grounds, Input, Mode, Policy,
-    Recipe, Refusal, RuleSources, ShellState,
+    Admission, Approver, Audit, Call, Decision, Error, Explanation, Gate, GatePaths, Grounds,
+    Input, Mode, Policy, Recipe, Refusal, RuleSources, ShellState,
 };
 
 use umbo_recipes::quote;
@@ -95,6 +95,8 @@ pub struct Circumstances<'a> {
     pub asks: Option<&'a str>,
     /// The profile of the sandbox it would run in.
     pub contained: Option<&'a str>,
+    /// Why somebody is asked about the sandbox it wants.
+    pub leaves: Option<&'a str>,
     /// All that was said about its sandbox: an approval is for that alone.
     pub sandbox: &'a str,
 }
@@ -102,7 +104,15 @@ pub struct Circumstances<'a> {
 impl<'a> Circumstances<'a> {
     /// A command that begins in a directory, and nothing else.
     pub fn in_directory(directory: &'a Path) -> Self {
-        Self { directory, recipe: None, tools: &[], asks: None, contained: None, sandbox: "" }
+        Self {
+            directory,
+            recipe: None,
+            tools: &[],
+            asks: None,
+            contained: None,
+            leaves: None,
+            sandbox: "",
+        }
     }
 }
 
@@ -200,6 +210,7 @@ impl Gatekeeper {
             tools: around.tools,
             asks: around.asks,
             contained: around.contained,
+            leaves: around.leaves,
         };
         self.decide(&call, self.records, host)
     }
@@ -228,6 +239,7 @@ impl Gatekeeper {
             tools: &[],
             asks: None,
             contained,
+            leaves: None,
         };
         let (explained, grounds) =
             call.explain_with_grounds(&self.rules(directory)?.policy, self.mode);
@@ -265,6 +277,7 @@ impl Gatekeeper {
                 tools: &[],
                 asks: None,
                 contained: None,
+                leaves: None,
             };
             self.decide(&call, Records::Refusals, host).map(drop)?;
         }

@@ -93,7 +93,9 @@ pub use screen::{Attachment, ScreenAnswer, ScreenRequest, attach, screen};
 pub use stop::{OneOrMore, StopAnswer, StopRequest, StoppedJob, stop, stop_each};
 pub use text::first_line;
 pub use ticket::{Ticket, TicketBuilder};
-pub use umbo_gate::{AccessQuestion, AccessReply, Approver, Covers, Lasts, Question, Reply, ShownInput, show_time};
+pub use umbo_gate::{
+    AccessQuestion, AccessReply, Approver, Covers, Lasts, Question, Reply, ShownInput, show_time,
+};
 pub use umbo_view::Tick;
 pub use values::{Count, Seconds};
 pub use wait::{Port, WaitAnswer, WaitReason, WaitRequest, wait};

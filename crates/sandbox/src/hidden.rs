@@ -87,10 +87,7 @@ pub(crate) fn mount_options(device: &OwnedFd) -> String {
     let user = rustix::process::geteuid().as_raw();
     let group = rustix::process::getegid().as_raw();
     // For whoever is in the namespace, and for nobody outside: the supervisor must never wait for this.
-    format!(
-        "fd={},rootmode=40000,user_id={user},group_id={group},allow_other",
-        device.as_raw_fd()
-    )
+    format!("fd={},rootmode=40000,user_id={user},group_id={group},allow_other", device.as_raw_fd())
 }
 
 impl Covers {

@@ -239,8 +239,7 @@ fn hide_and_hear(
     const NODES: &str = "/dev/.hidden";
     fs::create_dir(NODES).map_err(at("make a place for nodes"))?;
     let options = CString::new(hidden::mount_options(device)).unwrap_or_default();
-    let flags =
-        MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
     let mounted = mount("umbo", NODES, "fuse", flags, Some(options.as_c_str()));
     if mounted.is_ok() {
         announce(device).map_err(at("announce the nodes"))?;

@@ -88,7 +88,9 @@ impl Namespace {
         let mut covers: Option<Covers> = None;
         loop {
             let mut fds = vec![PollFd::new(&self.socket, PollFlags::IN)];
-            fds.extend(covers.iter().map(|covers| PollFd::from_borrowed_fd(covers.fd(), PollFlags::IN)));
+            fds.extend(
+                covers.iter().map(|covers| PollFd::from_borrowed_fd(covers.fd(), PollFlags::IN)),
+            );
             rustix::io::retry_on_intr(|| poll(&mut fds, None)).map_err(at("make namespaces"))?;
             let is_said = fds.first().is_some_and(|fd| !fd.revents().is_empty());
             drop(fds);
@@ -99,7 +101,8 @@ impl Namespace {
                 continue;
             }
             let mut buffer = [0; LONGEST_WORD_BYTES];
-            let (count, device) = receive(&self.socket, &mut buffer).map_err(at("make namespaces"))?;
+            let (count, device) =
+                receive(&self.socket, &mut buffer).map_err(at("make namespaces"))?;
             if let Some(device) = device {
                 covers = Some(Covers::new(device, nodes.take().unwrap_or_default()));
                 self.hears_looks = true;

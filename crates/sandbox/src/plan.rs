@@ -160,12 +160,9 @@ fn proxy_variables() -> Vec<(&'static str, String)> {
     variables.extend(["no_proxy", "NO_PROXY"].map(|name| (name, local.to_owned())));
     variables.push(("NODE_USE_ENV_PROXY", "1".to_owned()));
     let java = ["http", "https"]
-        .map(|scheme| {
-            format!("-D{scheme}.proxyHost=127.0.0.1 -D{scheme}.proxyPort={PROXY_PORT}")
-        })
+        .map(|scheme| format!("-D{scheme}.proxyHost=127.0.0.1 -D{scheme}.proxyPort={PROXY_PORT}"))
         .join(" ");
-    variables
-        .extend(["MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS"].map(|name| (name, java.clone())));
+    variables.extend(["MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS"].map(|name| (name, java.clone())));
     variables
 }
 

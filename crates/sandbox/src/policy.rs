@@ -89,6 +89,8 @@ pub struct Surroundings {
     pub own: Vec<PathBuf>,
     /// A directory that the jobs of this project share as their `/tmp`.
     pub temporary: Option<PathBuf>,
+    /// The caller's variables: some of them move the caches of tools.
+    pub variables: Vec<(String, PathBuf)>,
     /// Where programs are found: the caches of those that are there are made where they are missing.
     pub search_path: Vec<PathBuf>,
 }
@@ -183,8 +185,43 @@ impl Policy {
                 }
             }
             self.cache_files = join(known::LOCKS_OF_CARGO);
+            self.open_moved_caches(around, &home);
         }
         Ok(())
+    }
+
+    /// Lets caches be written that the caller's variables name.
+    fn open_moved_caches(&mut self, around: &Surroundings, home: &Path) {
+        for (name, parts) in known::CACHES_OF_VARIABLES {
+            let value = around.variables.iter().find(|(variable, _)| variable == name);
+            let Some((_, directory)) = value else { continue };
+            // Of a directory that holds more than a cache only what is one.
+            let is_all = parts.is_empty();
+            if !directory.is_absolute() || (is_all && home.starts_with(directory)) {
+                continue;
+            }
+            let found: Vec<PathBuf> = if is_all {
+                vec![directory.clone()]
+            } else {
+                parts.iter().map(|part| directory.join(part)).collect()
+            };
+            let is_lock = |path: &PathBuf| {
+                path.file_name().is_some_and(|name| {
+                    known::LOCKS_OF_CARGO
+                        .iter()
+                        .any(|lock| lock.ends_with(&*name.to_string_lossy()))
+                })
+            };
+            let (files, directories): (Vec<_>, Vec<_>) = found.into_iter().partition(is_lock);
+            self.write.extend(files.iter().chain(&directories).cloned());
+            self.cache_files.extend(files);
+            self.caches.extend(directories);
+        }
+    }
+
+    /// The variables that are looked at for caches.
+    pub fn cache_variables() -> impl Iterator<Item = &'static str> {
+        known::CACHES_OF_VARIABLES.iter().map(|(name, _)| *name)
     }
 
     /// What git keeps for a project: its directory, or for a work tree the one it shares with others.

@@ -37,8 +37,7 @@ pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     }
     let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
     let run = Context::declared_run().unwrap_or_else(|| run_of(&owner));
-    let toolset =
-        tools::toolset_of(context, args.dialect.as_deref(), owner, agent(mode, run))?;
+    let toolset = tools::toolset_of(context, args.dialect.as_deref(), owner, agent(mode, run))?;
     umbo_mcp::serve_stdio(toolset).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -297,7 +297,11 @@ fn read_profile(item: &Item) -> Option<String> {
         Some(table) => {
             let field = |(name, item): (&str, &Item)| {
                 let value = match item.as_array() {
-                    Some(list) => list.iter().map(toml_edit::Value::as_str).collect::<Option<Vec<_>>>()?.into(),
+                    Some(list) => list
+                        .iter()
+                        .map(toml_edit::Value::as_str)
+                        .collect::<Option<Vec<_>>>()?
+                        .into(),
                     None => serde_json::Value::from(item.as_str()?),
                 };
                 Some((name.to_owned(), value))

@@ -6,6 +6,7 @@ mod denials;
 mod judged;
 mod network;
 mod questions;
+mod work;
 mod workspace;
 
 use std::fs;

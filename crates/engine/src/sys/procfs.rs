@@ -154,8 +154,10 @@ mod network_tests {
 
     #[test]
     fn a_listener_is_told_from_a_connection() {
-        let listening = "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000";
-        let connected = "   1: 0100007F:1F90 0100007F:A0B2 01 00000000:00000000 00:00000000 00000000";
+        let listening =
+            "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000";
+        let connected =
+            "   1: 0100007F:1F90 0100007F:A0B2 01 00000000:00000000 00:00000000 00000000";
         assert!(is_listener(listening, 8080));
         assert!(!is_listener(listening, 8081) && !is_listener(connected, 8080));
         assert!(!is_listener("  sl  local_address rem_address   st", 8080));

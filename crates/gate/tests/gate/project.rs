@@ -99,6 +99,7 @@ pub(crate) fn call<'a>(command: &'a str, cwd: &'a Path) -> Call<'a> {
         tools: &[],
         asks: None,
         contained: None,
+        leaves: None,
     }
 }
 

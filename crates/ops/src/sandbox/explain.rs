@@ -73,7 +73,8 @@ pub fn sandbox_explain(call: &Call<'_>, request: &ExecRequest) -> Result<Sandbox
     );
     let project = call.caller.sandboxes.project(&directory);
     let proposal = propose(&reading, &project, |target| Some(directory.join(target)));
-    let list = |get: fn(&Plan) -> &Vec<PathBuf>| plan.as_ref().map(get).cloned().unwrap_or_default();
+    let list =
+        |get: fn(&Plan) -> &Vec<PathBuf>| plan.as_ref().map(get).cloned().unwrap_or_default();
     Ok(SandboxAnswer {
         decision: considered.decision,
         profile: plan.as_ref().map(|plan| plan.profile.clone()),
@@ -111,7 +112,8 @@ pub fn sandbox_try(call: &Call<'_>, request: &ExecRequest) -> Result<TryAnswer, 
         Error::argument("sandbox", "off has nothing to watch; try it in a profile")
     })?;
     plan.tell = Tell::Everything;
-    let caches = sandboxes.plan_of(&SandboxWords::profile(Profile::Workspace.name()), &directory)?;
+    let caches =
+        sandboxes.plan_of(&SandboxWords::profile(Profile::Workspace.name()), &directory)?;
     wanted.sandbox = Some(plan);
     let wait = request.wait.map_or(call.caller.longest_wait, |wait| wait.0);
     let ran = call.run(&wanted, wait)?;
@@ -154,7 +156,9 @@ fn needs(outcome: &Outcome, workspace: &[PathBuf]) -> (SandboxWords, Vec<String>
             Operation::Execute => cannot.push(format!("execute {}", denied.target)),
             // What is not there yet cannot be granted; its directory can.
             Operation::Create | Operation::Delete | Operation::Rename => {
-                write.extend(path.ancestors().skip(1).find(|above| above.is_dir()).map(Path::to_owned));
+                write.extend(
+                    path.ancestors().skip(1).find(|above| above.is_dir()).map(Path::to_owned),
+                );
             }
             Operation::Write | Operation::Change => {
                 write.insert(path);

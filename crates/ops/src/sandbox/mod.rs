@@ -95,6 +95,9 @@ impl Sandboxes {
             home: variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
             search_path: std::env::split_paths(variable("PATH").unwrap_or(OsStr::new("")))
                 .collect(),
+            variables: Policy::cache_variables()
+                .filter_map(|name| Some((name.to_owned(), PathBuf::from(variable(name)?))))
+                .collect(),
             state,
             hidden: settings.hidden.clone(),
             project: settings.project.clone(),
@@ -158,11 +161,14 @@ impl Sandboxes {
         let name = |words: &SandboxWords| words.profile.clone().unwrap_or_default();
         let (wants, has) = (name(said), name(usual));
         if width > usual_width {
-            let what = if width == 3 { "without a sandbox".into() } else { format!("in `{wants}`") };
+            let what =
+                if width == 3 { "without a sandbox".into() } else { format!("in `{wants}`") };
             return Ok(Some(format!("It asks to run {what} instead of in the sandbox `{has}`.")));
         }
         if grants && wants != has {
-            return Ok(Some(format!("It asks to run in `{wants}`, which allows more than `{has}`.")));
+            return Ok(Some(format!(
+                "It asks to run in `{wants}`, which allows more than `{has}`."
+            )));
         }
         Ok(said.grants().then(|| {
             format!("It asks for more than the sandbox `{has}` allows: {}.", said.describe_grants())
@@ -187,9 +193,7 @@ impl Sandboxes {
                 let plan = self.only_reading(effects, directory)?;
                 Ok(Chosen { plan: Some(plan), by: "its reading: it only reads".to_owned() })
             }
-            (_, Some(usual)) => {
-                self.made("the settings", usual, Strictness::Listed, directory)
-            }
+            (_, Some(usual)) => self.made("the settings", usual, Strictness::Listed, directory),
             (_, None) => Ok(Chosen { plan: None, by: "the settings".to_owned() }),
         }
     }
@@ -295,6 +299,11 @@ impl Sandboxes {
         let mut policy = policy.ok_or_else(|| Error::argument("sandbox", "there is none"))?;
         VERDICT.clone_into(&mut policy.profile);
         for effect in effects.iter().filter(|effect| propose::is_network(effect.kind)) {
+            if !propose::is_proxied(effect) {
+                // Its reading says that it reaches something, and there is no other way for it.
+                policy.network = Network::On;
+                break;
+            }
             let is_listed =
                 propose::host(effect).is_some_and(|host| policy.allow_host(&host).is_ok());
             if !is_listed {

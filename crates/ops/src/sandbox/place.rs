@@ -14,6 +14,8 @@ use crate::error::{Error, ErrorCode};
 pub(super) struct Place {
     pub(super) home: Option<PathBuf>,
     pub(super) search_path: Vec<PathBuf>,
+    /// Variables that move the caches of tools.
+    pub(super) variables: Vec<(String, PathBuf)>,
     /// Where umbo keeps its state, if that is on this machine.
     pub(super) state: Option<PathBuf>,
     /// What else belongs to umbo.
@@ -28,8 +30,15 @@ impl Place {
         let project = self.project(directory);
         let temporary = self.temporary(&project)?;
         let own = self.state.iter().chain(&self.hidden).cloned().collect();
-        let search_path = self.search_path.clone();
-        Ok(Surroundings { project, home: self.home.clone(), own, temporary, search_path })
+        let (search_path, variables) = (self.search_path.clone(), self.variables.clone());
+        Ok(Surroundings {
+            project,
+            home: self.home.clone(),
+            own,
+            temporary,
+            variables,
+            search_path,
+        })
     }
 
     /// The nearest directory above that is a repository or has settings of umbo; else the directory itself.

@@ -81,6 +81,17 @@ pub(super) fn is_network(kind: Kind) -> bool {
     matches!(kind, Kind::Network | Kind::Publish)
 }
 
+/// Programs that reach other machines through a proxy if they are told to.
+const PROXIED: [&str; 20] = [
+    "curl", "wget", "git", "npm", "npx", "pnpm", "yarn", "bun", "pip", "pip3", "uv", "poetry",
+    "cargo", "go", "gh", "glab", "http", "https", "xh", "gem",
+];
+
+/// Whether the program of an effect goes through a proxy.
+pub(super) fn is_proxied(effect: &Effect) -> bool {
+    effect.program.split_ascii_whitespace().next().is_some_and(|name| PROXIED.contains(&name))
+}
+
 /// The host that an effect names.
 pub(super) fn host(effect: &Effect) -> Option<String> {
     let host = host_of(effect.target.as_deref()?);
@@ -117,7 +128,7 @@ mod tests {
     fn hosts_and_paths_that_are_named_are_granted_one_by_one() {
         let fetch = proposed("curl -s https://a.example/x");
         assert_eq!(fetch.allow_host, ["a.example"], "{fetch:?}");
-        assert_eq!(proposed("echo x > /srv/y").allow_write, [PathBuf::from("/srv/y")]);
+        assert_eq!(proposed("cp a /opt/y").allow_write, [PathBuf::from("/opt/y")]);
         assert!(proposed("echo x > y").allow_write.is_empty());
     }
 }

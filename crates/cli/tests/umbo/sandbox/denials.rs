@@ -116,7 +116,10 @@ fn every_look_at_what_is_hidden_is_told_with_who_looked() {
             let denial = &answer["denied"][0];
             assert!(denial["pid"].as_u64().unwrap() > 0, "{line}: {denial}");
             assert!(!denial["program"].as_str().unwrap().is_empty(), "{line}: {denial}");
-            assert_eq!(answer["exit_code"], 0, "what is hidden is still seen to be there: {answer}");
+            assert_eq!(
+                answer["exit_code"], 0,
+                "what is hidden is still seen to be there: {answer}"
+            );
         }
     }
 }
@@ -124,7 +127,8 @@ fn every_look_at_what_is_hidden_is_told_with_who_looked() {
 #[test]
 fn without_namespaces_reading_what_is_hidden_is_told_too() {
     let yard = Yard::new(Who::Ordinary, Machine::WithoutNamespaces);
-    let answer = yard.exec("workspace", &[], "cat ~/.ssh/id; cat /etc/passwd >/dev/null && echo read");
+    let answer =
+        yard.exec("workspace", &[], "cat ~/.ssh/id; cat /etc/passwd >/dev/null && echo read");
     assert_eq!(answer["stdout"], "read\n", "{answer}");
     assert_eq!(denied(&answer), [format!("read {}", yard.path("home/.ssh/id").display())]);
 }

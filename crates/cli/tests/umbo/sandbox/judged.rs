@@ -9,6 +9,10 @@ use serde_json::{Value, json};
 use super::{Machine, Who, Yard, denied};
 use crate::mcp::Client;
 
+/// A script that tries to append to each of its arguments.
+const DO: &str = "import sys\nfor path in sys.argv[1:]:\n    try:\n        open(path, 'a').close()\n    \
+                  except OSError as error:\n        print(error)\n";
+
 impl Yard {
     /// `umbo WORDS` in the project, as JSON.
     fn json(&self, words: &[&str]) -> Value {
@@ -45,14 +49,15 @@ fn mode_auto_runs_inside_what_is_not_dangerous_and_asks_about_the_way_out() {
     for (options, why) in [
         (&["--sandbox", "off"][..], "without a sandbox"),
         (&["--allow-write", "../outside"], "write ../outside"),
-        (&["--sandbox", "read-only", "--allow-host", "a.example"], "reach a.example"),
+        (&["--sandbox", "workspace+net", "--allow-host", "a.example"], "reach a.example"),
     ] {
         let words = [&["exec", "--json", "--mode", "auto"], options, &["touch out"]].concat();
         let refused = yard.json(&words);
         assert_eq!(refused["error"]["code"], "approval_required", "{options:?}: {refused}");
         assert!(refused.to_string().contains(why), "{options:?}: {refused}");
     }
-    let tighter = yard.json(&["exec", "--json", "--mode", "auto", "--sandbox", "read-only", "touch y"]);
+    let tighter =
+        yard.json(&["exec", "--json", "--mode", "auto", "--sandbox", "read-only", "touch y"]);
     assert_eq!(denied(&tighter).len(), 1, "{tighter}");
     let danger = yard.json(&["exec", "--json", "--mode", "auto", "rm -rf ~"]);
     assert_eq!(danger["error"]["code"], "approval_required", "{danger}");
@@ -70,7 +75,8 @@ fn where_no_sandbox_can_be_made_mode_auto_asks_as_before() {
     let read = yard.json(&["exec", "--json", "--mode", "auto", "ls"]);
     assert_eq!(read["exit_code"], 0, "{read}");
     // Who asks for one gets one, or nothing.
-    let held = yard.json(&["exec", "--json", "--mode", "auto", "--sandbox", "workspace", "touch made"]);
+    let held =
+        yard.json(&["exec", "--json", "--mode", "auto", "--sandbox", "workspace", "touch made"]);
     assert_eq!(held["sandbox"]["rung"], "landlock", "{held}");
 }
 
@@ -121,7 +127,9 @@ fn an_honest_reader_is_held_to_reading_and_does_not_notice() {
 fn git_only_reads_where_it_only_reads() {
     let yard = Yard::new(Who::Ordinary, Machine::Usual);
     let git = |words: &[&str]| {
-        let status = std::process::Command::new("git").args(words).current_dir(yard.project()).status();
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "safe.directory=*"]).args(words).current_dir(yard.project());
+        let status = command.status();
         assert!(status.unwrap().success(), "{words:?}");
     };
     git(&["init", "-q"]);
@@ -145,7 +153,7 @@ fn a_rule_sets_the_sandbox_of_its_commands() {
     let outside = yard.path("outside");
     let rules = format!(
         "[[rule]]\ndecision = \"allow\"\nreason = \"touch is held\"\nargv = [\"touch\"]\nsandbox = \"read-only\"\n\
-         [[rule]]\ndecision = \"allow\"\nreason = \"mkdir may more\"\nargv = [\"mkdir\"]\n\
+         [[rule]]\ndecision = \"allow\"\nreason = \"mkdir may more\"\nargv = [\"mkdir\"]\nrisk = \"dangerous\"\n\
          sandbox = {{ profile = \"workspace\", allow_write = [\"{}\", \"/nowhere\"] }}\n\
          [[rule]]\ndecision = \"allow\"\nreason = \"ln is free\"\nargv = [\"ln\"]\nsandbox = \"off\"\n",
         outside.display()
@@ -155,9 +163,15 @@ fn a_rule_sets_the_sandbox_of_its_commands() {
     assert_eq!(touch["sandbox"]["profile"], "read-only", "{touch}");
     assert_eq!(denied(&touch).len(), 1, "{touch}");
     let mkdir = yard.json(&["exec", "--json", "mkdir ../outside/made"]);
-    assert_eq!((&mkdir["exit_code"], &mkdir["sandbox"]["profile"]), (&json!(0), &json!("workspace")));
+    assert_eq!(
+        (&mkdir["exit_code"], &mkdir["sandbox"]["profile"]),
+        (&json!(0), &json!("workspace"))
+    );
     let both = yard.json(&["exec", "--json", "touch x && mkdir ../outside/also"]);
-    assert_eq!(both["sandbox"]["profile"], "workspace", "the widest, with what each allows: {both}");
+    assert_eq!(
+        both["sandbox"]["profile"], "workspace",
+        "the widest, with what each allows: {both}"
+    );
     let free = yard.json(&["exec", "--json", "--mode", "auto", "ln -s a b"]);
     assert_eq!((&free["exit_code"], &free["sandbox"]), (&json!(0), &Value::Null), "{free}");
     yard.configure("rules.toml", &rules.replace("\"read-only\"", "\"raed-only\""));
@@ -189,7 +203,9 @@ fn a_project_that_nobody_trusts_only_tightens_a_sandbox() {
         )
     };
     // In mode open nobody is asked; what the rule says about the sandbox holds if it tightens.
-    for (sandbox, holds) in [("off", "workspace"), ("workspace+net", "workspace"), ("read-only", "read-only")] {
+    for (sandbox, holds) in
+        [("off", "workspace"), ("workspace+net", "workspace"), ("read-only", "read-only")]
+    {
         project("rules.toml", &rule(sandbox));
         let answer = yard.json(&["exec", "--json", "touch x"]);
         assert_eq!(answer["sandbox"]["profile"], holds, "{sandbox}: {answer}");
@@ -209,11 +225,16 @@ fn own_profiles_extend_others_and_the_tool_takes_them() {
     );
     let line = "touch ../outside/x && cat ~/.ssh/id";
     let wider = yard.json(&["exec", "--json", "--sandbox", "wider", line]);
-    assert_eq!((&wider["exit_code"], &wider["sandbox"]["profile"]), (&json!(0), &json!("wider")), "{wider}");
+    assert_eq!(
+        (&wider["exit_code"], &wider["sandbox"]["profile"]),
+        (&json!(0), &json!("wider")),
+        "{wider}"
+    );
     let call = json!({"command": line, "sandbox": "wide"}).to_string();
     let wide = yard.json(&["call", "exec", &call]);
     assert_eq!(denied(&wide), [format!("read {}", yard.path("home/.ssh/id").display())], "{wide}");
-    let call = json!({"command": line, "sandbox": {"profile": "workspace", "allow_write": [outside]}});
+    let call =
+        json!({"command": line, "sandbox": {"profile": "workspace", "allow_write": [outside]}});
     let granted = yard.json(&["call", "exec", &call.to_string()]);
     assert_eq!(denied(&granted).len(), 1, "{granted}");
     let wrong = yard.json(&["call", "exec", "{\"command\": \"ls\", \"sandbox\": \"wild\"}"]);
@@ -238,7 +259,9 @@ fn an_agents_commands_are_contained_and_the_first_answer_says_so() {
     let mut client = Client::of(&mut call);
     client.initialize("2025-11-25");
     let mut exec = |arguments: Value| client.tool("exec", &arguments)["structuredContent"].clone();
-    let first = exec(json!({"command": "touch inside; touch ../outside/x; cat ~/.ssh/id"}));
+    // What a script does the gate cannot see; what it may do is seen to by the sandbox.
+    fs::write(yard.project().join("do.py"), DO).unwrap();
+    let first = exec(json!({"command": "python3 do.py inside ../outside/x ~/.ssh/id"}));
     assert_eq!(first["sandbox"]["profile"], "workspace+net", "{first}");
     assert_eq!(denied(&first).len(), 2, "{first}");
     assert!(first["notes"].to_string().contains("commands run in the sandbox"), "{first}");
@@ -246,9 +269,10 @@ fn an_agents_commands_are_contained_and_the_first_answer_says_so() {
     assert!(!second["notes"].to_string().contains("commands run in the sandbox"), "{second}");
     // Naming another directory opens nothing.
     let outside = yard.path("outside").display().to_string();
-    let elsewhere = exec(json!({"command": "touch y", "cwd": outside}));
+    let script = yard.project().join("do.py").display().to_string();
+    let elsewhere = exec(json!({"command": format!("python3 {script} y"), "cwd": outside}));
     assert_eq!(denied(&elsewhere).len(), 1, "{elsewhere}");
-    let out = exec(json!({"command": "touch ../outside/x", "sandbox": "off"}));
+    let out = exec(json!({"command": "python3 do.py ../outside/x", "sandbox": "off"}));
     assert!(out.to_string().contains("without a sandbox"), "{out}");
     assert!(!yard.path("outside/x").exists());
 }
@@ -259,8 +283,11 @@ fn an_agent_that_works_in_a_home_directory_is_not_surprised() {
     let mut call = yard.umbo.call(["mcp"]).current_dir(&yard.path("home")).into_command();
     let mut client = Client::of(&mut call);
     client.initialize("2025-11-25");
-    let answer = client.tool("exec", &json!({"command": "touch file"}))["structuredContent"].clone();
+    fs::write(yard.path("home/do.py"), DO).unwrap();
+    let arguments = json!({"command": "python3 do.py file"});
+    let answer = client.tool("exec", &arguments)["structuredContent"].clone();
     assert_eq!(answer["exit_code"], 0, "{answer}");
+    assert!(yard.path("home/file").exists());
 }
 
 #[test]

@@ -159,7 +159,8 @@ fn a_port_that_a_job_opens_inside_is_waited_for() {
     let line = format!("read -r line < gate; exec python3 -m http.server --bind 127.0.0.1 {port}");
     let words = ["start", "--sandbox", "workspace", &line];
     let job = yard.umbo.call(words).current_dir(&yard.project()).answer().text().trim().to_owned();
-    let early = yard.umbo.call(["wait", &job, "--json", "--port", &port, "--timeout", "0.5"]).answer();
+    let early =
+        yard.umbo.call(["wait", &job, "--json", "--port", &port, "--timeout", "0.5"]).answer();
     let early: serde_json::Value = serde_json::from_slice(&early.stdout).unwrap();
     assert_eq!(early["reason"], "timeout", "{early}");
     std::fs::write(gate, "go\n").unwrap();

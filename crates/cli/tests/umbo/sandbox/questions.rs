@@ -214,7 +214,10 @@ fn a_host_is_asked_about_and_reached_after_a_yes() {
 
 /// A command that asks, in a sandbox of the settings, and the id under which its call is held.
 fn held_call(yard: &Yard, line: &str) -> (String, String) {
-    yard.configure("config.toml", "exec.sandbox = 'workspace'\n[sandbox]\nask = 'all'\nask_secs = 60\n");
+    yard.configure(
+        "config.toml",
+        "exec.sandbox = 'workspace'\n[sandbox]\nask = 'all'\nask_secs = 60\n",
+    );
     let started = yard.umbo.call(["start", line]).current_dir(&yard.project()).answer();
     let job = started.text().trim().to_owned();
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -254,7 +257,8 @@ fn what_is_allowed_always_is_kept_and_asked_about_no_more() {
     yard.umbo.outcome(&job);
     let settings = fs::read_to_string(yard.path("home/.config/umbo/config.toml")).unwrap();
     assert!(settings.contains("allow_write") && settings.contains("outside/dir"), "{settings}");
-    let again = yard.umbo.call(["exec", "--json", "echo b > ../outside/dir/b; cat ../outside/dir/b"]);
+    let again =
+        yard.umbo.call(["exec", "--json", "echo b > ../outside/dir/b; cat ../outside/dir/b"]);
     let again = again.current_dir(&yard.project()).json();
     assert_eq!((&again["stdout"], &again["exit_code"]), (&"b\n".into(), &0.into()), "{again}");
 }
@@ -279,15 +283,17 @@ fn a_host_that_is_granted_for_the_run_is_asked_about_once() {
     std::thread::spawn(move || {
         for mut client in listener.incoming().flatten() {
             let _ = client.read(&mut [0; 1024]);
-            let _ = client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nhi\n");
+            let _ = client.write_all(
+                b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nhi\n",
+            );
         }
     });
     let mut plan = Plan { ask: Some(ask(60_000)), ..yard.plan(Profile::WorkspaceNet) };
     plan.network = umbo_engine::sandbox::Network::Hosts(vec!["example.com".parse().unwrap()]);
-    let line = format!(
-        "python3 -c \"import urllib.request as u\np=u.ProxyHandler({{'http':'http://127.0.0.1:3128'}})\n\
-         o=u.build_opener(p)\nfor _ in range(3): print(o.open('http://127.0.0.1:{port}/').read())\""
+    let one = format!(
+        "exec 3<>/dev/tcp/127.0.0.1/3128; printf \"GET http://127.0.0.1:{port}/ HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n\" >&3; cat <&3"
     );
+    let line = format!("bash -c 'for i in 1 2 3; do {one}; done'");
     let mut attached = yard.umbo.engine().spawn(&yard.request(plan, &line)).unwrap();
     let asked = question(&mut attached);
     let host = Grant::Host("127.0.0.1".to_owned());
@@ -306,7 +312,7 @@ fn the_person_before_a_client_answers_for_a_held_call() {
     let mut client = Client::of(&mut call);
     client.initialize_with("2025-11-25", &serde_json::json!({"elicitation": {}}));
     for (decision, is_written) in [("0", true), ("deny", false)] {
-        let line = format!("echo run >> runs; echo x > ../outside/{decision}");
+        let line = format!("echo run >> runs; python3 -c \"open('../outside/{decision}', 'w')\"");
         let id = client.ask_tool("exec", &serde_json::json!({"command": line}));
         let form = client.hear("elicitation/create");
         let message = form["params"]["message"].as_str().unwrap();
@@ -318,5 +324,9 @@ fn the_person_before_a_client_answers_for_a_held_call() {
         assert_eq!(answer["denied"].is_null(), is_written, "{answer}");
         assert_eq!(yard.path("outside").join(decision).exists(), is_written);
     }
-    assert_eq!(fs::read_to_string(yard.project().join("runs")).unwrap(), "run\nrun\n", "never twice");
+    assert_eq!(
+        fs::read_to_string(yard.project().join("runs")).unwrap(),
+        "run\nrun\n",
+        "never twice"
+    );
 }
