@@ -68,14 +68,20 @@ impl AuditWriter {
     }
 }
 
-impl Drop for AuditWriter {
-    /// What was taken is written before the thread ends.
-    fn drop(&mut self) {
+impl AuditWriter {
+    /// Returns when all that was taken is written.
+    pub(crate) fn flush(&self) {
         let writer = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(WriterThread { entries, handle }) = writer {
             drop(entries);
             let _ = handle.join();
         }
+    }
+}
+
+impl Drop for AuditWriter {
+    fn drop(&mut self) {
+        self.flush();
     }
 }
 

@@ -171,6 +171,11 @@ impl Gatekeeper {
         self.mode
     }
 
+    /// Returns when the record has all that became of what it let through.
+    pub(crate) fn flush_audit(&self) {
+        self.audit_writer.flush();
+    }
+
     /// The record of what it decided, and of what became of it.
     pub fn audit(&self) -> Result<Audit, Error> {
         self.gate_paths.audit()

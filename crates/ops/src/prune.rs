@@ -28,6 +28,7 @@ pub struct PruneAnswer {
 /// Deletes ended jobs.
 pub fn prune(call: &Call<'_>, request: &PruneRequest) -> Result<PruneAnswer, Error> {
     // The audit holds the hash of what a job wrote, which goes with the job.
+    call.caller.gate.flush_audit();
     if let Ok(audit) = call.caller.gate.audit() {
         let _ = record_missed_ends(&audit, &*call.caller.backend);
     }

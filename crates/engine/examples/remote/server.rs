@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use umbo_engine::{Backend, BackendJob, Engine, JobId, Request, Result};
+use umbo_engine::{Backend, BackendJob, Engine, Environment, JobId, Request, Result};
 
 use crate::protocol::{Attachment, Call, JobCall, Problem, receive, send};
 
@@ -30,8 +30,8 @@ fn answer(backend: &dyn Backend, connection: &UnixStream) -> io::Result<()> {
     let mut lines = BufReader::new(connection);
     let id = |job: umbo_engine::JobHandle| job.id().clone();
     match receive(&mut lines)? {
-        Call::Start(request) => tell(connection, backend.start(&request).map(id)),
-        Call::Spawn(request) => attach(backend, &request, connection, &mut lines),
+        Call::Start(request) => tell(connection, backend.start(&here(*request)).map(id)),
+        Call::Spawn(request) => attach(backend, &here(*request), connection, &mut lines),
         Call::Find { owner: None, name } => tell(connection, backend.job(&name).map(id)),
         Call::Find { owner: Some(owner), name } => {
             tell(connection, backend.job_of(&owner, &name).map(id))
@@ -57,6 +57,12 @@ fn answer(backend: &dyn Backend, connection: &UnixStream) -> io::Result<()> {
             Err(error) => tell(connection, Err::<(), _>(error)),
         },
     }
+}
+
+/// A request as it runs here: what its command starts from is the environment of this machine.
+fn here(mut request: Request) -> Request {
+    request.env.base = Environment::inherit().base;
+    request
 }
 
 fn of_job(backend: &dyn Backend, id: &JobId) -> Result<umbo_engine::JobHandle> {
