@@ -277,18 +277,20 @@ impl Policy {
 
     /// Resolves it to what a supervisor needs.
     pub fn plan(self) -> Result<Plan, Error> {
-        for cache in &self.caches {
+        for cache in self.caches.iter().filter(|cache| !cache.is_dir()) {
             // Where it cannot be made, writing it is denied later, and said.
             let _ = fs::create_dir_all(cache);
         }
         for file in &self.cache_files {
-            if file.parent().is_some_and(Path::is_dir) {
+            if !file.exists() && file.parent().is_some_and(Path::is_dir) {
                 let _ = fs::OpenOptions::new().create(true).append(true).open(file);
             }
         }
         let present = |paths: Vec<PathBuf>| {
-            let mut paths: Vec<_> =
-                paths.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+            // Most are not there, and to find that out is quicker than to follow their links.
+            let is_there = |path: &&PathBuf| fs::symlink_metadata(path).is_ok();
+            let there = paths.iter().filter(is_there);
+            let mut paths: Vec<_> = there.filter_map(|path| fs::canonicalize(path).ok()).collect();
             paths.sort();
             paths.dedup();
             paths

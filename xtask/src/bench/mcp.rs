@@ -60,10 +60,27 @@ fn servers(scratch: &Scratch) -> Vec<Server> {
         name: "umbo",
         program: scratch.umbo().to_owned(),
         words: ["--state-dir", &state, "mcp"].map(str::to_owned).to_vec(),
-        variables: vec![("HOME", home.clone()), ("UMBO_MAX_RUNNING", "64".to_owned())],
+        variables: vec![
+            ("HOME", home.clone()),
+            ("UMBO_MAX_RUNNING", "64".to_owned()),
+            ("UMBO_TOOLS_SANDBOX", "off".to_owned()),
+        ],
         tool: "exec",
         arguments: |line| json!({"command": line}),
     }];
+    let contained = Server {
+        name: "umbo, commands in a sandbox",
+        variables: vec![
+            ("HOME", home.clone()),
+            ("UMBO_MAX_RUNNING", "64".to_owned()),
+            ("UMBO_TOOLS_SANDBOX", "workspace+net".to_owned()),
+        ],
+        program: scratch.umbo().to_owned(),
+        words: ["--state-dir", &state, "mcp"].map(str::to_owned).to_vec(),
+        tool: "exec",
+        arguments: |line| json!({"command": line}),
+    };
+    servers.push(contained);
     let peers: [fn(&str) -> Done<Server>; 2] = [shell_server, desktop_commander];
     for peer in peers {
         match peer(&home) {

@@ -95,7 +95,7 @@ fn tell(answer: &TryAnswer) {
 }
 
 /// A sandbox as the options that give it.
-fn in_words(words: &SandboxWords) -> String {
+pub(super) fn in_words(words: &SandboxWords) -> String {
     let mut shown = vec![format!("--sandbox {}", words.profile.as_deref().unwrap_or("workspace"))];
     shown.extend(words.allow_write.iter().map(|path| format!("--allow-write {}", path.display())));
     shown.extend(words.allow_read.iter().map(|path| format!("--allow-read {}", path.display())));

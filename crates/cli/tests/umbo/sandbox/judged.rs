@@ -59,7 +59,7 @@ fn mode_auto_runs_inside_what_is_not_dangerous_and_asks_about_the_way_out() {
     let tighter =
         yard.json(&["exec", "--json", "--mode", "auto", "--sandbox", "read-only", "touch y"]);
     assert_eq!(denied(&tighter).len(), 1, "{tighter}");
-    let danger = yard.json(&["exec", "--json", "--mode", "auto", "rm -rf ~"]);
+    let danger = yard.json(&["exec", "--json", "--mode", "auto", "rm -rf ../outside"]);
     assert_eq!(danger["error"]["code"], "approval_required", "{danger}");
     // Without a sandbox nothing changed: it asks.
     yard.configure("config.toml", "exec.sandbox = 'off'");

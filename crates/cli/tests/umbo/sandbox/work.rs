@@ -24,6 +24,8 @@ struct Work {
 const PROBES: &[(&str, &str)] = &[
     // Where a link to its store could be made.
     ("pnpm install, pnpm test", "/_tmp_"),
+    // A journal beside its record of what it used when.
+    ("cargo build, cargo test, with a dependency from the registry", "/.global-cache-journal"),
     // As root, a place for everybody's settings.
     ("yarn install, yarn test", "/usr/local/share/.yarn"),
 ];
