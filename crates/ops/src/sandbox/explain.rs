@@ -132,10 +132,9 @@ fn needs(outcome: &Outcome, workspace: &[PathBuf]) -> (SandboxWords, Vec<String>
     let (mut write, mut read) = (BTreeSet::new(), BTreeSet::new());
     let (mut hosts, mut cannot) = (BTreeSet::new(), Vec::new());
     let report = outcome.sandbox.as_ref();
-    let wrote = report.map(|report| report.wrote.as_slice()).unwrap_or_default();
+    let changed = report.map(|report| report.wrote.as_slice()).unwrap_or_default();
     let is_covered = |path: &Path| workspace.iter().any(|above| path.starts_with(above));
-    write.extend(wrote.iter().filter(|path| !is_covered(path)).cloned());
-    let changes = !wrote.is_empty();
+    write.extend(changed.iter().filter(|path| !is_covered(path)).cloned());
     for request in report.map(|report| report.requests.as_slice()).unwrap_or_default() {
         hosts.insert(request.host.clone());
     }
@@ -165,7 +164,7 @@ fn needs(outcome: &Outcome, workspace: &[PathBuf]) -> (SandboxWords, Vec<String>
             }
         }
     }
-    let profile = match (changes || !write.is_empty(), hosts.is_empty()) {
+    let profile = match (!changed.is_empty() || !write.is_empty(), hosts.is_empty()) {
         (false, _) => Profile::ReadOnly,
         (true, true) => Profile::Workspace,
         (true, false) => Profile::WorkspaceNet,

@@ -34,13 +34,12 @@ pub(crate) fn propose(
     let change = reading.effects.iter().find(changes);
     let profile = match (change, network().next()) {
         _ if !reading.exact && reading.effects.is_empty() => Profile::WorkspaceNet,
-        (None, None) => Profile::ReadOnly,
+        (None, _) => Profile::ReadOnly,
         // What runs code of the project may fetch what that needs.
         (Some(effect), None) if matches!(effect.kind, Kind::Execute | Kind::Unknown) => {
             Profile::WorkspaceNet
         }
         (Some(_), None) => Profile::Workspace,
-        (None, Some(_)) => Profile::ReadOnly,
         (Some(_), Some(_)) => Profile::WorkspaceNet,
     };
     let mut words = SandboxWords::profile(profile.name());
