@@ -58,8 +58,8 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
         approvals.retain(stands);
     }
     let listed: Vec<Listed<'_>> = approvals.iter().map(listed).collect();
-    let held = held::list(context)?;
-    let shown: Vec<Either<'_>> = held
+    let calls = held::list(context)?;
+    let shown: Vec<Either<'_>> = calls
         .iter()
         .map(|held| Either::Held(held.shown()))
         .chain(listed.iter().map(Either::Command))
@@ -82,7 +82,7 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
                 visible(&listed.command.replace('\n', "⏎")),
             ]
         });
-        let calls = held.iter().map(|held| {
+        let held_rows = calls.iter().map(|held| {
             vec![
                 held.id(),
                 "held".to_owned(),
@@ -92,7 +92,7 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
                 visible(&format!("{} ({})", held.wants(), held.question.program)),
             ]
         });
-        let rows: Vec<Vec<String>> = std::iter::once(head).chain(calls).chain(rows).collect();
+        let rows: Vec<Vec<String>> = std::iter::once(head).chain(held_rows).chain(rows).collect();
         output::table(&rows, output::width())
     })?;
     Ok(ExitCode::SUCCESS)

@@ -58,7 +58,8 @@ const fn key(
 /// All of them, in the order in which they are shown.
 pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let dialects = umbo_tools::dialect_settings().map(Key::from);
-    before_dialects().into_iter().chain(dialects).chain(after_dialects()).collect()
+    let rest = of_sandboxes().into_iter().chain(after_dialects());
+    before_dialects().into_iter().chain(dialects).chain(rest).collect()
 });
 
 impl From<&Setting> for Key {
@@ -140,7 +141,7 @@ fn before_dialects() -> [Key; 9] {
     ]
 }
 
-fn after_dialects() -> [Key; 17] {
+fn of_sandboxes() -> [Key; 6] {
     [
         key(
             "sandbox.profiles",
@@ -184,6 +185,11 @@ fn after_dialects() -> [Key; 17] {
             Tightens::Lower,
             "how long such a question waits for an answer",
         ),
+    ]
+}
+
+fn after_dialects() -> [Key; 11] {
+    [
         key(
             "output.tokens",
             Kind::Count,

@@ -293,25 +293,20 @@ impl Value {
 
 /// A profile as JSON: the name of another, or a table with that and with what is allowed besides.
 fn read_profile(item: &Item) -> Option<String> {
-    let json = match item.as_table_like() {
-        Some(table) => {
-            let field = |(name, item): (&str, &Item)| {
-                let value = match item.as_array() {
-                    Some(list) => list
-                        .iter()
-                        .map(toml_edit::Value::as_str)
-                        .collect::<Option<Vec<_>>>()?
-                        .into(),
-                    None => serde_json::Value::from(item.as_str()?),
-                };
-                Some((name.to_owned(), value))
+    let json: serde_json::Value = if let Some(table) = item.as_table_like() {
+        let field = |(name, item): (&str, &Item)| {
+            let value = match item.as_array() {
+                Some(list) => {
+                    list.iter().map(toml_edit::Value::as_str).collect::<Option<Vec<_>>>()?.into()
+                }
+                None => serde_json::Value::from(item.as_str()?),
             };
-            table.iter().map(field).collect::<Option<serde_json::Map<_, _>>>()?.into()
-        }
-        None => {
-            let text = item.as_str()?;
-            serde_json::from_str(text).unwrap_or_else(|_| serde_json::Value::from(text))
-        }
+            Some((name.to_owned(), value))
+        };
+        table.iter().map(field).collect::<Option<serde_json::Map<_, _>>>()?.into()
+    } else {
+        let text = item.as_str()?;
+        serde_json::from_str(text).unwrap_or_else(|_| text.into())
     };
     SandboxArgument(json.clone()).words().ok()?;
     Some(json.to_string())
