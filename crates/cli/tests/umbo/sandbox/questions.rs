@@ -220,7 +220,7 @@ fn held_call(yard: &Yard, line: &str) -> (String, String) {
     );
     let started = yard.umbo.call(["start", line]).current_dir(&yard.project()).answer();
     let job = started.text().trim().to_owned();
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let listed = yard.umbo.call(["approvals", "--json"]).current_dir(&yard.project()).json();
         if let Some(held) = listed.as_array().and_then(|list| list.first()) {

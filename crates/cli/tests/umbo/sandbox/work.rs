@@ -314,8 +314,8 @@ fn the_table_in_the_docs_is_this_one() {
     let names: Vec<&str> = WORK.iter().map(|work| work.name).collect();
     assert_eq!(names, TESTED);
     let rows = WORK.iter().map(|work| (work.name, "works")).chain(ELSEWHERE.iter().copied());
-    let rows: String = rows.map(|(name, result)| format!("| {name} | {result} |\n")).collect();
-    let table = format!("| in the profile `workspace+net` | |\n|---|---|\n{rows}");
+    let rows: Vec<String> = rows.map(|(name, result)| format!("| {name} | {result} |\n")).collect();
+    let table = format!("| in the profile `workspace+net` | |\n|---|---|\n{}", rows.concat());
     let docs = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sandbox.md"));
     let text = fs::read_to_string(&docs).unwrap_or_default();
     assert!(text.contains(&table), "put this into docs/sandbox.md:\n\n{table}");
