@@ -90,6 +90,12 @@ pub enum Error {
         /// How many run.
         running: usize,
     },
+    /// Another job has the session, and this one was not to wait, or is inside of that one.
+    #[error("session: job {holder} has it")]
+    SessionBusy {
+        /// The job that has it.
+        holder: String,
+    },
     /// An idempotency key that was used for another request.
     #[error("idempotency_key: {key:?} was used for another request (job {job}); use a new key")]
     KeyReused {
@@ -155,6 +161,8 @@ pub enum ErrorKind {
     JobEnded,
     /// As many jobs run as may.
     TooManyJobs,
+    /// Another job has the session.
+    SessionBusy,
     /// The idempotency key was used for another request.
     KeyReused,
     /// The shell is not there.
@@ -178,6 +186,7 @@ impl ErrorKind {
             Self::AmbiguousJob => "ambiguous_job",
             Self::JobEnded => "job_ended",
             Self::TooManyJobs => "too_many_jobs",
+            Self::SessionBusy => "session_busy",
             Self::KeyReused => "key_reused",
             Self::NoShell => "no_shell",
             Self::Refused => "refused",
@@ -200,6 +209,7 @@ impl Error {
             Self::Ambiguous { .. } => ErrorKind::AmbiguousJob,
             Self::Ended(_) => ErrorKind::JobEnded,
             Self::Full { .. } => ErrorKind::TooManyJobs,
+            Self::SessionBusy { .. } => ErrorKind::SessionBusy,
             Self::KeyReused { .. } => ErrorKind::KeyReused,
             Self::NoShell { .. } => ErrorKind::NoShell,
             Self::Refused(_) => ErrorKind::Refused,

@@ -1,5 +1,6 @@
 //! One call: what every tool does with jobs and their output.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use umbo_engine::sandbox::{Decision, Grant, Question};
 use umbo_engine::{
     AttachedJob, Condition, Environment, Heard, JobHandle, Login, Met, OnDisconnect, Outcome,
-    Request, Scope, Shell, Summary,
+    Request, Scope, Shell, Stdin, Summary,
 };
 use umbo_gate::{AccessQuestion, AccessReply, Mode, Recipe, Script};
 use umbo_recipes::Task;
@@ -16,7 +17,7 @@ use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions}
 use crate::caller::{Caller, NAMELESS};
 use crate::clock::now;
 use crate::error::{Error, ErrorCode};
-use crate::gatekeeper::{Circumstances, Keystrokes, Permit};
+use crate::gatekeeper::{Circumstances, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
 use crate::job_log::JobLog;
 use crate::project::{TASK, job_name};
 use crate::sandbox::{Chosen, SandboxWords, Wanted};
@@ -134,6 +135,18 @@ impl<'a> Call<'a> {
         Ok(Admitted { permit, request, chosen: Some(chosen) })
     }
 
+    /// A request as its job is remembered: whether what is typed into it later is more than data.
+    fn labelled<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        let takes_keys = request.terminal.is_some() || request.stdin == Stdin::Open;
+        let directory = || self.caller.backend.begins_in(request);
+        if !takes_keys || !self.caller.gate.only_reads_input(request, &directory()) {
+            return Cow::Borrowed(request);
+        }
+        let mut labelled = request.clone();
+        labelled.labels.insert(INPUT.to_owned(), INPUT_IS_DATA.to_owned());
+        Cow::Owned(labelled)
+    }
+
     /// Asks the gate about what is to be typed. Keys are typed like text.
     pub fn admit_input<'j>(
         &self,
@@ -194,7 +207,8 @@ impl<'a> Call<'a> {
     pub fn start(&self, request: &Request) -> Result<JobHandle, Error> {
         self.caller.confined(request)?;
         let Admitted { permit, request, .. } = self.admit(request)?;
-        let attached = self.caller.backend.spawn(&request)?;
+        let request = &*self.labelled(&request);
+        let attached = self.caller.backend.spawn(&self.made_once(request))?;
         let job = attached.job();
         permit.started(&job);
         self.caller.completions.expect(job.id());
@@ -207,13 +221,14 @@ impl<'a> Call<'a> {
     pub fn run(&self, request: &Request, timeout: Duration) -> Result<Ran, Error> {
         self.caller.confined(request)?;
         let Admitted { permit, request, chosen } = self.admit(request)?;
-        let request = &request;
+        let request = &*self.labelled(&request);
         let deadline = Instant::now().checked_add(timeout);
         // Who has no time for the end is told of the start: before that there is no job to tell of.
+        let sent = self.made_once(request);
         let mut attached = if timeout < LONG_WAIT || self.ticket.wants_start() {
-            self.caller.backend.spawn(request)?
+            self.caller.backend.spawn(&sent)?
         } else {
-            self.caller.backend.attend(request, WAKE_INTERVAL)?
+            self.caller.backend.attend(&sent, WAKE_INTERVAL)?
         };
         let job = attached.job();
         permit.started(&job);
@@ -229,7 +244,7 @@ impl<'a> Call<'a> {
                 Heard::Asked(question) => self.put_question(&job, question),
                 Heard::Nothing => {}
             }
-            if left.is_zero() || self.ticket.is_cancelled() {
+            if left.is_zero() || self.ticket.is_over() {
                 break None;
             }
             watch.look();
@@ -275,8 +290,27 @@ impl<'a> Call<'a> {
         let _ = job.decide(question.number, decision.map_or(Decision::Deny, Decision::Allow));
     }
 
+    /// The request as it is sent: of a call that is made once, the job is started once, and
+    /// outlives a caller that is killed.
+    fn made_once<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        match self.ticket.next_key() {
+            None => Cow::Borrowed(request),
+            Some(_) if request.idempotency_key.is_some() => Cow::Borrowed(request),
+            Some(key) => {
+                let mut request = request.clone();
+                request.idempotency_key = Some(key);
+                request.on_disconnect = OnDisconnect::Detach;
+                Cow::Owned(request)
+            }
+        }
+    }
+
     fn keep(&self, attached: Box<dyn AttachedJob>, on_disconnect: OnDisconnect) {
         match on_disconnect {
+            OnDisconnect::Stop if self.ticket.is_made_once() => {
+                self.caller.adopt(&attached.job());
+                attached.detach();
+            }
             OnDisconnect::Stop => self.caller.hold(attached),
             OnDisconnect::Detach => {
                 attached.detach();
@@ -301,7 +335,7 @@ impl<'a> Call<'a> {
             let searched = job.log()?.length()?;
             let left = remaining(deadline);
             match job.wait(&conditions, self.sleep(left))? {
-                Met::Deadline if left > WAKE_INTERVAL && !self.ticket.is_cancelled() => {
+                Met::Deadline if left > WAKE_INTERVAL && !self.ticket.is_over() => {
                     watch.look();
                 }
                 met => {
@@ -319,6 +353,13 @@ impl<'a> Call<'a> {
                 }
             }
         }
+    }
+
+    /// How long this call may wait: as long as was asked for, or else as its caller usually does; never
+    /// longer than whoever holds it.
+    pub fn allowed_wait(&self, asked: Option<Duration>) -> Duration {
+        let wait = asked.unwrap_or(self.caller.longest_wait);
+        self.ticket.longest_wait().map_or(wait, |most| wait.min(most))
     }
 
     /// How long to sleep at once: nobody is there to be looked for if the call is alone.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use umbo_engine::{AttachedJob, Backend, Condition, JobHandle, JobId, Request, Shell};
+use umbo_engine::{AttachedJob, Backend, Condition, JobHandle, JobId, Request, Shell, Status};
 use umbo_gate::{GatePaths, Mode};
 use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
@@ -17,6 +17,7 @@ use crate::error::{Error, ErrorCode};
 use crate::gatekeeper::Gatekeeper;
 use crate::project::Folder;
 use crate::sandbox::{SandboxSettings, Sandboxes};
+use crate::ticket::CANCELLED;
 
 /// How the names of owners begin that did not say who they are.
 pub(crate) const NAMELESS: &str = "caller-";
@@ -87,7 +88,31 @@ pub struct Caller {
     /// What its commands may touch.
     pub(crate) sandboxes: Sandboxes,
     /// Jobs that end with it.
-    held: Mutex<Vec<Box<dyn AttachedJob>>>,
+    held: Mutex<Vec<Held>>,
+}
+
+/// A job that ends with its caller.
+enum Held {
+    /// Its supervisor stops it when the connection is gone, however the caller ended.
+    Attached(Box<dyn AttachedJob>),
+    /// Only a caller that leaves stops it: it outlives one that is killed.
+    Job(JobHandle),
+}
+
+impl Held {
+    fn job(&self) -> JobHandle {
+        match self {
+            Self::Attached(attached) => attached.job(),
+            Self::Job(job) => job.clone(),
+        }
+    }
+
+    /// Lets it run on.
+    fn detach(self) {
+        if let Self::Attached(attached) = self {
+            attached.detach();
+        }
+    }
 }
 
 /// How a caller is to be.
@@ -184,15 +209,32 @@ impl Caller {
     /// Lets the jobs run on that would end with this caller.
     pub fn detach(&self) {
         let held = std::mem::take(&mut *self.held());
-        for attached in held {
-            attached.detach();
+        for held in held {
+            held.detach();
+        }
+    }
+
+    /// Lets one of them run on.
+    pub(crate) fn let_go(&self, job: &JobId) {
+        let mut held = self.held();
+        if let Some(place) = held.iter().position(|held| held.job().id() == job) {
+            let released = held.swap_remove(place);
+            drop(held);
+            released.detach();
         }
     }
 
     /// Stops the jobs that end with this caller, and waits for that; not for ever.
     pub fn close(&self) {
         let held = std::mem::take(&mut *self.held());
-        let jobs: Vec<JobHandle> = held.iter().map(|attached| attached.job()).collect();
+        let jobs: Vec<JobHandle> = held.iter().map(Held::job).collect();
+        std::thread::scope(|scope| {
+            for held in &held {
+                if let Held::Job(job) = held {
+                    scope.spawn(|| job.stop(CANCELLED));
+                }
+            }
+        });
         // Whoever loses its caller stops by itself, all of them at once.
         drop(held);
         let deadline = Instant::now() + CLOSE_TIMEOUT;
@@ -204,18 +246,31 @@ impl Caller {
 
     /// Keeps a job that ends with this caller.
     pub(crate) fn hold(&self, attached: Box<dyn AttachedJob>) {
-        self.held().push(attached);
+        self.held().push(Held::Attached(attached));
+    }
+
+    /// Takes over a job that outlives a caller that is killed, and ends with one that leaves: its own,
+    /// or one that an earlier process of the same name left running.
+    pub fn adopt(&self, job: &JobHandle) {
+        self.completions.expect(job.id());
+        let mut held = self.held();
+        if !held.iter().any(|held| held.job().id() == job.id()) {
+            held.push(Held::Job(job.clone()));
+        }
     }
 
     /// Forgets held jobs that are over.
     pub fn release_ended(&self) {
-        let runs = |attached: &mut Box<dyn AttachedJob>| {
-            !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
+        let runs = |held: &mut Held| match held {
+            Held::Attached(attached) => {
+                !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
+            }
+            Held::Job(job) => !matches!(job.status(), Ok(Status::Ended(_)) | Err(_)),
         };
         self.held().retain_mut(runs);
     }
 
-    fn held(&self) -> MutexGuard<'_, Vec<Box<dyn AttachedJob>>> {
+    fn held(&self) -> MutexGuard<'_, Vec<Held>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

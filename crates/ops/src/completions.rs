@@ -66,6 +66,16 @@ impl Completions {
         }
     }
 
+    /// Whether the caller knows that this job runs, and not how it ended.
+    pub fn expects(&self, job: &JobId) -> bool {
+        self.running().contains(job)
+    }
+
+    /// How many such jobs there are.
+    pub fn expected(&self) -> usize {
+        self.running().len()
+    }
+
     /// A call waits for the end of this job until the result is dropped.
     pub fn awaiting(&self, job: &JobId) -> Awaiting<'_> {
         *self.awaited().entry(job.clone()).or_default() += 1;

@@ -83,6 +83,8 @@ error_codes! {
     OutsideProject = "outside_project",
     /// The job's supervisor refused.
     Refused = "refused",
+    /// Another job has the session.
+    SessionBusy = "session_busy",
     /// A shell ended before its command did.
     ShellAborted = "shell_aborted",
     /// The tools of the dialect are switched off.
@@ -157,6 +159,7 @@ impl From<ErrorKind> for ErrorCode {
             ErrorKind::UnknownJob | ErrorKind::AmbiguousJob => Self::UnknownJob,
             ErrorKind::JobEnded => Self::JobEnded,
             ErrorKind::TooManyJobs => Self::TooManyJobs,
+            ErrorKind::SessionBusy => Self::SessionBusy,
             ErrorKind::KeyReused => Self::KeyReused,
             ErrorKind::NoShell => Self::NoShell,
             ErrorKind::Refused => Self::Refused,

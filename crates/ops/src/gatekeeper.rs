@@ -18,6 +18,17 @@ use crate::audit_writer::{AuditWriter, Entry};
 use crate::clock::now;
 use crate::typed;
 
+/// The label that says what is made of what is typed into a job.
+pub(crate) const INPUT: &str = "input";
+/// Nothing: it is read as data.
+pub(crate) const INPUT_IS_DATA: &str = "data";
+
+/// Programs that do nothing with their input but read it, whatever their options are.
+const READERS: [&str; 18] = [
+    ":", "[", "cat", "cut", "echo", "exit", "false", "grep", "head", "printf", "read", "sleep",
+    "tail", "test", "tr", "true", "uniq", "wc",
+];
+
 /// How many gates are kept, each for other rules.
 const MOST_CACHED_GATES: usize = 64;
 
@@ -251,6 +262,41 @@ impl Gatekeeper {
         Ok((explained, grounds, command.text))
     }
 
+    /// Whether a question has this id, whatever became of it.
+    pub fn knows_question(&self, id: &str) -> bool {
+        let found = self.gate_paths.approvals().and_then(|approvals| approvals.find(id, now()));
+        found.is_ok_and(|approval| approval.question.id == id)
+    }
+
+    /// Whether all that a request's command does with its input is to read it: what is typed there is
+    /// data, whatever it says.
+    pub(crate) fn only_reads_input(&self, request: &Request, directory: &Path) -> bool {
+        let command = CommandText::new(request);
+        let environment = [&request.env.base, &request.env.set[..]].concat();
+        let call = Call {
+            command: &command.text,
+            shell: command.language,
+            cwd: directory,
+            environment: &environment,
+            set: &request.env.set,
+            shell_state: command.state,
+            input: Input::Nothing,
+            setting: &command.setting,
+            recipe: None,
+            run: None,
+            tools: &[],
+            asks: None,
+            contained: None,
+            leaves: None,
+        };
+        let reading = call.reading();
+        let is_reader =
+            |words: &Vec<&str>| words.first().is_some_and(|name| READERS.contains(name));
+        reading.exact
+            && !reading.runs_input
+            && reading.commands.iter().all(|command| is_reader(&command.exact_prefix()))
+    }
+
     /// Whether something may be typed into a job. What was typed before on the same line, by whomever,
     /// belongs to it. Only a refusal is recorded: what is typed may be a password.
     pub fn admit_input<'a>(
@@ -260,13 +306,17 @@ impl Gatekeeper {
         host: Option<&dyn Approver>,
     ) -> Result<Keystrokes<'a>, NotAdmitted> {
         let id = job.id().to_string();
+        let summary = job.summary();
+        let labels = summary.as_ref().map(|summary| &summary.labels);
+        let is_data =
+            labels.and_then(|labels| labels.get(INPUT)).is_some_and(|input| input == INPUT_IS_DATA);
         // The supervisor of an older umbo does not know, and a job that is over says so when it is
         // typed into.
         let before = job.typed().ok();
         let tail = before.as_ref().map_or(&[][..], |before| &before.tail);
         let line = typed::line(tail, typed);
-        if line.asks {
-            let cwd = job.summary().map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
+        if line.asks && !is_data {
+            let cwd = summary.map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
             let call = Call {
                 command: &line.text,
                 shell: Language::Bash,

@@ -1,7 +1,7 @@
 //! One call, held from outside: who waits for it can cancel it, and is told how it stands.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use umbo_gate::Approver;
 use umbo_view::Tick;
 
 /// How a cancelled command is stopped: nobody waits for what it has to say.
-const CANCELLED: Ladder = Ladder { interrupt: None, terminate: Some(Duration::from_secs(2)) };
+pub(crate) const CANCELLED: Ladder =
+    Ladder { interrupt: None, terminate: Some(Duration::from_secs(2)) };
 
 type Listener = dyn Fn(&Tick) + Send + Sync;
 type StartListener = dyn Fn(&JobHandle) + Send + Sync;
@@ -24,6 +25,8 @@ pub struct Ticket {
 #[derive(Default)]
 struct Inner {
     is_cancelled: AtomicBool,
+    /// Whether its holder went away and lets the command run on.
+    is_abandoned: AtomicBool,
     /// The command that dies with the call.
     job: Mutex<Option<JobHandle>>,
     listener: Option<Box<Listener>>,
@@ -31,8 +34,13 @@ struct Inner {
     approver: Option<Box<dyn Approver + Send + Sync>>,
     /// What the caller calls this call.
     id: Option<String>,
+    /// The name under which its jobs are started once, and how many there are.
+    once: Option<String>,
+    jobs: AtomicU32,
     /// Whether nobody cancels the call, or wants to hear how it stands.
     is_alone: bool,
+    /// How long its holder waits for the answer.
+    longest_wait: Option<Duration>,
 }
 
 /// How a ticket is to be.
@@ -69,6 +77,22 @@ impl TicketBuilder {
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.inner.id = Some(id.into()).filter(|id| !id.is_empty());
+        self
+    }
+
+    /// Its jobs are started once under this name, however often the call is made, and are found by
+    /// it ([`Engine::job_by_key`](umbo_engine::Engine::job_by_key)); the second one of a call has
+    /// `.2` behind the name. They outlive a caller that is killed, and end with one that leaves.
+    #[must_use]
+    pub fn once(mut self, name: impl Into<String>) -> Self {
+        self.inner.once = Some(name.into()).filter(|name| !name.is_empty());
+        self
+    }
+
+    /// Its holder waits no longer than this: the call answers before, whatever it was asked for.
+    #[must_use]
+    pub fn longest_wait(mut self, wait: Option<Duration>) -> Self {
+        self.inner.longest_wait = wait;
         self
     }
 
@@ -117,9 +141,26 @@ impl Ticket {
         }
     }
 
-    /// Whether nobody waits any more.
+    /// Nobody waits for the answer any more, but what it is about goes on: the call answers soon, and
+    /// a command that it waits for runs on as a job.
+    pub fn abandon(&self) {
+        self.unbind();
+        self.inner.is_abandoned.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the call was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.inner.is_cancelled.load(Ordering::SeqCst)
+    }
+
+    /// Whether nobody waits for the answer any more.
+    pub fn is_over(&self) -> bool {
+        self.is_cancelled() || self.inner.is_abandoned.load(Ordering::SeqCst)
+    }
+
+    /// How long its holder waits for the answer, if that is known.
+    pub fn longest_wait(&self) -> Option<Duration> {
+        self.inner.longest_wait
     }
 
     /// From here on the job dies if the call is cancelled.
@@ -144,6 +185,20 @@ impl Ticket {
     /// The id that the caller gave to this call.
     pub fn id(&self) -> Option<&str> {
         self.inner.id.as_deref()
+    }
+
+    /// Whether its jobs are started once.
+    pub(crate) fn is_made_once(&self) -> bool {
+        self.inner.once.is_some()
+    }
+
+    /// The name under which its next job is started once.
+    pub(crate) fn next_key(&self) -> Option<String> {
+        let name = self.inner.once.as_ref()?;
+        match self.inner.jobs.fetch_add(1, Ordering::SeqCst) + 1 {
+            1 => Some(name.clone()),
+            number => Some(format!("{name}.{number}")),
+        }
     }
 
     /// Whether its holder hears how the call stands.

@@ -64,6 +64,7 @@ mod cut;
 pub mod dialect;
 mod events;
 mod guidance;
+mod once;
 pub mod resource;
 mod schema;
 mod settings;
@@ -77,6 +78,7 @@ pub use completed::Completed;
 pub use dialect::{Dialect, Host, names as dialects, settings as dialect_settings};
 pub use events::{JobEvent, JobEventKind, JobEvents};
 pub use guidance::Guidance;
+pub use once::Made;
 pub use schema::{Problem, check, input_schema, output_schema};
 pub use settings::{
     Setting, SettingDefault, SettingError, SettingKind, SettingValue, Settings, Tightens,

@@ -273,6 +273,7 @@ impl Toolset {
         let completed = match &result {
             // The call comes again when somebody has answered, and perhaps nobody reads this.
             Err(error) if error.code == ErrorCode::ApprovalRequired => Vec::new(),
+            _ if ticket.is_over() => Vec::new(),
             _ => self.completed(ticket),
         };
         let error = result.as_ref().err().map(|error| error.code);
@@ -336,7 +337,7 @@ impl Toolset {
         let cancelled = || ToolError::new(ErrorCode::Cancelled, "tool call cancelled");
         let _turn = match tool.overlap {
             Overlap::Serial => Some(self.turns.take(ticket).ok_or_else(cancelled)?),
-            Overlap::Parallel if ticket.is_cancelled() => return Err(cancelled()),
+            Overlap::Parallel if ticket.is_over() => return Err(cancelled()),
             Overlap::Parallel => None,
         };
         tool.run(&Call::new(self, ticket), arguments)

@@ -38,12 +38,12 @@ pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
     let run = Context::declared_run().unwrap_or_else(|| run_of(&owner));
     let toolset = tools::toolset_of(context, args.dialect.as_deref(), owner, agent(mode, run))?;
-    umbo_mcp::serve_stdio(toolset).map_err(Failure::new)?;
+    umbo_mcp::serve_stdio(toolset, context.settings.tools.client).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn agent(mode: Mode, run: String) -> tools::Agent {
-    tools::Agent { mode: Some(mode), run: Some(run), works_for: WorksFor::Agent }
+fn agent(mode: Mode, run: String) -> tools::Caller {
+    tools::Caller { mode: Some(mode), run: Some(run), works_for: WorksFor::Agent }
 }
 
 /// The run of a client: what is answered for a run is answered for one client, not for all of them.

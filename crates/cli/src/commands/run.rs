@@ -63,6 +63,7 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
     exec::foreground(
         context,
         &caller,
+        None,
         warn,
         |call| umbo_ops::run(call, &request),
         |answer: &RunAnswer| &answer.job,

@@ -48,12 +48,12 @@ pub(super) fn toolset(
     owner: Owner,
     mode: Option<Mode>,
 ) -> Result<Toolset, Failure> {
-    let caller = Agent { mode, run: Context::run(), works_for: WorksFor::Person };
+    let caller = Caller { mode, run: Context::run(), works_for: WorksFor::Person };
     toolset_of(context, dialect, owner, caller)
 }
 
 /// Who calls tools, and how they are judged.
-pub(super) struct Agent {
+pub(super) struct Caller {
     pub(super) mode: Option<Mode>,
     /// The run it belongs to.
     pub(super) run: Option<String>,
@@ -66,9 +66,9 @@ pub(super) fn toolset_of(
     context: &Context,
     dialect: Option<&str>,
     owner: Owner,
-    agent: Agent,
+    caller: Caller,
 ) -> Result<Toolset, Failure> {
-    let Agent { mode, run, works_for } = agent;
+    let Caller { mode, run, works_for } = caller;
     let settings = &context.settings;
     let caller = context
         .agent()
@@ -76,6 +76,7 @@ pub(super) fn toolset_of(
         .sandbox(sandbox::settings(context, works_for, mode))
         .masker(secrets::masker()?)
         .directory(Context::directory()?)
+        .longest_wait(settings.tools.longest_wait)
         .owner(owner);
     Toolset::builder(caller)
         .dialect(dialect.unwrap_or(&settings.tools.dialect))

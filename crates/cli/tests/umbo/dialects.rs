@@ -823,3 +823,22 @@ fn a_setting_that_no_dialect_has_is_refused() {
         builder(&umbo, "omp").setting("tools.omp.async.enabled", "yes").build().unwrap_err();
     assert!(error.to_string().contains("accepted: true or false"), "{error}");
 }
+
+#[test]
+fn where_a_contract_has_one_output_it_is_in_the_order_of_writing() {
+    let umbo = Umbo::new();
+    let line = "i=0; while [ $i -lt 300 ]; do echo o$i; echo e$i >&2; i=$((i+1)); done";
+    let expected: String = (0..300).map(|i| format!("o{i}\ne{i}\n")).collect();
+    for (dialect, tool, arguments, place) in [
+        ("lash", "exec_command", json!({"cmd": line}), "/output"),
+        ("codex", "exec_command", json!({"cmd": line, "max_output_tokens": 100_000}), "/output"),
+        ("tasks", "Bash", json!({"command": line}), ""),
+        ("omp", "bash", json!({"command": line}), ""),
+    ] {
+        let tools = builder(&umbo, dialect).build().unwrap();
+        let result = call(&tools, tool, arguments);
+        let found = result.structured.pointer(place).and_then(Value::as_str);
+        let text = found.unwrap_or(&result.text);
+        assert!(text.contains(expected.trim_end()), "{dialect}: {}", &text[..text.len().min(900)]);
+    }
+}

@@ -398,7 +398,7 @@ impl Umbo {
     fn close(&self) {
         let answer = self.call(["jobs", "--all", "--json"]).answer();
         let jobs: Vec<Value> = serde_json::from_slice(&answer.stdout).unwrap_or_default();
-        let running = |job: &&Value| matches!(job["state"].as_str(), Some("created" | "started"));
+        let running = |job: &&Value| matches!(job["state"].as_str(), Some("queued" | "started"));
         let names: Vec<&str> =
             jobs.iter().filter(running).filter_map(|job| job["job"].as_str()).collect();
         if !names.is_empty() {

@@ -115,7 +115,7 @@ pub fn sandbox_try(call: &Call<'_>, request: &ExecRequest) -> Result<TryAnswer, 
     let caches =
         sandboxes.plan_of(&SandboxWords::profile(Profile::Workspace.name()), &directory)?;
     wanted.sandbox = Some(plan);
-    let wait = request.wait.map_or(call.caller.longest_wait, |wait| wait.0);
+    let wait = call.allowed_wait(request.wait.map(|wait| wait.0));
     let ran = call.run(&wanted, wait)?;
     let job = answer(call, &ran, request.max_output_tokens, request.options.output)?;
     let (needs, cannot) = match &job.outcome {

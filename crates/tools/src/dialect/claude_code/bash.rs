@@ -58,7 +58,7 @@ pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Output
     let timeout = millis(timeout);
     request.limits.wall = limit(timeout);
     request.on_disconnect = OnDisconnect::Stop;
-    let wait = call.caller.longest_wait;
+    let wait = call.allowed_wait(None);
     match call.run(&request, wait)? {
         Ran::Ended(job, outcome) => ended(call, &job, &outcome, timeout),
         Ran::Running(_) if call.ticket.is_cancelled() => {

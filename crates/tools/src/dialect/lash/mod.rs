@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use umbo_engine::{Command, End, JobHandle, Login, Outcome, Request, Shell, Status, Summary};
+use umbo_engine::{
+    Command, End, JobHandle, Login, Outcome, Request, Shell, Status, Streams, Summary,
+};
 use umbo_ops::{Call, ErrorCode, JobLog, text};
 use umbo_view::{Reader, ViewOptions};
 
@@ -240,6 +242,7 @@ struct Start<'a> {
 impl Start<'_> {
     fn request(&self, call: &Call<'_>) -> Result<Request, ToolError> {
         let mut request = call.request(self.cmd, given(self.workdir));
+        request.streams = Streams::Together;
         if let Command::Shell { shell, login, .. } = &mut request.command {
             match (given(self.shell), call.variable("SHELL")) {
                 (Some(name), _) => *shell = call.shell_named(name)?,

@@ -161,7 +161,7 @@ pub(super) fn run(
     // Whoever watches a job hears of its end here, and not otherwise.
     let completions = &call.caller.completions;
     let _awaiting: Vec<_> = watched.iter().map(|job| completions.awaiting(job.id())).collect();
-    wait(call, &watched, state.settings.poll_wait)?;
+    wait(call, &watched, call.allowed_wait(Some(state.settings.poll_wait)))?;
     build(call, &watched, cancelled)
 }
 
