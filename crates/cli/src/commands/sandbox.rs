@@ -71,6 +71,7 @@ fn try_out(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     let code = exec::foreground(
         context,
         &caller,
+        None,
         |_| {},
         |call| {
             let answer = umbo_ops::sandbox_try(call, &request)?;
