@@ -111,14 +111,12 @@ impl<'a> Call<'a> {
             Some(plan) => Wanted::planned(plan),
             None => sandboxes.wanted(self.sandbox)?,
         };
-        let tools: Vec<&str> = self.caller.tools.iter().map(String::as_str).collect();
         let leaves = wanted.leaves.as_deref().filter(|_| self.caller.gate.mode() != Mode::Open);
         let permit = self.caller.gate.admit(
             request,
             &Circumstances {
                 directory: &directory,
                 recipe: self.recipe,
-                tools: &tools,
                 asks: self.asks,
                 contained: wanted.contained.as_deref(),
                 leaves,

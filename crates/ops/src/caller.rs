@@ -14,6 +14,7 @@ use umbo_view::mask::{MaskError, Masker};
 
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
+use crate::files::{FileSettings, FileState};
 use crate::gatekeeper::Gatekeeper;
 use crate::project::Folder;
 use crate::sandbox::{SandboxSettings, Sandboxes};
@@ -87,6 +88,8 @@ pub struct Caller {
     recipes: Cache,
     /// What its commands may touch.
     pub(crate) sandboxes: Sandboxes,
+    /// What its file operations share.
+    pub(crate) files: FileState,
     /// Jobs that end with it.
     held: Mutex<Vec<Held>>,
 }
@@ -133,6 +136,7 @@ pub struct CallerBuilder {
     dialect: Option<&'static str>,
     tools: Vec<String>,
     sandbox: SandboxSettings,
+    files: FileSettings,
 }
 
 impl Caller {
@@ -156,6 +160,7 @@ impl Caller {
             dialect: None,
             tools: Vec::new(),
             sandbox: SandboxSettings::default(),
+            files: FileSettings::default(),
         }
     }
 
@@ -402,6 +407,13 @@ impl CallerBuilder {
         self
     }
 
+    /// How its file operations are to be.
+    #[must_use]
+    pub fn files(mut self, settings: FileSettings) -> Self {
+        self.files = settings;
+        self
+    }
+
     /// Builds the caller.
     pub fn build(self) -> Result<Caller, BuildError> {
         let masker = match self.masker {
@@ -425,7 +437,7 @@ impl CallerBuilder {
             (None, None) => return Err(BuildError::NoGate),
         };
         let sandboxes = Sandboxes::new(self.sandbox, state.clone(), &self.environment);
-        let recipes = match state {
+        let recipes = match &state {
             Some(state) => Cache::in_directory(state.join("recipes")),
             None => Cache::in_memory(),
         };
@@ -449,6 +461,7 @@ impl CallerBuilder {
             dialect: self.dialect,
             tools: self.tools,
             sandboxes,
+            files: FileState::new(self.files, state),
             held: Mutex::default(),
         })
     }

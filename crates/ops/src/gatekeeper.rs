@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Audit, Call, Decision, Error, Explanation, Gate, GatePaths, Grounds,
-    Input, Mode, Policy, Recipe, Refusal, RuleSources, ShellState,
+    Admission, Approver, Audit, Call, Decision, Digest, Error, Explanation, FileEffect, Gate,
+    GatePaths, Grounds, Input, Mode, Policy, Recipe, Refusal, RuleSources, ShellState, Unreadable,
 };
 
 use umbo_recipes::quote;
@@ -83,6 +83,19 @@ pub enum NotAdmitted {
     Gate(#[from] Error),
 }
 
+/// What a file operation is about to do.
+#[derive(Debug, Clone, Copy)]
+pub struct FileRequest<'a> {
+    /// The operation and its paths, for the question and the record.
+    pub text: &'a str,
+    /// Everything it touches.
+    pub effects: &'a [FileEffect],
+    /// Where its caller works.
+    pub directory: &'a Path,
+    /// All that would be written, which an approval holds to.
+    pub content: &'a str,
+}
+
 /// A request that may run: what becomes of it is recorded.
 #[derive(Debug)]
 #[must_use]
@@ -100,8 +113,6 @@ pub struct Circumstances<'a> {
     pub directory: &'a Path,
     /// The task it comes from.
     pub recipe: Option<Recipe<'a>>,
-    /// What its caller has beside the shell.
-    pub tools: &'a [&'a str],
     /// Why somebody is asked in any case.
     pub asks: Option<&'a str>,
     /// The profile of the sandbox it would run in.
@@ -115,15 +126,7 @@ pub struct Circumstances<'a> {
 impl<'a> Circumstances<'a> {
     /// A command that begins in a directory, and nothing else.
     pub fn in_directory(directory: &'a Path) -> Self {
-        Self {
-            directory,
-            recipe: None,
-            tools: &[],
-            asks: None,
-            contained: None,
-            leaves: None,
-            sandbox: "",
-        }
+        Self { directory, recipe: None, asks: None, contained: None, leaves: None, sandbox: "" }
     }
 }
 
@@ -223,10 +226,12 @@ impl Gatekeeper {
             setting: &command.setting,
             recipe: around.recipe,
             run: self.run.as_deref(),
-            tools: around.tools,
+            // Whether a better tool is pointed to is the business of a contract.
+            tools: &[],
             asks: around.asks,
             contained: around.contained,
             leaves: around.leaves,
+            files: &[],
         };
         self.decide(&call, self.records, host)
     }
@@ -256,6 +261,7 @@ impl Gatekeeper {
             asks: None,
             contained,
             leaves: None,
+            files: &[],
         };
         let (explained, grounds) =
             call.explain_with_grounds(&self.rules(directory)?.policy, self.mode);
@@ -288,6 +294,7 @@ impl Gatekeeper {
             asks: None,
             contained: None,
             leaves: None,
+            files: &[],
         };
         let reading = call.reading();
         let is_reader =
@@ -333,10 +340,52 @@ impl Gatekeeper {
                 asks: None,
                 contained: None,
                 leaves: None,
+                files: &[],
             };
             self.decide(&call, Records::Refusals, host).map(drop)?;
         }
         Ok(Keystrokes { job, typed, after: before.map(|before| before.total) })
+    }
+
+    /// Whether a file operation may be done. Everything it touches is decided about at once.
+    pub fn admit_files(
+        &self,
+        request: &FileRequest<'_>,
+        host: Option<&dyn Approver>,
+    ) -> Result<(), NotAdmitted> {
+        let content = Digest::of(request.content.as_bytes());
+        self.decide(&self.file_call(request, &content), self.records, host).map(drop)
+    }
+
+    /// Records that a file operation was denied by what hides and protects files.
+    pub fn record_denial(&self, request: &FileRequest<'_>, reason: &str) -> Result<(), Error> {
+        let content = Digest::of(request.content.as_bytes());
+        let call = self.file_call(request, &content);
+        let cached = self.rules(call.cwd)?;
+        self.gate(&cached)?.record_denial(&call, "file policy", reason, now()).map(drop)
+    }
+
+    fn file_call<'r>(&'r self, request: &FileRequest<'r>, content: &'r Digest) -> Call<'r> {
+        Call {
+            command: request.text,
+            shell: Language::Posix,
+            cwd: request.directory,
+            environment: &[],
+            set: &[],
+            shell_state: ShellState::Fresh,
+            input: Input::Nothing,
+            setting: content.as_str(),
+            recipe: None,
+            run: self.run.as_deref(),
+            tools: &[],
+            asks: None,
+            files: request.effects,
+        }
+    }
+
+    /// What may not be read by somebody who works in a directory, whoever asks.
+    pub fn unreadable(&self, directory: &Path) -> Result<Unreadable, Error> {
+        Ok(self.rules(directory)?.policy.unreadable())
     }
 
     fn decide(

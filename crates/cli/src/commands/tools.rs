@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use umbo_gate::Mode;
-use umbo_tools::{Owner, Toolset};
+use umbo_tools::{Owner, ToolSet, Toolset};
 
 use crate::args::Tools;
 use crate::context::{Context, WorksFor};
@@ -14,7 +14,9 @@ use crate::sandbox;
 use crate::secrets;
 
 pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> {
-    let toolset = toolset(context, args.dialect.as_deref(), Owner::Everybody, None)?;
+    let sets = sets(context, &args.sets)?;
+    let dialect = args.dialect.as_deref();
+    let toolset = toolset_of(context, dialect, Some(sets), Owner::Everybody, None, Context::run())?;
     if context.format == Format::Json {
         output::json(&toolset.tools())?;
         return Ok(ExitCode::SUCCESS);
@@ -41,7 +43,7 @@ pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The tools of a dialect, for this caller.
+/// All tools of a dialect, for this caller.
 pub(super) fn toolset(
     context: &Context,
     dialect: Option<&str>,
@@ -49,7 +51,7 @@ pub(super) fn toolset(
     mode: Option<Mode>,
 ) -> Result<Toolset, Failure> {
     let caller = Caller { mode, run: Context::run(), works_for: WorksFor::Person };
-    toolset_of(context, dialect, owner, caller)
+    toolset_of(context, dialect, None, owner, caller)
 }
 
 /// Who calls tools, and how they are judged.
@@ -61,10 +63,27 @@ pub(super) struct Caller {
     pub(super) works_for: WorksFor,
 }
 
+/// The sets of tools that words name, or else the settings.
+pub(super) fn sets(context: &Context, words: &[String]) -> Result<Vec<ToolSet>, Failure> {
+    let names = if words.is_empty() { &context.settings.tools.sets } else { words };
+    let set = |name: &String| {
+        ToolSet::named(name.trim()).ok_or_else(|| {
+            let known: Vec<&str> = ToolSet::ALL.iter().map(|set| set.as_str()).collect();
+            let known = known.join(", ");
+            Failure::invalid(
+                "--tools",
+                format_args!("there is no set {name:?}; there are: {known}"),
+            )
+        })
+    };
+    names.iter().map(set).collect()
+}
+
 /// The tools of a dialect, for a caller that belongs to a run.
 pub(super) fn toolset_of(
     context: &Context,
     dialect: Option<&str>,
+    sets: Option<Vec<ToolSet>>,
     owner: Owner,
     caller: Caller,
 ) -> Result<Toolset, Failure> {
@@ -78,7 +97,11 @@ pub(super) fn toolset_of(
         .directory(Context::directory()?)
         .longest_wait(settings.tools.longest_wait)
         .owner(owner);
-    Toolset::builder(caller)
+    let mut builder = Toolset::builder(caller);
+    if let Some(sets) = sets {
+        builder = builder.sets(sets);
+    }
+    builder
         .dialect(dialect.unwrap_or(&settings.tools.dialect))
         .project(context.config.project.clone())
         .settings(settings.tools.dialects.clone())

@@ -62,6 +62,7 @@ pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         .into_iter()
         .chain(dialects)
         .chain(of_sandboxes())
+        .chain(file_keys())
         .chain(after_dialects())
         .chain(of_agent())
         .collect()
@@ -78,7 +79,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 12] {
+fn before_dialects() -> [Key; 13] {
     [
         key(
             "max_running",
@@ -135,6 +136,13 @@ fn before_dialects() -> [Key; 12] {
             Preset::Text("umbo"),
             Tightens::Nothing,
             "whose tools `mcp`, `call` and `tools` have",
+        ),
+        key(
+            "tools.sets",
+            Kind::Texts,
+            Preset::Text("shell"),
+            Tightens::Nothing,
+            "which of them `mcp` and `tools` have: `shell`, `files`",
         ),
         key(
             "tools.beside",
@@ -210,6 +218,53 @@ fn of_sandboxes() -> [Key; 6] {
             Preset::Text("30"),
             Tightens::Lower,
             "how long such a question waits for an answer",
+        ),
+    ]
+}
+
+fn file_keys() -> [Key; 6] {
+    [
+        key(
+            "files.roots",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "directories beside the project whose files are read and changed as its own",
+        ),
+        key(
+            "files.hidden",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "globs of files that no file tool shows, beside keys and other secrets",
+        ),
+        key(
+            "files.protected",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "globs of files that no file tool changes, beside `.umbo` and the settings of agents",
+        ),
+        key(
+            "files.undo_bytes",
+            Kind::Size,
+            Preset::Text("256M"),
+            Tightens::Nothing,
+            "how much old content is kept for `undo`",
+        ),
+        key(
+            "files.web",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Only(false),
+            "whether `read` fetches web pages",
+        ),
+        key(
+            "files.web_private",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Only(false),
+            "also from private and local addresses",
         ),
     ]
 }

@@ -9,6 +9,7 @@ use umbo_engine::{Listed, Shell};
 use umbo_gate::{EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
 use umbo_mcp::{ClientOptions, OnCancel};
 use umbo_model::Effort;
+use umbo_ops::files::{FileSettings, WebPolicy};
 use umbo_ops::{ErrorCode, OwnProfile, SandboxArgument, SandboxWords};
 use umbo_tools::SettingValue;
 use umbo_view::Budget;
@@ -34,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) environment: EnvironmentPolicy,
     /// What holds for every sandbox.
     pub(crate) sandbox: Sandbox,
+    /// How file operations work.
+    pub(crate) files: FileSettings,
     /// Where commands must stay, if they must.
     pub(crate) confinement: Option<Confinement>,
 }
@@ -67,6 +70,8 @@ pub(crate) struct Tools {
     pub(crate) listed: (usize, Duration),
     /// The time limit where a contract has none of its own.
     pub(crate) timeout: Option<Duration>,
+    /// Which sets of tools an agent gets.
+    pub(crate) sets: Vec<String>,
     /// Names of tools that an agent has from elsewhere.
     pub(crate) beside: Vec<String>,
     /// How long a call waits for its command.
@@ -191,6 +196,7 @@ impl Settings {
                     seconds("tools.shell.completed_job_ttl_secs").unwrap_or(Duration::MAX),
                 ),
                 timeout: seconds(timeout).filter(|_| said(timeout)),
+                sets: list(layers, "tools.sets"),
                 beside: list(layers, "tools.beside"),
                 longest_wait: seconds("tools.yield_secs").unwrap_or(Duration::MAX),
                 client: client(layers),
@@ -206,6 +212,7 @@ impl Settings {
             minimize: flag(layers, "output.minimize"),
             environment: environment(layers),
             sandbox: sandbox(layers),
+            files: files(layers),
             confinement,
         }
     }
@@ -230,6 +237,18 @@ fn dialects(layers: &Layers) -> Vec<(&'static str, SettingValue)> {
             Some((setting.key.name, layers.value(setting.key.name)?.to_setting()?))
         })
         .collect()
+}
+
+fn files(layers: &Layers) -> FileSettings {
+    let private_addresses = flag(layers, "files.web_private");
+    let web = WebPolicy { private_addresses, ..WebPolicy::default() };
+    FileSettings {
+        roots: list(layers, "files.roots").into_iter().map(PathBuf::from).collect(),
+        hidden: list(layers, "files.hidden"),
+        protected: list(layers, "files.protected"),
+        undo_bytes: number(layers, "files.undo_bytes").unwrap_or_default(),
+        web: (flag(layers, "files.web") || private_addresses).then_some(web),
+    }
 }
 
 fn client(layers: &Layers) -> ClientOptions {

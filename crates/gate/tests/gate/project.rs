@@ -100,6 +100,7 @@ pub(crate) fn call<'a>(command: &'a str, cwd: &'a Path) -> Call<'a> {
         asks: None,
         contained: None,
         leaves: None,
+        files: &[],
     }
 }
 

@@ -138,7 +138,7 @@ fn toolset(
     let name = format!("agent {session}");
     let owner = Owner::Named(name.clone());
     let agent = Caller { mode: Some(mode), run: Some(name), works_for: WorksFor::Agent };
-    toolset_of(context, Some(dialect), owner, agent)
+    toolset_of(context, Some(dialect), None, owner, agent)
 }
 
 fn setup(
