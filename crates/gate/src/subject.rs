@@ -114,6 +114,7 @@ impl<'a> Subject<'a> {
             reading,
             roots,
             recipe: None,
+            contained: None,
             located_effects: files::located(effects, reading, roots),
             hidden: Vec::new(),
             directories: Directories { paths: vec![roots.project.clone()], certain: true },

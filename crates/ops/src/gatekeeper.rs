@@ -379,6 +379,8 @@ impl Gatekeeper {
             run: self.run.as_deref(),
             tools: &[],
             asks: None,
+            contained: None,
+            leaves: None,
             files: request.effects,
         }
     }
