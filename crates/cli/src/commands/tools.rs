@@ -16,7 +16,8 @@ use crate::secrets;
 pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> {
     let sets = sets(context, &args.sets)?;
     let dialect = args.dialect.as_deref();
-    let toolset = toolset_of(context, dialect, Some(sets), Owner::Everybody, None, Context::run())?;
+    let person = Caller { mode: None, run: Context::run(), works_for: WorksFor::Person };
+    let toolset = toolset_of(context, dialect, Some(sets), Owner::Everybody, person)?;
     if context.format == Format::Json {
         output::json(&toolset.tools())?;
         return Ok(ExitCode::SUCCESS);
