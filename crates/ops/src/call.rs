@@ -17,7 +17,7 @@ use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions}
 use crate::caller::{Caller, NAMELESS};
 use crate::clock::now;
 use crate::error::{Error, ErrorCode};
-use crate::gatekeeper::{Circumstances, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
+use crate::gatekeeper::{Circumstances, Gatekeeper, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
 use crate::job_log::JobLog;
 use crate::project::{TASK, job_name};
 use crate::sandbox::{Chosen, SandboxWords, Wanted};
@@ -137,7 +137,7 @@ impl<'a> Call<'a> {
     fn labelled<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
         let takes_keys = request.terminal.is_some() || request.stdin == Stdin::Open;
         let directory = || self.caller.backend.begins_in(request);
-        if !takes_keys || !self.caller.gate.only_reads_input(request, &directory()) {
+        if !takes_keys || !Gatekeeper::only_reads_input(request, &directory()) {
             return Cow::Borrowed(request);
         }
         let mut labelled = request.clone();

@@ -276,7 +276,7 @@ impl Gatekeeper {
 
     /// Whether all that a request's command does with its input is to read it: what is typed there is
     /// data, whatever it says.
-    pub(crate) fn only_reads_input(&self, request: &Request, directory: &Path) -> bool {
+    pub(crate) fn only_reads_input(request: &Request, directory: &Path) -> bool {
         let command = CommandText::new(request);
         let environment = [&request.env.base, &request.env.set[..]].concat();
         let call = Call {
