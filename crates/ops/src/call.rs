@@ -17,7 +17,7 @@ use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions}
 use crate::caller::{Caller, NAMELESS};
 use crate::clock::now;
 use crate::error::{Error, ErrorCode};
-use crate::gatekeeper::{Circumstances, Gatekeeper, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
+use crate::gatekeeper::{AdmissionRequest, Gatekeeper, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
 use crate::job_log::JobLog;
 use crate::project::{TASK, job_name};
 use crate::sandbox::{Chosen, SandboxWords, Wanted};
@@ -112,18 +112,16 @@ impl<'a> Call<'a> {
             None => sandboxes.wanted(self.sandbox)?,
         };
         let leaves = wanted.leaves.as_deref().filter(|_| self.caller.gate.mode() != Mode::Open);
-        let permit = self.caller.gate.admit(
+        let permit = self.caller.gate.admit(&AdmissionRequest {
             request,
-            &Circumstances {
-                directory: &directory,
-                recipe: self.recipe,
-                asks: self.asks,
-                contained: wanted.contained.as_deref(),
-                leaves,
-                sandbox: &wanted.binding(),
-            },
-            self.ticket.approver(),
-        )?;
+            directory: &directory,
+            recipe: self.recipe,
+            asks: self.asks,
+            contained: wanted.contained.as_deref(),
+            leaves,
+            sandbox: &wanted.binding(),
+            host: self.ticket.approver(),
+        })?;
         let mut request = request.clone();
         if request.sandbox.is_some() {
             return Ok(Admitted { permit, request, chosen: None });
@@ -250,6 +248,7 @@ impl<'a> Call<'a> {
         self.ticket.unbind();
         if let Some(mut outcome) = outcome {
             permit.ended(&job, &outcome);
+            self.told(&job);
             if let Some(chosen) = &chosen {
                 let notes = self.caller.sandboxes.notes(chosen, &outcome);
                 outcome.notes.extend(notes);

@@ -15,7 +15,7 @@ use umbo_gate::{
 use umbo_recipes::quote;
 
 use crate::audit_writer::{AuditWriter, Entry};
-use crate::clock::now;
+use crate::clock::Clock;
 use crate::typed;
 
 /// The label that says what is made of what is typed into a job.
@@ -43,6 +43,7 @@ pub struct Gatekeeper {
     base: Option<PathBuf>,
     gates: Mutex<Vec<Arc<CachedGate>>>,
     audit_writer: AuditWriter,
+    clock: Clock,
 }
 
 /// What the audit is told.
@@ -70,6 +71,50 @@ struct CommandText {
     state: ShellState,
     /// What else decides what the text means.
     setting: String,
+}
+
+/// What is asked of the gate.
+#[derive(Clone, Copy)]
+pub struct AdmissionRequest<'a> {
+    /// What is to run.
+    pub request: &'a Request,
+    /// Where its command begins, which a session may have left.
+    pub directory: &'a Path,
+    /// The task it comes from.
+    pub recipe: Option<Recipe<'a>>,
+    /// Why somebody is asked in any case.
+    pub asks: Option<&'a str>,
+    /// The profile of the sandbox it would run in.
+    pub contained: Option<&'a str>,
+    /// Why somebody is asked about the sandbox it wants.
+    pub leaves: Option<&'a str>,
+    /// All that was said about its sandbox: an approval is for that alone.
+    pub sandbox: &'a str,
+    /// Who can be asked at once.
+    pub host: Option<&'a dyn Approver>,
+}
+
+impl<'a> AdmissionRequest<'a> {
+    /// A request that begins in its own directory, and of which nothing else is known.
+    pub fn new(request: &'a Request) -> Self {
+        let directory = &request.cwd;
+        Self {
+            request,
+            directory,
+            recipe: None,
+            asks: None,
+            contained: None,
+            leaves: None,
+            sandbox: "",
+            host: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for AdmissionRequest<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AdmissionRequest").field("request", &self.request).finish_non_exhaustive()
+    }
 }
 
 /// Why a request may not run.
@@ -106,30 +151,6 @@ pub struct Permit<'a> {
     pub grounds: Grounds,
 }
 
-/// What there is to know about a request beside itself.
-#[derive(Debug, Clone, Copy)]
-pub struct Circumstances<'a> {
-    /// Where its command begins.
-    pub directory: &'a Path,
-    /// The task it comes from.
-    pub recipe: Option<Recipe<'a>>,
-    /// Why somebody is asked in any case.
-    pub asks: Option<&'a str>,
-    /// The profile of the sandbox it would run in.
-    pub contained: Option<&'a str>,
-    /// Why somebody is asked about the sandbox it wants.
-    pub leaves: Option<&'a str>,
-    /// All that was said about its sandbox: an approval is for that alone.
-    pub sandbox: &'a str,
-}
-
-impl<'a> Circumstances<'a> {
-    /// A command that begins in a directory, and nothing else.
-    pub fn in_directory(directory: &'a Path) -> Self {
-        Self { directory, recipe: None, asks: None, contained: None, leaves: None, sandbox: "" }
-    }
-}
-
 /// What may be typed into a job, after what was typed before.
 #[must_use]
 pub struct Keystrokes<'a> {
@@ -156,6 +177,7 @@ impl Gatekeeper {
             run: None,
             base: None,
             gates: Mutex::default(),
+            clock: Clock::default(),
         }
     }
 
@@ -170,6 +192,14 @@ impl Gatekeeper {
     #[must_use]
     pub fn run_id(mut self, run: Option<String>) -> Self {
         self.run = run;
+        self
+    }
+
+    /// By which clock questions and approvals expire; that of the system unless given.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.audit_writer.set_clock(clock.clone());
+        self.clock = clock;
         self
     }
 
@@ -195,16 +225,12 @@ impl Gatekeeper {
         self.gate_paths.audit()
     }
 
-    /// Whether a request may run. `host` can be asked at once.
-    pub fn admit(
-        &self,
-        request: &Request,
-        around: &Circumstances<'_>,
-        host: Option<&dyn Approver>,
-    ) -> Result<Permit<'_>, NotAdmitted> {
+    /// Whether a request may run.
+    pub fn admit(&self, asked: &AdmissionRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
+        let AdmissionRequest { request, directory, recipe, asks, host, .. } = *asked;
         let mut command = CommandText::new(request);
-        if !around.sandbox.is_empty() {
-            command.setting = format!("{} {}", command.setting, around.sandbox);
+        if !asked.sandbox.is_empty() {
+            command.setting = format!("{} {}", command.setting, asked.sandbox);
         }
         let (base, set) = (&request.env.base, &request.env.set);
         let environment = if set.is_empty() {
@@ -215,7 +241,7 @@ impl Gatekeeper {
         let call = Call {
             command: &command.text,
             shell: command.language,
-            cwd: around.directory,
+            cwd: directory,
             environment: &environment,
             set: &request.env.set,
             shell_state: command.state,
@@ -224,13 +250,13 @@ impl Gatekeeper {
                 _ => Input::Nothing,
             },
             setting: &command.setting,
-            recipe: around.recipe,
+            recipe,
             run: self.run.as_deref(),
             // Whether a better tool is pointed to is the business of a contract.
             tools: &[],
-            asks: around.asks,
-            contained: around.contained,
-            leaves: around.leaves,
+            asks,
+            contained: asked.contained,
+            leaves: asked.leaves,
             files: &[],
         };
         self.decide(&call, self.records, host)
@@ -270,7 +296,8 @@ impl Gatekeeper {
 
     /// Whether a question has this id, whatever became of it.
     pub fn knows_question(&self, id: &str) -> bool {
-        let found = self.gate_paths.approvals().and_then(|approvals| approvals.find(id, now()));
+        let found =
+            self.gate_paths.approvals().and_then(|approvals| approvals.find(id, self.clock.now()));
         found.is_ok_and(|approval| approval.question.id == id)
     }
 
@@ -362,7 +389,7 @@ impl Gatekeeper {
         let content = Digest::of(request.content.as_bytes());
         let call = self.file_call(request, &content);
         let cached = self.rules(call.cwd)?;
-        self.gate(&cached)?.record_denial(&call, "file policy", reason, now()).map(drop)
+        self.gate(&cached)?.record_denial(&call, "file policy", reason, self.clock.now()).map(drop)
     }
 
     fn file_call<'r>(&'r self, request: &FileRequest<'r>, content: &'r Digest) -> Call<'r> {
@@ -403,7 +430,7 @@ impl Gatekeeper {
                 return Ok(Permit { record: None, grounds });
             }
         }
-        match self.gate(&cached)?.admit_asking(call, host, now())? {
+        match self.gate(&cached)?.admit_asking(call, host, self.clock.now())? {
             Admission::Admitted { record, grounds, .. } => {
                 Ok(Permit { record: Some((&self.audit_writer, record)), grounds })
             }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use umbo_gate::Mode;
-use umbo_tools::{Owner, ToolSet, Toolset};
+use umbo_tools::{Owner, Tool, ToolSet, Toolset};
 
 use crate::args::Tools;
 use crate::context::{Context, WorksFor};
@@ -19,7 +19,12 @@ pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> 
     let person = Caller { mode: None, run: Context::run(), works_for: WorksFor::Person };
     let toolset = toolset_of(context, dialect, Some(sets), Owner::Everybody, person)?;
     if context.format == Format::Json {
-        output::json(&toolset.tools())?;
+        if args.full {
+            let tools: Vec<Tool> = toolset.tools().iter().map(Tool::in_full).collect();
+            output::json(&tools)?;
+        } else {
+            output::json(&toolset.tools())?;
+        }
         return Ok(ExitCode::SUCCESS);
     }
     if toolset.tools().is_empty() {
