@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use umbo_command::{Effect, Kind, Reading, Risk};
 use umbo_engine::sandbox::Profile;
@@ -10,7 +11,7 @@ use umbo_gate::host_of;
 use super::words::SandboxWords;
 
 /// A sandbox, and why it is proposed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Proposal {
     /// The sandbox.
     #[serde(flatten)]

@@ -11,7 +11,7 @@ use umbo_gate::RuleSandbox;
 use crate::error::Error;
 
 /// What somebody says about a sandbox.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SandboxWords {
     /// The name of a profile; the usual one unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
