@@ -13,6 +13,7 @@ use umbo_command::{Expansion, Kind, Risk, SimpleCommand, Word};
 use crate::decision::Decision;
 use crate::glob;
 use crate::place::{Roots, resolve};
+use crate::sandbox::RuleSandbox;
 use crate::subject::{LocatedEffect, PathCandidates, Subject, base_name};
 
 /// A rule. All the conditions it has must hold.
@@ -34,6 +35,8 @@ pub struct Rule {
     pub(crate) hosts: Vec<String>,
     /// For `allow` the worst it covers; else the least it concerns.
     pub(crate) risk: Option<Risk>,
+    /// The sandbox of the commands it is about.
+    pub(crate) sandbox: Option<RuleSandbox>,
 }
 
 /// One place in a pattern of words.
@@ -67,6 +70,7 @@ impl Rule {
             recipes: Vec::new(),
             hosts: Vec::new(),
             risk: Some(risk),
+            sandbox: None,
         }
     }
 
@@ -243,7 +247,7 @@ fn is_operand_or_known(word: &Word) -> bool {
 }
 
 /// The host in `user@host:path`, `scheme://user@host:port/path`, or a bare host.
-fn host_of(text: &str) -> &str {
+pub fn host_of(text: &str) -> &str {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let rest = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     let rest = rest.rsplit('@').next().unwrap_or(rest);

@@ -18,6 +18,7 @@ use crate::error::{Error, ErrorCode};
 use crate::files::{FileSettings, FileState};
 use crate::gatekeeper::Gatekeeper;
 use crate::project::Folder;
+use crate::sandbox::{SandboxSettings, Sandboxes};
 use crate::ticket::CANCELLED;
 
 /// How the names of owners begin that did not say who they are.
@@ -86,6 +87,8 @@ pub struct Caller {
     confinement: Option<PathBuf>,
     /// What was found in its projects.
     recipes: Cache,
+    /// What its commands may touch.
+    pub(crate) sandboxes: Sandboxes,
     /// What its file operations share.
     pub(crate) files: FileState,
     /// Jobs that end with it.
@@ -133,6 +136,7 @@ pub struct CallerBuilder {
     shell: Shell,
     dialect: Option<&'static str>,
     tools: Vec<String>,
+    sandbox: SandboxSettings,
     clock: Option<Clock>,
     files: FileSettings,
 }
@@ -157,6 +161,7 @@ impl Caller {
             shell: Shell::Sh,
             dialect: None,
             tools: Vec::new(),
+            sandbox: SandboxSettings::default(),
             clock: None,
             files: FileSettings::default(),
         }
@@ -195,6 +200,11 @@ impl Caller {
     /// A text of its own, fit to leave.
     pub fn mask(&self, text: &str) -> String {
         self.masker.mask_text(text)
+    }
+
+    /// The project that it has to stay in, if it has to.
+    pub(crate) fn confinement(&self) -> Option<&Path> {
+        self.confinement.as_deref()
     }
 
     /// Refuses a request to work outside of the project it has to stay in.
@@ -405,6 +415,13 @@ impl CallerBuilder {
         self
     }
 
+    /// What commands may touch if nobody says anything, and which profiles there are.
+    #[must_use]
+    pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
+        self.sandbox = settings;
+        self
+    }
+
     /// How its file operations are to be.
     #[must_use]
     pub fn files(mut self, settings: FileSettings) -> Self {
@@ -434,6 +451,7 @@ impl CallerBuilder {
             }
             (None, None) => return Err(BuildError::NoGate),
         };
+        let sandboxes = Sandboxes::new(self.sandbox, state.clone(), &self.environment);
         let gate = match self.clock {
             Some(clock) => gate.clock(clock),
             None => gate,
@@ -459,6 +477,7 @@ impl CallerBuilder {
             shell: self.shell,
             dialect: self.dialect,
             tools: self.tools,
+            sandboxes,
             files: FileState::new(self.files, state),
             held: Mutex::default(),
         })
