@@ -171,6 +171,11 @@ impl Builder {
         }
         let caller = caller.build()?;
         dialect.arrange(&mut tools, &caller);
+        for tool in &mut tools {
+            // A project's own words may be in it: the names and docs of its tasks.
+            tool.description = caller.mask(&tool.description);
+            tool.input_schema = masked(std::mem::take(&mut tool.input_schema), &caller.masker);
+        }
         Ok(Toolset { dialect, tools, caller, turns: Turns::default() })
     }
 }
@@ -235,7 +240,7 @@ impl Toolset {
         sections.push(bound.collect::<Vec<_>>().join(", "));
         sections.extend(self.guidance().into_iter().map(|guidance| guidance.to_string()));
         sections.retain(|section| !section.is_empty());
-        sections.join("\n\n")
+        self.caller.mask(&sections.join("\n\n"))
     }
 
     /// What it adds to an agent's system prompt.
@@ -369,16 +374,20 @@ impl Toolset {
         }
     }
 
-    /// All strings of a value, masked: nothing leaves here that a view has not seen.
     fn masked(&self, value: Value) -> Value {
-        match value {
-            Value::String(text) => Value::String(self.masker.mask_text(&text)),
-            Value::Array(items) => items.into_iter().map(|item| self.masked(item)).collect(),
-            Value::Object(map) => {
-                map.into_iter().map(|(name, value)| (name, self.masked(value))).collect()
-            }
-            other => other,
+        masked(value, &self.masker)
+    }
+}
+
+/// All strings of a value, masked: nothing leaves here that a view has not seen.
+fn masked(value: Value, masker: &Masker) -> Value {
+    match value {
+        Value::String(text) => Value::String(masker.mask_text(&text)),
+        Value::Array(items) => items.into_iter().map(|item| masked(item, masker)).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(name, value)| (name, masked(value, masker))).collect()
         }
+        other => other,
     }
 }
 
