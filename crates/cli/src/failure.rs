@@ -20,15 +20,15 @@ pub(crate) const TIMED_OUT: u8 = 124;
 /// could be the command's.
 pub(crate) fn usage(error: &clap::Error, format: Format) -> ExitCode {
     // Help and version are no errors, though the parser calls them so.
+    let text = error.render().to_string();
     if !error.use_stderr() {
-        let _ = error.print();
+        let _ = crate::output::text(text);
         return ExitCode::SUCCESS;
     }
     if format == Format::Text {
-        let _ = error.print();
+        crate::output::talk(text.trim_end());
         return ExitCode::from(OWN_FAILURE);
     }
-    let text = error.render().to_string();
     let field = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) => Some(name_of(word)),
         _ => None,

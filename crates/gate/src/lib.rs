@@ -45,7 +45,10 @@ mod trust;
 mod verdict;
 
 pub use ancestry::{Evidence, inside_job};
-pub use approval::{Answer, Approver, Binding, Covers, Lasts, Question, Reply, ShownInput};
+pub use approval::{
+    Answer, Approver, Binding, Covers, Lasts, Question, Reply, Shown, ShownEffect, ShownInput,
+    UsableBy,
+};
 pub use approvals::{APPROVAL_LIFETIME_MICROS, Approval, ApprovalState, Approvals};
 pub use audit::{AUDIT_BUDGET, Appended, Audit, Event, Finding, Record, Report};
 pub use decision::Decision;

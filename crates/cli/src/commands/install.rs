@@ -214,7 +214,7 @@ pub(super) fn consent(
     report.diff = Some(diff);
     match asked {
         Asked::Print => {
-            gate::answer(context.format, report, || output::bytes(shown.as_bytes()))?;
+            gate::answer(context.format, report, || output::text(&shown))?;
             return Ok(false);
         }
         Asked::Yes => {}
@@ -229,7 +229,7 @@ pub(super) fn consent(
     }
     let asks = matches!(asked, Asked::AtTheTerminal);
     if asks || context.format == Format::Text {
-        output::talk(shown.trim_end());
+        output::talk_lines(shown.trim_end());
     }
     if asks && !gate::confirm(&format!("Change {}?", report.file.display()))? {
         return Err(Failure::new("nothing was changed"));
