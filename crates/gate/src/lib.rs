@@ -21,6 +21,7 @@ mod ancestry;
 mod approval;
 mod approvals;
 mod audit;
+mod confirmed;
 mod decision;
 mod digest;
 mod environment;
@@ -51,6 +52,7 @@ pub use approval::{
 };
 pub use approvals::{APPROVAL_LIFETIME_MICROS, Approval, ApprovalState, Approvals};
 pub use audit::{AUDIT_BUDGET, Appended, Audit, Event, Finding, Record, Report};
+pub use confirmed::{Change, USER_FILES, UserFile, confirm};
 pub use decision::Decision;
 pub use digest::Digest;
 pub use environment::{EnvironmentPolicy, Inherit};

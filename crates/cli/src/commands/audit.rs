@@ -67,6 +67,10 @@ fn row(record: &Record) -> Vec<String> {
             let by = verdict.map(|seq| format!("  (by record {seq})")).unwrap_or_default();
             ("started".into(), format!("job {job}{by}"))
         }
+        Event::Confirmed { files } => {
+            let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+            ("confirmed".into(), names.join(" "))
+        }
         Event::Trust { project, files } => {
             ("trust".into(), format!("{project}: {} files", files.len()))
         }
