@@ -229,6 +229,11 @@ impl Job {
         }
     }
 
+    /// What its caller wrote on it, if that can be read.
+    pub fn labels(&self) -> Option<std::collections::BTreeMap<String, String>> {
+        self.directory().record().ok().map(|(record, _)| record.labels)
+    }
+
     /// What a list says about it; `None` if it was deleted meanwhile.
     pub fn summary(&self) -> Option<Summary> {
         let status = self.status().ok()?;

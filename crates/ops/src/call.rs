@@ -141,6 +141,7 @@ impl<'a> Call<'a> {
     pub fn start(&self, request: &Request) -> Result<Job, Error> {
         self.caller.confined(request)?;
         let permit = self.admit(request)?;
+        let request = &*self.caller.with_secrets(request);
         let attached = self.caller.engine.spawn(request)?;
         let job = attached.job().clone();
         permit.started(&job);
@@ -154,6 +155,7 @@ impl<'a> Call<'a> {
     pub fn run(&self, request: &Request, timeout: Duration) -> Result<Ran, Error> {
         self.caller.confined(request)?;
         let permit = self.admit(request)?;
+        let request = &*self.caller.with_secrets(request);
         let deadline = Instant::now().checked_add(timeout);
         // Who has no time for the end is told of the start: before that there is no job to tell of.
         let mut attached = if timeout < LONG_WAIT || self.ticket.wants_start() {
@@ -257,17 +259,26 @@ impl<'a> Call<'a> {
     pub fn job(&self, name: &str) -> Result<Job, Error> {
         let name = plain_id(name);
         self.own_job(name).or_else(|error| match self.caller.engine.job(name) {
-            Ok(other) if has_nameless_owner(&other) => Ok(other),
+            Ok(other) if has_nameless_owner(&other) => Ok(self.masking(other)),
             other => Err(self.unknown(error, other.ok().as_ref())),
         })
     }
 
     /// The job with an id, or the caller's own one with a name.
     pub fn own_job(&self, name: &str) -> umbo_engine::Result<Job> {
-        match &self.caller.owner {
+        let found = match &self.caller.owner {
             Some(owner) => self.caller.engine.job_of(owner, name),
             None => self.caller.engine.job(name),
+        };
+        found.map(|job| self.masking(job))
+    }
+
+    /// The job, whose secrets are masked from now on.
+    fn masking(&self, job: Job) -> Job {
+        if let Some(labels) = job.labels() {
+            self.caller.learn_secrets(&labels);
         }
+        job
     }
 
     /// An error that tells of a job nobody knows which ones there are.
@@ -296,6 +307,9 @@ impl<'a> Call<'a> {
         let mut jobs = self.caller.engine.jobs(scope)?;
         if whose == Whose::Mine && self.caller.owner.is_some() {
             jobs.retain(|summary| summary.owner == self.caller.owner);
+        }
+        for summary in &jobs {
+            self.caller.learn_secrets(&summary.labels);
         }
         Ok(jobs)
     }

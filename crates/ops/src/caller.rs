@@ -1,5 +1,7 @@
 //! Who asks, from where, and with what rights. Every operation is done for a caller.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use umbo_view::mask::Masker;
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
 use crate::gatekeeper::Gatekeeper;
+use crate::job_secrets::JobSecrets;
 use crate::project::Folder;
 
 /// How the names of owners begin that did not say who they are.
@@ -73,6 +76,8 @@ pub struct Caller {
     recipes: Cache,
     /// Jobs that end with it.
     held: Mutex<Vec<Attached>>,
+    /// The secrets of its jobs and of those it reads.
+    job_secrets: JobSecrets,
 }
 
 /// How a caller is to be.
@@ -148,6 +153,20 @@ impl Caller {
     /// would obey or a reader would not see.
     pub fn mask(&self, text: &str) -> String {
         umbo_view::visible(&self.masker.mask_text(text)).into_owned()
+    }
+
+    /// Masks the secrets of a job from now on, also those that the caller does not have.
+    pub fn learn_secrets(&self, labels: &BTreeMap<String, String>) {
+        self.job_secrets.learn(labels, &self.masker);
+    }
+
+    /// A request with its secrets written on it, for readers who do not have them.
+    pub(crate) fn with_secrets<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        let mut request = Cow::Borrowed(request);
+        if let Some((name, label)) = self.job_secrets.label(&request, &self.masker) {
+            request.to_mut().labels.insert(name.to_owned(), label);
+        }
+        request
     }
 
     /// Refuses a request to work outside of the project it has to stay in.
@@ -329,6 +348,7 @@ impl CallerBuilder {
         let newest = engine.newest_event().unwrap_or(0);
         let recipes = Cache::in_directory(engine.state_directory().join("recipes"));
         Ok(Caller {
+            job_secrets: JobSecrets::new(engine.state_directory()),
             gate: gate.base(&self.directory),
             recipes,
             completions: Arc::new(Completions::new(comes_back, newest)),

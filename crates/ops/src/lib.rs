@@ -44,6 +44,7 @@ mod exec;
 mod gatekeeper;
 mod input;
 mod job_log;
+mod job_secrets;
 mod jobs;
 mod keyboard;
 mod output;

@@ -434,6 +434,7 @@ impl Toolset {
 
     /// What this dialect tells of a job that has ended.
     pub(crate) fn told(&self, call: &Call<'_>, summary: &Summary) -> Option<Completed> {
+        self.learn_secrets(&summary.labels);
         self.dialect.completed(call, summary)
     }
 

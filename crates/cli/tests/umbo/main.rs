@@ -35,6 +35,7 @@ mod prune;
 mod recipes;
 mod sandbox;
 mod screen;
+mod secrets;
 mod session;
 mod shells;
 mod start;
