@@ -33,7 +33,7 @@ impl Spinner {
             let (job, is_over) = (job.clone(), Arc::clone(&is_over));
             thread::spawn(move || {
                 // Nothing depends on it: what goes wrong ends the drawing and no more.
-                let _ = secrets::masker().and_then(|masker| draw(&job, &masker, &is_over));
+                let _ = secrets::shared().and_then(|masker| draw(&job, masker, &is_over));
             })
         });
         Self { is_over, drawing }

@@ -236,6 +236,13 @@ impl Gate {
         Ok(Self { policy: policy.into(), mode, approvals, audit, key, approver: None })
     }
 
+    /// With another audit than that of its state directory with its usual budget.
+    #[must_use]
+    pub fn with_audit(mut self, audit: Audit) -> Self {
+        self.audit = audit;
+        self
+    }
+
     /// With an approver that can answer at once.
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + Send + Sync + 'static) -> Self {

@@ -126,7 +126,7 @@ fn before_dialects() -> [Key; 7] {
     ]
 }
 
-fn after_dialects() -> [Key; 11] {
+fn after_dialects() -> [Key; 12] {
     [
         key(
             "output.tokens",
@@ -192,6 +192,13 @@ fn after_dialects() -> [Key; 11] {
             Preset::Nothing,
             Tightens::Nothing,
             "how long they stay, as `30d`",
+        ),
+        key(
+            "retention.audit_bytes",
+            Kind::Size,
+            Preset::Text("64M"),
+            Tightens::Nothing,
+            "how much room the audit takes; its oldest records go first",
         ),
     ]
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use umbo_engine::{Listed, Shell};
-use umbo_gate::{EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
+use umbo_gate::{AUDIT_BUDGET, EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
 use umbo_ops::ErrorCode;
 use umbo_tools::SettingValue;
 use umbo_view::Budget;
@@ -38,6 +38,7 @@ pub(crate) struct Retention {
     pub(crate) jobs: usize,
     pub(crate) bytes: u64,
     pub(crate) age: Option<Duration>,
+    pub(crate) audit_bytes: u64,
 }
 
 /// What holds for a person's own verbs.
@@ -109,6 +110,7 @@ impl Settings {
                 jobs: count(layers, "retention.jobs"),
                 bytes: number(layers, "retention.bytes").unwrap_or(u64::MAX),
                 age: text(layers, "retention.age").and_then(|age| parse_duration(age).ok()),
+                audit_bytes: number(layers, "retention.audit_bytes").unwrap_or(AUDIT_BUDGET),
             },
             exec: Exec {
                 mode: mode(layers, "exec.mode").filter(|_| said("exec.mode")),

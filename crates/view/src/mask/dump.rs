@@ -27,12 +27,12 @@ pub(super) struct Dump {
 }
 
 impl Dump {
-    /// Where a range of the bytes is in the text: from its first cell to the end of its last line, for the
-    /// column of text repeats it.
-    pub(super) fn range(&self, range: Range<usize>) -> Option<Range<usize>> {
-        let first = self.places.get(range.start)?.0;
-        let last = self.places.get(range.end.checked_sub(1)?)?;
-        Some(first..last.1.end)
+    /// Where a range of the bytes is in the text: the beginning of its first line, and from its first cell
+    /// to the end of its last line, for the column of text repeats it.
+    pub(super) fn range(&self, range: Range<usize>) -> Option<(usize, Range<usize>)> {
+        let (cell, line) = self.places.get(range.start)?;
+        let (_, last) = self.places.get(range.end.checked_sub(1)?)?;
+        Some((line.start, *cell..last.end))
     }
 }
 
@@ -71,11 +71,14 @@ pub(super) fn dumps(text: &str, begins_line: bool) -> Vec<Dump> {
 
 /// Where the part of a text begins that more text could make part of a dump with a value of so many bytes.
 pub(super) fn undecided(text: &str, begins_line: bool, longest: usize) -> usize {
-    let dumps = dumps(text, begins_line);
     let last = text.rfind('\n').map_or(0, |at| at + 1);
     let is_line = last > 0 || begins_line;
-    let mut from = if is_line && could_begin(&text[last..]) { last } else { text.len() };
-    for dump in dumps.iter().filter(|dump| dump.is_open) {
+    let (whole, begun) = text.split_at(last);
+    if !is_line || !(begun.is_empty() || could_begin(begun)) {
+        return text.len();
+    }
+    let mut from = last;
+    for dump in dumps(whole, begins_line).iter().filter(|dump| dump.is_open) {
         let first = dump.places.len().saturating_sub(longest);
         if let Some((_, line)) = dump.places.get(first) {
             from = from.min(line.start);

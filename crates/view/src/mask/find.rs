@@ -87,6 +87,8 @@ struct Start {
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Hit {
     pub(super) range: Range<usize>,
+    /// Where the text begins that says that this is one: a name before a value, the line of a dump.
+    pub(super) context: usize,
     pub(super) rule: usize,
     /// The form's whole text, where only a piece of it is in sight.
     pub(super) whole: Option<String>,
@@ -158,9 +160,12 @@ impl Finder {
         for dump in dump::dumps(text, begins_line) {
             for found in search.find_overlapping_iter(&dump.bytes) {
                 let value = self.dumped.get(found.pattern().as_usize());
-                if let (Some((value, rule)), Some(range)) = (value, dump.range(found.range())) {
+                if let (Some((value, rule)), Some((context, range))) =
+                    (value, dump.range(found.range()))
+                {
                     let whole = Some(value.clone());
-                    hits.push(Hit { range, rule: *rule, whole, joined: false, open: false });
+                    let rule = *rule;
+                    hits.push(Hit { range, context, rule, whole, joined: false, open: false });
                 }
             }
         }
@@ -188,7 +193,14 @@ impl Finder {
                 let index = found.pattern().as_usize();
                 if let Some((_, rule)) = self.forms.get(index) {
                     let range = found.range();
-                    hits.push(Hit { range, rule: *rule, whole: None, joined: false, open: false });
+                    hits.push(Hit {
+                        context: range.start,
+                        range,
+                        rule: *rule,
+                        whole: None,
+                        joined: false,
+                        open: false,
+                    });
                 } else if let Some(start) = self.starts.get(index - self.forms.len()) {
                     hits.extend(format_hit(text, found.start(), start, before.last, edge));
                 }
@@ -214,7 +226,14 @@ impl Finder {
                 let form = form.filter(|(form, _)| form.len() >= SHORTEST_BROKEN);
                 if let (Some((form, rule)), Some(range)) = (form, group.range(found.range())) {
                     let whole = Some(form.clone());
-                    hits.push(Hit { range, rule: *rule, whole, joined: false, open: false });
+                    hits.push(Hit {
+                        context: range.start,
+                        range,
+                        rule: *rule,
+                        whole,
+                        joined: false,
+                        open: false,
+                    });
                 }
             }
         }
@@ -229,7 +248,14 @@ impl Finder {
         for (form, rule) in long {
             let mut hit = |range: Range<usize>, open| {
                 let whole = Some(form.clone());
-                hits.push(Hit { range, rule: *rule, whole, joined: false, open });
+                hits.push(Hit {
+                    context: range.start,
+                    range,
+                    rule: *rule,
+                    whole,
+                    joined: false,
+                    open,
+                });
             };
             for group in &last {
                 let (piece, end) = (partial(&group.text, form), group.text.len());
@@ -257,7 +283,14 @@ impl Finder {
             for (regex, rule) in &self.patterns {
                 hits.extend(regex.find_iter(body).filter(|found| !found.is_empty()).map(|found| {
                     let range = start + found.start()..start + found.end();
-                    Hit { range, rule: *rule, whole: None, joined: false, open: false }
+                    Hit {
+                        context: range.start,
+                        range,
+                        rule: *rule,
+                        whole: None,
+                        joined: false,
+                        open: false,
+                    }
                 }));
             }
             start += line.len();
@@ -270,7 +303,14 @@ impl Finder {
             let mut hit = |range: Range<usize>, open| {
                 if range.len() >= SHORTEST_PIECE {
                     let whole = Some(form.clone());
-                    hits.push(Hit { range, rule: *rule, whole, joined: false, open });
+                    hits.push(Hit {
+                        context: range.start,
+                        range,
+                        rule: *rule,
+                        whole,
+                        joined: false,
+                        open,
+                    });
                 }
             };
             if edge.end {
@@ -351,7 +391,8 @@ fn format_hit(
     let window = &text[start..end];
     let hit = |range: Range<usize>, open| {
         let range = start + range.start..start + range.end;
-        Some(Hit { range, rule: literal.rule, whole: None, joined: false, open })
+        let rule = literal.rule;
+        Some(Hit { range, context: start, rule, whole: None, joined: false, open })
     };
     if let Some(groups) = format::compiled(literal.format)?.captures(window) {
         let group = groups.iter().skip(1).flatten().next().or(groups.get(0));

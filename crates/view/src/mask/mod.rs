@@ -96,6 +96,8 @@ struct Rule {
 #[derive(Clone)]
 pub(crate) struct Match {
     pub(crate) range: Range<usize>,
+    /// Where the text begins that says that this is a secret.
+    context: usize,
     pub(crate) replacement: String,
     /// Whether it began inside of the match before, and only its rest is left.
     joined: bool,
@@ -341,7 +343,8 @@ impl Masker {
                     Some(Mode::ReplaceWith(replacement)) => replacement.clone(),
                     Some(Mode::Obfuscate) | None => placeholders.of(secret).to_string(),
                 };
-                Match { range: hit.range, replacement, joined: hit.joined, open: hit.open }
+                let Hit { range, context, joined, open, .. } = hit;
+                Match { range, context, replacement, joined, open }
             })
             .collect()
     }

@@ -75,11 +75,12 @@ impl<'m> MaskStream<'m> {
         }
         let matches = self.matches(&self.held);
         for (index, found) in matches.iter().enumerate().rev() {
-            // A secret is let through as a whole, with the ones that overlap it.
+            // A secret is let through as a whole, with the ones that overlap it, and with what says that
+            // it is one.
             let next = matches.get(index + 1);
             let holds = next.is_some_and(|next| next.joined && next.range.start == end);
-            if found.range.start < end && (end < found.range.end || holds) {
-                end = found.range.start;
+            if found.context < end && (end < found.range.end || holds) {
+                end = found.context;
             }
         }
         let end = self.held.floor_char_boundary(end);
