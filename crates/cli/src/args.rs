@@ -1,5 +1,6 @@
 //! The words of the command line. Parsed here and nothing else: no file, no environment is read.
 
+mod agent;
 mod config;
 mod gate;
 mod http;
@@ -15,6 +16,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use umbo_engine::Size;
 use umbo_gate::Mode;
 
+pub(crate) use self::agent::{Agent, Effort, ExportFormat, Models, Sessions, SessionsAction};
 pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::http::{Http, Log};
@@ -115,6 +117,12 @@ pub(crate) enum Command {
     Call(Call),
     /// List the tools of a dialect
     Tools(Tools),
+    /// Work on something with a model and the tools: in the terminal, or -p for scripts
+    Agent(Box<Agent>),
+    /// List the models that can be asked, or ask whether they answer
+    Models(Models),
+    /// List, read, copy, name, export or delete the conversations with agents
+    Sessions(Sessions),
     /// Put umbo into an agent's settings, or list the agents it knows
     Install(Install),
     /// Take umbo out of an agent's settings
@@ -152,7 +160,7 @@ pub(crate) struct Start {
     /// Set a variable
     #[arg(long = "env", value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
-    /// What it reads: TEXT, @FILE, or - for umbo's own input
+    /// What it reads: TEXT, @FILE, or - for umbo's own input, which `exec` passes on if it is piped
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     pub(crate) stdin: Option<String>,
     /// Give it a terminal
@@ -192,7 +200,8 @@ pub(crate) struct Start {
     /// Fail instead of waiting when as many jobs run as may
     #[arg(long)]
     pub(crate) no_queue: bool,
-    /// Leave pagers, editors and prompts as they are
+    /// Leave pagers, editors and prompts as they are; otherwise PAGER, EDITOR, CI and the like say that
+    /// nobody is there, where your environment does not say otherwise
     #[arg(long)]
     pub(crate) attended: bool,
     #[arg(long, value_name = "MODE", help = MODE_HELP)]

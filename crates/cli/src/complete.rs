@@ -114,7 +114,7 @@ fn context() -> Option<Context> {
 
 fn listed(is_wanted: impl Fn(&Summary) -> bool) -> Vec<CompletionCandidate> {
     let Some(context) = context() else { return Vec::new() };
-    let jobs = context.engine.jobs(Scope::All).unwrap_or_default();
+    let jobs = context.backend.jobs(Scope::All).unwrap_or_default();
     let newest = candidate("@last", "the newest job");
     let mut candidates = vec![newest.display_order(Some(0))];
     for (place, summary) in jobs.iter().rev().filter(|summary| is_wanted(summary)).enumerate() {

@@ -10,7 +10,7 @@
 //! - [`AttachedJob`] is a job and its caller while the two are connected.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -94,11 +94,15 @@ pub trait Backend: fmt::Debug + Send + Sync {
     /// what the backend keeps.
     fn prune(&self, age: Option<Duration>) -> Result<Vec<JobId>>;
 
+    /// The directory of this machine that the backend keeps its records in, if it has one. Nobody
+    /// needs it to work with jobs: what callers remember beside them may lie there too.
+    fn state_directory(&self) -> Option<&Path> {
+        None
+    }
+
     /// The directory that the command of a request begins in: its own, or that in which the last
     /// command of its session left it.
-    fn begins_in(&self, request: &Request) -> PathBuf {
-        request.cwd.clone()
-    }
+    fn begins_in(&self, request: &Request) -> PathBuf;
 }
 
 /// One job of a backend.
@@ -126,8 +130,11 @@ pub trait BackendJob: fmt::Debug + Send + Sync {
     /// Its output.
     fn log(&self) -> Result<Log>;
 
-    /// Where its output is, for a person or a program that can follow such an address: a `file://`
-    /// URL for a job of this machine.
+    /// The file that its output is in, on the machine that runs it: for a person, or for a command
+    /// that runs there. Who reads it here uses [`BackendJob::log`].
+    fn output_path(&self) -> PathBuf;
+
+    /// The same as an address: a `file://` URL for a job of this machine.
     fn output_url(&self) -> String;
 
     /// What wakes somebody who waits for it.
@@ -294,8 +301,18 @@ impl Backend for Engine {
         Self::prune(self, age)
     }
 
+    fn state_directory(&self) -> Option<&Path> {
+        Some(Self::state_directory(self))
+    }
+
     fn begins_in(&self, request: &Request) -> PathBuf {
         Self::begins_in(self, request)
+    }
+}
+
+impl From<Engine> for Arc<dyn Backend> {
+    fn from(engine: Engine) -> Self {
+        Arc::new(engine)
     }
 }
 
@@ -318,6 +335,10 @@ impl BackendJob for Job {
 
     fn log(&self) -> Result<Log> {
         Self::log(self)
+    }
+
+    fn output_path(&self) -> PathBuf {
+        Self::output_path(self)
     }
 
     fn output_url(&self) -> String {

@@ -8,17 +8,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use umbo_engine::{Attached, Condition, Engine, Job, JobId, Request, Shell};
+use umbo_engine::{AttachedJob, Backend, Condition, JobHandle, JobId, Request, Shell, Status};
 use umbo_gate::{GatePaths, Mode};
 use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
-use umbo_view::mask::Masker;
+use umbo_view::mask::{MaskError, Masker};
 
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
 use crate::gatekeeper::Gatekeeper;
 use crate::job_secrets::JobSecrets;
 use crate::project::Folder;
+use crate::ticket::CANCELLED;
 
 /// How the names of owners begin that did not say who they are.
 pub(crate) const NAMELESS: &str = "caller-";
@@ -28,6 +29,18 @@ const LONGEST_WAIT: Duration = Duration::from_secs(40);
 
 /// How long jobs may take to end with their caller: as long as one that does not want to.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(7);
+
+/// Why a caller could not be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The masker cannot be made.
+    #[error(transparent)]
+    Mask(#[from] MaskError),
+    /// Nothing says which of its commands may run.
+    #[error("a caller whose jobs run elsewhere needs a gate, or a state directory to keep one in")]
+    NoGate,
+}
 
 /// Whose jobs a caller's are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +56,7 @@ pub enum Owner {
 /// Who asks, from where, and with what rights. Calls may come from many threads at once.
 pub struct Caller {
     /// Where its jobs run.
-    pub engine: Engine,
+    pub backend: Arc<dyn Backend>,
     /// Which of its commands may run.
     pub gate: Gatekeeper,
     /// Which secrets its answers must not show.
@@ -75,14 +88,39 @@ pub struct Caller {
     /// What was found in its projects.
     recipes: Cache,
     /// Jobs that end with it.
-    held: Mutex<Vec<Attached>>,
+    held: Mutex<Vec<Held>>,
     /// The secrets of its jobs and of those it reads.
     job_secrets: JobSecrets,
 }
 
+/// A job that ends with its caller.
+enum Held {
+    /// Its supervisor stops it when the connection is gone, however the caller ended.
+    Attached(Box<dyn AttachedJob>),
+    /// Only a caller that leaves stops it: it outlives one that is killed.
+    Job(JobHandle),
+}
+
+impl Held {
+    fn job(&self) -> JobHandle {
+        match self {
+            Self::Attached(attached) => attached.job(),
+            Self::Job(job) => job.clone(),
+        }
+    }
+
+    /// Lets it run on.
+    fn detach(self) {
+        if let Self::Attached(attached) = self {
+            attached.detach();
+        }
+    }
+}
+
 /// How a caller is to be.
 pub struct CallerBuilder {
-    engine: Engine,
+    backend: Arc<dyn Backend>,
+    state: Option<PathBuf>,
     masker: Option<Arc<Masker>>,
     directory: PathBuf,
     environment: Vec<(OsString, OsString)>,
@@ -99,10 +137,12 @@ pub struct CallerBuilder {
 }
 
 impl Caller {
-    /// Starts building a caller whose jobs this engine runs.
-    pub fn builder(engine: Engine) -> CallerBuilder {
+    /// Starts building a caller whose jobs run there: an [`Engine`](umbo_engine::Engine), or any
+    /// other [`Backend`].
+    pub fn builder(backend: impl Into<Arc<dyn Backend>>) -> CallerBuilder {
         CallerBuilder {
-            engine,
+            backend: backend.into(),
+            state: None,
             masker: None,
             directory: PathBuf::from("."),
             environment: Vec::new(),
@@ -184,15 +224,32 @@ impl Caller {
     /// Lets the jobs run on that would end with this caller.
     pub fn detach(&self) {
         let held = std::mem::take(&mut *self.held());
-        for attached in held {
-            attached.detach();
+        for held in held {
+            held.detach();
+        }
+    }
+
+    /// Lets one of them run on.
+    pub(crate) fn let_go(&self, job: &JobId) {
+        let mut held = self.held();
+        if let Some(place) = held.iter().position(|held| held.job().id() == job) {
+            let released = held.swap_remove(place);
+            drop(held);
+            released.detach();
         }
     }
 
     /// Stops the jobs that end with this caller, and waits for that; not for ever.
     pub fn close(&self) {
         let held = std::mem::take(&mut *self.held());
-        let jobs: Vec<Job> = held.iter().map(|attached| attached.job().clone()).collect();
+        let jobs: Vec<JobHandle> = held.iter().map(Held::job).collect();
+        std::thread::scope(|scope| {
+            for held in &held {
+                if let Held::Job(job) = held {
+                    scope.spawn(|| job.stop(CANCELLED));
+                }
+            }
+        });
         // Whoever loses its caller stops by itself, all of them at once.
         drop(held);
         let deadline = Instant::now() + CLOSE_TIMEOUT;
@@ -203,19 +260,32 @@ impl Caller {
     }
 
     /// Keeps a job that ends with this caller.
-    pub(crate) fn hold(&self, attached: Attached) {
-        self.held().push(attached);
+    pub(crate) fn hold(&self, attached: Box<dyn AttachedJob>) {
+        self.held().push(Held::Attached(attached));
+    }
+
+    /// Takes over a job that outlives a caller that is killed, and ends with one that leaves: its own,
+    /// or one that an earlier process of the same name left running.
+    pub fn adopt(&self, job: &JobHandle) {
+        self.completions.expect(job.id());
+        let mut held = self.held();
+        if !held.iter().any(|held| held.job().id() == job.id()) {
+            held.push(Held::Job(job.clone()));
+        }
     }
 
     /// Forgets held jobs that are over.
     pub fn release_ended(&self) {
-        let runs = |attached: &mut Attached| {
-            !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
+        let runs = |held: &mut Held| match held {
+            Held::Attached(attached) => {
+                !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
+            }
+            Held::Job(job) => !matches!(job.status(), Ok(Status::Ended(_)) | Err(_)),
         };
         self.held().retain_mut(runs);
     }
 
-    fn held(&self) -> MutexGuard<'_, Vec<Attached>> {
+    fn held(&self) -> MutexGuard<'_, Vec<Held>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -287,8 +357,22 @@ impl CallerBuilder {
         self
     }
 
+    /// Where this side keeps what it remembers beside the jobs: which tasks a project has, and the
+    /// key and rules of a gate that was not given. That of the engine unless given; a backend whose
+    /// jobs are elsewhere has none.
+    #[must_use]
+    pub fn state(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.state = Some(directory.into());
+        self
+    }
+
+    /// How long an operation may take, as it stands.
+    pub fn longest(&self) -> Duration {
+        self.longest_wait
+    }
+
     /// Who decides whether a command may run. Unless given, a gatekeeper in mode `guard` whose key
-    /// and rules are in the directory `gate` of the engine's state.
+    /// and rules are in the directory `gate` of its state.
     #[must_use]
     pub fn gate(mut self, gate: Gatekeeper) -> Self {
         self.gate = Some(gate);
@@ -327,7 +411,7 @@ impl CallerBuilder {
     }
 
     /// Builds the caller.
-    pub fn build(self) -> Result<Caller, umbo_view::mask::MaskError> {
+    pub fn build(self) -> Result<Caller, BuildError> {
         let masker = match self.masker {
             Some(masker) => masker,
             None => Arc::new(Masker::builder().build()?),
@@ -338,21 +422,29 @@ impl CallerBuilder {
             Owner::Named(name) => Some(name),
             Owner::Everybody => None,
         };
-        let engine = self.engine;
-        let gate = self.gate.unwrap_or_else(|| {
-            let state = engine.state_directory();
-            Gatekeeper::new(GatePaths::new(state.join("gate"), state), Mode::Guard)
-                .run_id(owner.clone())
-        });
+        let backend = self.backend;
+        let state = self.state.or_else(|| backend.state_directory().map(Path::to_owned));
+        let gate = match (self.gate, &state) {
+            (Some(gate), _) => gate,
+            (None, Some(state)) => {
+                Gatekeeper::new(GatePaths::new(state.join("gate"), state), Mode::Guard)
+                    .run_id(owner.clone())
+            }
+            (None, None) => return Err(BuildError::NoGate),
+        };
+        let job_secrets = JobSecrets::new(state.as_deref());
+        let recipes = match state {
+            Some(state) => Cache::in_directory(state.join("recipes")),
+            None => Cache::in_memory(),
+        };
         // Without a journal nothing is in order; everything else works.
-        let newest = engine.newest_event().unwrap_or(0);
-        let recipes = Cache::in_directory(engine.state_directory().join("recipes"));
+        let newest = backend.newest_event().unwrap_or(0);
         Ok(Caller {
-            job_secrets: JobSecrets::new(engine.state_directory()),
+            job_secrets,
             gate: gate.base(&self.directory),
             recipes,
             completions: Arc::new(Completions::new(comes_back, newest)),
-            engine,
+            backend,
             masker,
             directory: self.directory,
             environment: self.environment.into(),

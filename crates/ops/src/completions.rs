@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use umbo_engine::{Event, EventKind, Item, Job, JobId, Status, Summary};
+use umbo_engine::{Event, EventKind, Item, JobHandle, JobId, Status, Summary};
 
 use crate::caller::Caller;
 
@@ -66,6 +66,16 @@ impl Completions {
         }
     }
 
+    /// Whether the caller knows that this job runs, and not how it ended.
+    pub fn expects(&self, job: &JobId) -> bool {
+        self.running().contains(job)
+    }
+
+    /// How many such jobs there are.
+    pub fn expected(&self) -> usize {
+        self.running().len()
+    }
+
     /// A call waits for the end of this job until the result is dropped.
     pub fn awaiting(&self, job: &JobId) -> Awaiting<'_> {
         *self.awaited().entry(job.clone()).or_default() += 1;
@@ -73,7 +83,7 @@ impl Completions {
     }
 
     /// The end of a job that ended unseen; `None` if it was announced, or has a result of its own.
-    pub fn announce(&self, job: &Job) -> Option<Summary> {
+    pub fn announce(&self, job: &JobHandle) -> Option<Summary> {
         let summary = job.summary()?;
         if !matches!(summary.status, Status::Ended(_)) || self.awaited().contains_key(job.id()) {
             return None;
@@ -101,7 +111,7 @@ impl Completions {
         let running: Vec<JobId> = self.running().iter().cloned().collect();
         let mut over = Vec::new();
         for id in running {
-            match caller.engine.job(id.as_str()) {
+            match caller.backend.job(id.as_str()) {
                 Ok(job) => match job.status() {
                     Ok(Status::Created | Status::Started { .. }) => {}
                     _ => over.push(job),
@@ -124,10 +134,10 @@ impl Completions {
 
     /// Brings jobs that are over into the order in which the journal has their ends. Ends that it no
     /// longer keeps were earlier than all that it does.
-    fn in_order(&self, caller: &Caller, over: &mut [Job]) {
+    fn in_order(&self, caller: &Caller, over: &mut [JobHandle]) {
         let mut cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
         let mut numbers: HashMap<JobId, u64> = HashMap::new();
-        while let Ok(items) = caller.engine.events(*cursor, EVENTS_PER_READ) {
+        while let Ok(items) = caller.backend.events(*cursor, EVENTS_PER_READ) {
             let Some(last) = items.last() else { break };
             *cursor = last.seq();
             numbers.extend(items.into_iter().filter_map(|item| match item {
@@ -151,7 +161,7 @@ impl Completions {
     fn since_last_time(&self, caller: &Caller) -> Vec<Summary> {
         match &caller.owner {
             Some(owner) if self.is_back.swap(false, Ordering::Relaxed) => {
-                caller.engine.drain_completed(owner, Some(owner)).unwrap_or_default()
+                caller.backend.drain_completed(owner, Some(owner)).unwrap_or_default()
             }
             _ => Vec::new(),
         }
@@ -163,7 +173,7 @@ impl Completions {
             && !self.is_back.load(Ordering::Relaxed)
             && let Some(owner) = &caller.owner
         {
-            let _ = caller.engine.drain_completed(owner, Some(owner));
+            let _ = caller.backend.drain_completed(owner, Some(owner));
         }
     }
 

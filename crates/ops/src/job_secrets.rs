@@ -22,8 +22,8 @@ const MOST_REMEMBERED: usize = 10_000;
 /// Keeps secrets with jobs, and finds them there.
 #[derive(Debug)]
 pub(crate) struct JobSecrets {
-    /// Where the key is.
-    directory: PathBuf,
+    /// Where the key is; without a state directory there is none.
+    directory: Option<PathBuf>,
     key: OnceLock<Key>,
     /// The label for the variables that the caller has anyway.
     usual: OnceLock<Option<String>>,
@@ -32,9 +32,9 @@ pub(crate) struct JobSecrets {
 }
 
 impl JobSecrets {
-    pub(crate) fn new(state: &Path) -> Self {
+    pub(crate) fn new(state: Option<&Path>) -> Self {
         Self {
-            directory: state.join("masking"),
+            directory: state.map(|state| state.join("masking")),
             key: OnceLock::new(),
             usual: OnceLock::new(),
             seen: Mutex::default(),
@@ -46,7 +46,7 @@ impl JobSecrets {
             return Some(key);
         }
         // Where it cannot be made or read, the reader's own variables are what is left.
-        let key = Key::open(&self.directory).ok()?;
+        let key = Key::open(self.directory.as_deref()?).ok()?;
         Some(self.key.get_or_init(|| key))
     }
 

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+mod agent;
 mod approvals;
 mod approve;
 mod attach;
@@ -16,6 +17,7 @@ mod input;
 mod install;
 mod jobs;
 mod mcp;
+mod models;
 mod order;
 mod output;
 mod prune;
@@ -24,6 +26,7 @@ mod rules;
 mod run;
 mod screen;
 mod secrets;
+mod sessions;
 mod start;
 mod stop;
 mod tools;
@@ -71,6 +74,9 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Mcp(args) => mcp::run(context, &args),
         Command::Call(args) => call::run(context, &args),
         Command::Tools(args) => tools::run(context, &args),
+        Command::Agent(args) => agent::run(context, *args),
+        Command::Models(args) => models::run(context, &args),
+        Command::Sessions(args) => sessions::run(context, &args),
         Command::Install(args) => install::run(context, &args),
         Command::Uninstall(args) => uninstall::run(context, &args),
         Command::Doctor => doctor::run(context),
@@ -85,6 +91,7 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
         | Command::Start(_)
         | Command::Run(_)
         | Command::Mcp(_)
+        | Command::Agent(_)
         | Command::Call(_)
         | Command::Tools(_) => {
             context.config.sound()?;

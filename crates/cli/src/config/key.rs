@@ -58,7 +58,12 @@ const fn key(
 /// All of them, in the order in which they are shown.
 pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let dialects = umbo_tools::dialect_settings().map(Key::from);
-    before_dialects().into_iter().chain(dialects).chain(after_dialects()).collect()
+    before_dialects()
+        .into_iter()
+        .chain(dialects)
+        .chain(after_dialects())
+        .chain(of_agent())
+        .collect()
 });
 
 impl From<&Setting> for Key {
@@ -72,7 +77,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 7] {
+fn before_dialects() -> [Key; 10] {
     [
         key(
             "max_running",
@@ -122,6 +127,27 @@ fn before_dialects() -> [Key; 7] {
             Preset::Text(""),
             Tightens::More,
             "tools that an agent has from elsewhere: where one does better, `omp` points to it",
+        ),
+        key(
+            "tools.yield_secs",
+            Kind::Count,
+            Preset::Text("40"),
+            Tightens::Nothing,
+            "how long a call waits for its command; less for a client that gives up sooner",
+        ),
+        key(
+            "mcp.on_cancel",
+            Kind::Choice(&["reason", "stop", "keep"]),
+            Preset::Text("reason"),
+            Tightens::Nothing,
+            "the command of a cancelled call: `reason` stops it unless the client's own timeout struck",
+        ),
+        key(
+            "mcp.elicitation",
+            Kind::Flag,
+            Preset::Text("true"),
+            Tightens::Nothing,
+            "whether the person in front of a client is asked by a form, where the client has forms",
         ),
     ]
 }
@@ -199,6 +225,74 @@ fn after_dialects() -> [Key; 12] {
             Preset::Text("64M"),
             Tightens::Nothing,
             "how much room the audit takes; its oldest records go first",
+        ),
+    ]
+}
+
+fn of_agent() -> [Key; 9] {
+    [
+        key(
+            "agent.model",
+            Kind::Text,
+            Preset::Nothing,
+            Tightens::Nothing,
+            "the model of `agent`, as `anthropic/NAME`; else one of a vendor whose key is set",
+        ),
+        key(
+            "agent.fallback",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "models that are asked if that one cannot answer, in order",
+        ),
+        key(
+            "agent.dialect",
+            Kind::Dialect,
+            Preset::Nothing,
+            Tightens::Nothing,
+            "whose tools `agent` has; else those its model knows",
+        ),
+        key(
+            "agent.mode",
+            Kind::Mode,
+            Preset::As("tools.mode"),
+            Tightens::Stricter,
+            "the gate's mode for `agent`",
+        ),
+        key(
+            "agent.effort",
+            Kind::Choice(&["off", "minimal", "low", "medium", "high", "xhigh", "max"]),
+            Preset::Text("medium"),
+            Tightens::Nothing,
+            "how much a model that can think does",
+        ),
+        key(
+            "agent.max_turns",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "how many answers of the model a prompt may take",
+        ),
+        key(
+            "agent.max_tokens",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "how many tokens an agent may read and write",
+        ),
+        key(
+            "agent.max_cents",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "how many cents it may cost",
+        ),
+        key(
+            "agent.timeout_secs",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "how long a prompt may take",
         ),
     ]
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use umbo_engine::{Listed, Shell};
 use umbo_gate::{AUDIT_BUDGET, EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
+use umbo_mcp::{ClientOptions, OnCancel};
+use umbo_model::Effort;
 use umbo_ops::ErrorCode;
 use umbo_tools::SettingValue;
 use umbo_view::Budget;
@@ -23,6 +25,7 @@ pub(crate) struct Settings {
     pub(crate) retention: Retention,
     pub(crate) exec: Exec,
     pub(crate) tools: Tools,
+    pub(crate) agent: Agent,
     /// How much output an answer has.
     pub(crate) output: Budget,
     /// Whether noise is folded in it.
@@ -62,8 +65,47 @@ pub(crate) struct Tools {
     pub(crate) timeout: Option<Duration>,
     /// Names of tools that an agent has from elsewhere.
     pub(crate) beside: Vec<String>,
+    /// How long a call waits for its command.
+    pub(crate) longest_wait: Duration,
+    /// How clients of the server are treated.
+    pub(crate) client: ClientOptions,
     /// What was said about dialects, by their settings.
     pub(crate) dialects: Vec<(&'static str, SettingValue)>,
+}
+
+/// What holds for umbo's own agent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Agent {
+    pub(crate) model: Option<String>,
+    pub(crate) fallback: Vec<String>,
+    pub(crate) dialect: Option<String>,
+    pub(crate) mode: Mode,
+    pub(crate) effort: Option<Effort>,
+    pub(crate) max_turns: Option<u32>,
+    pub(crate) max_tokens: Option<u64>,
+    /// In dollars.
+    pub(crate) max_cost: Option<f64>,
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl Agent {
+    fn new(layers: &Layers) -> Self {
+        let word = |name| text(layers, name).map(str::to_owned);
+        let effort = word("agent.effort").map(serde_json::Value::String);
+        Self {
+            model: word("agent.model"),
+            fallback: list(layers, "agent.fallback"),
+            dialect: word("agent.dialect"),
+            mode: mode(layers, "agent.mode").unwrap_or_default(),
+            effort: effort.and_then(|word| serde_json::from_value(word).ok()),
+            max_turns: number(layers, "agent.max_turns").and_then(|most| u32::try_from(most).ok()),
+            max_tokens: number(layers, "agent.max_tokens"),
+            max_cost: number(layers, "agent.max_cents")
+                .and_then(|cents| u32::try_from(cents).ok())
+                .map(|cents| f64::from(cents) / 100.0),
+            timeout: number(layers, "agent.timeout_secs").map(Duration::from_secs),
+        }
+    }
 }
 
 /// A project that commands must stay in.
@@ -129,8 +171,11 @@ impl Settings {
                 ),
                 timeout: seconds(timeout).filter(|_| said(timeout)),
                 beside: list(layers, "tools.beside"),
+                longest_wait: seconds("tools.yield_secs").unwrap_or(Duration::MAX),
+                client: client(layers),
                 dialects: dialects(layers),
             },
+            agent: Agent::new(layers),
             output: Budget {
                 tokens: number(layers, "output.tokens").unwrap_or(u64::MAX),
                 bytes: number(layers, "output.bytes").unwrap_or(u64::MAX),
@@ -163,6 +208,17 @@ fn dialects(layers: &Layers) -> Vec<(&'static str, SettingValue)> {
             Some((setting.key.name, layers.value(setting.key.name)?.to_setting()?))
         })
         .collect()
+}
+
+fn client(layers: &Layers) -> ClientOptions {
+    let mut options = ClientOptions::default();
+    options.on_cancel = match text(layers, "mcp.on_cancel") {
+        Some("stop") => OnCancel::Stop,
+        Some("keep") => OnCancel::Keep,
+        _ => OnCancel::ByReason,
+    };
+    options.elicitation = flag(layers, "mcp.elicitation");
+    options
 }
 
 fn environment(layers: &Layers) -> EnvironmentPolicy {
@@ -256,7 +312,7 @@ mod tests {
                 Kind::Count | Kind::Number => "7".into(),
                 Kind::Size => "\"3M\"".into(),
                 Kind::Span => "\"2d\"".into(),
-                Kind::Choice(words) => format!("{:?}", words[0]),
+                Kind::Choice(words) => format!("{:?}", words[words.len() - 1]),
                 Kind::Text => "\"x\"".into(),
                 Kind::Mode => "\"auto\"".into(),
                 Kind::Inherit => "\"core\"".into(),

@@ -8,6 +8,7 @@
     reason = "tests fail by panicking, and the harness tells what it knows"
 )]
 
+mod agent;
 mod arguments;
 mod attach;
 mod bad_input;

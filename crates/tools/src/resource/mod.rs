@@ -8,7 +8,7 @@
 mod address;
 
 use serde_json::{Value, json};
-use umbo_engine::{Job, JobId, Scope, Status, Summary};
+use umbo_engine::{JobHandle, JobId, Scope, Status, Summary};
 use umbo_view::{Budget, Reader, visible_line};
 
 pub use address::{Address, Part};
@@ -232,7 +232,7 @@ impl Toolset {
         Ok(self.job_at(&uri.parse()?)?.id().to_string())
     }
 
-    fn job_at(&self, address: &Address) -> Result<Job, ResourceError> {
+    fn job_at(&self, address: &Address) -> Result<JobHandle, ResourceError> {
         let ticket = Ticket::default();
         let call = Call::new(self, &ticket);
         call.job(&address.job).map_err(|error| match error.code {

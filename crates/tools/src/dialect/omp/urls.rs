@@ -58,7 +58,7 @@ fn path(call: &Call<'_>, url: &str) -> Result<String, ToolError> {
     if rest.contains("..") {
         return Err(error(format!("Path traversal is not allowed: {url}")));
     }
-    let job = call.caller.engine.job(rest).ok();
+    let job = call.caller.backend.job(rest).ok();
     let job = job.filter(|job| job.summary().is_some());
     if let Some(job) = job {
         return Ok(job.output_path().display().to_string());
