@@ -26,6 +26,7 @@ pub(crate) fn full() -> Done {
     step_of(&mut tests())?;
     step_of(&mut exact_tokens())?;
     step_of(&mut async_engine())?;
+    step_of(&mut cargo(&["run", "--quiet", "--package", "xtask", "--", "soak", "2", "--debug"]))?;
     step_of(&mut cargo(&["test", "--doc", "--workspace", "--all-features"]))?;
     for (package, example) in EXAMPLES {
         step_of(&mut cargo(&["run", "--quiet", "--package", package, "--example", example]))?;

@@ -2,6 +2,7 @@
 
 mod agent;
 mod config;
+mod files;
 mod gate;
 mod http;
 mod install;
@@ -18,6 +19,7 @@ use umbo_gate::Mode;
 
 pub(crate) use self::agent::{Agent, Effort, ExportFormat, Models, Sessions, SessionsAction};
 pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
+pub(crate) use self::files::{Edit, EntryOrder, Find, Ls, Read, Search, Tree, Undo, Write};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::http::{Http, Log};
 pub(crate) use self::install::{Install, Uninstall};
@@ -90,6 +92,22 @@ pub(crate) enum Command {
     Events(Events),
     /// Delete ended jobs
     Prune(Prune),
+    /// Print a file, a directory, an archive, a database, a document, or a job's output
+    Read(Read),
+    /// Search in files
+    Search(Search),
+    /// Find files by name, newest first
+    Find(Find),
+    /// List a directory
+    Ls(Ls),
+    /// Show a directory and what is below it
+    Tree(Tree),
+    /// Write a file
+    Write(Write),
+    /// Change files by text, patch or anchors: all of them or none
+    Edit(Edit),
+    /// Take back what `write` and `edit` changed, or list it
+    Undo(Undo),
     /// Say what a command would do, without running it
     Classify(Classify),
     /// Check the rules, or say which of them decides about a command
@@ -473,6 +491,9 @@ pub(crate) struct Mcp {
     /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
     #[arg(long, value_name = "NAME", add = complete::dialects())]
     pub(crate) dialect: Option<String>,
+    /// Which sets of them: shell, files [default: tools.sets, shell]
+    #[arg(long = "tools", value_name = "SETS", value_delimiter = ',')]
+    pub(crate) sets: Vec<String>,
     /// A name to come back under: its jobs are listed as its own, and told when they end
     #[arg(long, value_name = "NAME", env = "UMBO_OWNER")]
     pub(crate) owner: Option<String>,
@@ -520,4 +541,7 @@ pub(crate) struct Tools {
     /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
     #[arg(long, value_name = "NAME", add = complete::dialects())]
     pub(crate) dialect: Option<String>,
+    /// Which sets of them: shell, files [default: tools.sets, shell]
+    #[arg(long = "tools", value_name = "SETS", value_delimiter = ',')]
+    pub(crate) sets: Vec<String>,
 }

@@ -185,6 +185,7 @@ impl Context {
             .environment(self.variables())
             .minimize(settings.minimize)
             .confine(confinement)
+            .files(settings.files.clone())
     }
 
     /// What is masked in an answer that is printed: of one that a person reads as text, the text is

@@ -8,6 +8,7 @@ mod complete;
 mod config;
 mod context;
 mod failure;
+mod files;
 mod gate;
 mod http;
 mod install;

@@ -15,7 +15,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::event::{Event, Item};
+use crate::event::{Event, EventKind, Item};
+use crate::find::Recent;
 use crate::follow::Follower;
 use crate::id::JobId;
 use crate::job::{Status, Summary, Typed};
@@ -25,7 +26,10 @@ use crate::request::{Ladder, Request, Size};
 use crate::screen::{self, Screen};
 use crate::subscription::{Subscription, first_event};
 use crate::wait::{Condition, Met};
-use crate::{Attached, Engine, Job, Scope};
+use crate::{Attached, Engine, Job, Listed, Scope};
+
+/// How many events are read at once.
+const EVENTS_PER_READ: usize = 1024;
 
 /// A job of any backend, shared.
 pub type JobHandle = Arc<dyn BackendJob>;
@@ -68,6 +72,53 @@ pub trait Backend: fmt::Debug + Send + Sync {
 
     /// The jobs, oldest first, and the truth about each.
     fn jobs(&self, scope: Scope) -> Result<Vec<Summary>>;
+
+    /// The jobs that are wanted, oldest first: those that run or wait, and of those that ended within
+    /// the time of `listed` as many as it says, the last to end first.
+    fn recent(
+        &self,
+        listed: Listed,
+        is_wanted: &mut dyn FnMut(&Summary) -> bool,
+    ) -> Result<Vec<Summary>> {
+        let mut recent = Recent::new(listed);
+        for summary in self.jobs(Scope::All)?.into_iter().rev() {
+            recent.add(summary, is_wanted);
+        }
+        Ok(recent.into_summaries())
+    }
+
+    /// At most `most` jobs of an owner, or of all, in the order of their ids, the newest first; where
+    /// `from` is given, from that id on.
+    fn newest(
+        &self,
+        owner: Option<&str>,
+        from: Option<&JobId>,
+        most: usize,
+    ) -> Result<Vec<Summary>> {
+        let mut jobs = self.jobs(Scope::All)?;
+        jobs.retain(|found| owner.is_none() || found.owner.as_deref() == owner);
+        jobs.retain(|found| from.is_none_or(|from| found.job <= *from));
+        jobs.sort_unstable_by(|one, other| other.job.cmp(&one.job));
+        jobs.truncate(most);
+        Ok(jobs)
+    }
+
+    /// The jobs whose end is among the events after the one numbered `after`, each with the number of
+    /// that event, and the number of the newest event of all.
+    fn ends_after(&self, mut after: u64) -> Result<(Vec<(JobId, u64)>, u64)> {
+        let mut ends = Vec::new();
+        loop {
+            let items = self.events(after, EVENTS_PER_READ)?;
+            let Some(last) = items.last() else { return Ok((ends, after)) };
+            after = last.seq();
+            ends.extend(items.into_iter().filter_map(|item| match item {
+                Item::Event(Event { seq, job, kind: EventKind::Exited { .. }, .. }) => {
+                    Some((job, seq))
+                }
+                _ => None,
+            }));
+        }
+    }
 
     /// The number of the newest event.
     fn newest_event(&self) -> Result<u64>;
@@ -122,6 +173,11 @@ pub trait BackendJob: fmt::Debug + Send + Sync {
             Status::Ended(outcome) => Ok(Some(*outcome)),
             Status::Created | Status::Started { .. } => Ok(None),
         }
+    }
+
+    /// Whether it is over, or was deleted.
+    fn has_ended(&self) -> bool {
+        !matches!(self.status(), Ok(Status::Created | Status::Started { .. }))
     }
 
     /// What a list says about it; `None` if it was deleted meanwhile.
@@ -277,6 +333,27 @@ impl Backend for Engine {
         Self::jobs(self, scope)
     }
 
+    fn recent(
+        &self,
+        listed: Listed,
+        is_wanted: &mut dyn FnMut(&Summary) -> bool,
+    ) -> Result<Vec<Summary>> {
+        Self::recent(self, listed, is_wanted)
+    }
+
+    fn newest(
+        &self,
+        owner: Option<&str>,
+        from: Option<&JobId>,
+        most: usize,
+    ) -> Result<Vec<Summary>> {
+        Self::newest(self, owner, from, most)
+    }
+
+    fn ends_after(&self, after: u64) -> Result<(Vec<(JobId, u64)>, u64)> {
+        Self::ends_after(self, after)
+    }
+
     fn newest_event(&self) -> Result<u64> {
         Self::newest_event(self)
     }
@@ -327,6 +404,10 @@ impl BackendJob for Job {
 
     fn status(&self) -> Result<Status> {
         Self::status(self)
+    }
+
+    fn has_ended(&self) -> bool {
+        Self::has_ended(self)
     }
 
     fn summary(&self) -> Option<Summary> {

@@ -17,6 +17,7 @@ use umbo_sandbox::{Decision, Question};
 use crate::clock;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::exit_record;
 use crate::id::JobId;
 use crate::line::Line;
 use crate::log::{Log, OUTPUT};
@@ -258,6 +259,14 @@ impl Job {
             Status::Ended(outcome) => Ok(Some(*outcome)),
             Status::Created | Status::Started { .. } => Ok(None),
         }
+    }
+
+    /// Whether it is over, or was deleted. Costs less than its status where it runs.
+    pub fn has_ended(&self) -> bool {
+        let directory = self.directory();
+        let is_running = directory.is_supervised()
+            && !std::fs::exists(directory.file(exit_record::NAME)).unwrap_or(false);
+        !is_running && !matches!(self.status(), Ok(Status::Created | Status::Started { .. }))
     }
 
     /// What a list says about it; `None` if it was deleted meanwhile.

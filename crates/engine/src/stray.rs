@@ -91,6 +91,7 @@ fn groups(state: &State) -> Vec<(JobId, Cgroup)> {
 impl Stray {
     /// The job with this id, if it has living processes.
     pub(crate) fn find(state: &State, name: &str) -> Option<Self> {
+        JobId::beginning_with(name)?;
         let lower = name.to_ascii_lowercase();
         let mut all = find_all(state);
         all.retain(|stray| !lower.is_empty() && stray.job.as_str().starts_with(&lower));

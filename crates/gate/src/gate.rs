@@ -11,6 +11,7 @@ use crate::approvals::{APPROVAL_LIFETIME_MICROS, Approval, ApprovalState, Approv
 use crate::audit::{Audit, Event};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
+use crate::files::{self, FileEffect};
 use crate::key::Key;
 use crate::mode::Mode;
 use crate::place::resolve;
@@ -51,6 +52,8 @@ pub struct Call<'a> {
     /// Why an approval is needed although the mode would allow the command, if the caller's contract
     /// requires one. A rule that allows it still does.
     pub asks: Option<&'a str>,
+    /// What a file tool does, if this is the call of one: then no command is read.
+    pub files: &'a [FileEffect],
 }
 
 impl std::fmt::Debug for Call<'_> {
@@ -104,6 +107,9 @@ pub enum ShellState {
 impl Call<'_> {
     /// What the command would do, with what its environment makes of it.
     pub fn reading(&self) -> Reading {
+        if !self.files.is_empty() {
+            return files::reading(self.files);
+        }
         let text = |text: &OsString| text.to_string_lossy().into_owned();
         let variables: Vec<(String, String)> =
             self.set.iter().map(|(name, value)| (text(name), text(value))).collect();
@@ -146,7 +152,8 @@ impl Call<'_> {
     ) -> Explanation {
         let own = decide(subject, policy, mode, self.tools, grants);
         let mut explained = self.with_scripts(own, policy, mode, grants);
-        if let Some(why) = self.asks
+        let outside = files::asks(self.files, mode, policy.roots());
+        if let Some(why) = self.asks.or(outside.as_deref())
             && explained.decided_by.is_none()
             && matches!(explained.verdict, Verdict::Allow { .. })
         {
@@ -158,6 +165,9 @@ impl Call<'_> {
 
     /// What rules are matched against.
     fn subject<'s>(&'s self, reading: &'s Reading, policy: &'s Policy) -> Subject<'s> {
+        if !self.files.is_empty() {
+            return Subject::of_files(self.command, reading, self.files, policy.roots());
+        }
         Subject::in_environment(self.command, reading, self.cwd, policy.roots(), self.environment)
             .recipe(self.recipe.map(|recipe| recipe.name))
     }
@@ -365,6 +375,13 @@ impl Gate {
             expires_at: question.expires_at,
             prefixes: question.prefixes,
         }))
+    }
+
+    /// Records that somebody else denied a call, for a reason.
+    pub fn record_denial(&self, call: &Call<'_>, by: &str, reason: &str, now: u64) -> Result<u64> {
+        let (by, reason) = (by.to_owned(), reason.to_owned());
+        let settled = Err(Refusal::Denied { by, reason, question: None });
+        self.record(call, &self.explain(call), &settled, now)
     }
 
     /// Answers a question, and records that.

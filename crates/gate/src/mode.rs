@@ -53,7 +53,7 @@ impl Mode {
             Self::Guard if risk < Risk::Dangerous => {
                 Ok("Mode guard: it is not known to be dangerous.".to_owned())
             }
-            Self::AcceptEdits if is_edit(subject) => {
+            Self::AcceptEdits if is_edit(subject) || subject.edits_project_files() => {
                 Ok("Mode accept_edits: it changes files of the project in an everyday way."
                     .to_owned())
             }

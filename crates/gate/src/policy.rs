@@ -12,6 +12,7 @@ use umbo_command::{Risk, Shell};
 use crate::decision::Decision;
 use crate::digest::{Digest, Fields};
 use crate::error::{Error, Result};
+use crate::files::Unreadable;
 use crate::place::Roots;
 use crate::rule::Rule;
 use crate::rulefile::{Example, RuleFile};
@@ -197,6 +198,13 @@ impl Policy {
         self.sources
             .iter()
             .map(|source| (source.layer, source.path.as_path(), source.rules.len(), source.ignored))
+    }
+
+    /// What no reader gets to see.
+    pub fn unreadable(&self) -> Unreadable {
+        let rules = self.each().filter(|(_, rule)| rule.hides());
+        let patterns = rules.flat_map(|(_, rule)| rule.absolute_paths(&self.roots));
+        Unreadable::new(patterns.collect())
     }
 
     /// Every `deny` and `ask` rule that concerns a command, the deciding one first.

@@ -131,6 +131,23 @@ impl Rule {
             && (self.paths.is_empty() || self.exact_path(subject, located))
     }
 
+    /// Whether it keeps paths from every reader.
+    pub(crate) fn hides(&self) -> bool {
+        self.decision > Decision::Allow
+            && !self.paths.is_empty()
+            && (self.effects.is_empty() || self.effects.contains(&Kind::Read))
+            && self.argv.is_empty()
+            && self.regex.is_none()
+            && self.recipes.is_empty()
+            && self.hosts.is_empty()
+            && self.risk.is_none_or(|least| least == Risk::ReadOnly)
+    }
+
+    /// Its path patterns, absolute.
+    pub(crate) fn absolute_paths(&self, roots: &Roots) -> Vec<String> {
+        self.paths.iter().filter_map(|pattern| absolute(pattern, roots)).collect()
+    }
+
     fn looks_at_effects(&self) -> bool {
         !(self.effects.is_empty() && self.paths.is_empty() && self.hosts.is_empty())
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use umbo_command::{Effect, Expansion, Kind, Reading, Risk, SimpleCommand};
 
+use crate::files::{self, FileEffect};
 use crate::place::{Roots, normal, resolve};
 
 /// A command that changes to more directories than this is not followed further.
@@ -96,6 +97,38 @@ impl<'a> Subject<'a> {
             reading.effects.iter().map(|effect| subject.located(effect)).collect();
         subject.hidden = subject.hidden_commands();
         subject
+    }
+
+    /// A file operation.
+    pub(crate) fn of_files(
+        text: &'a str,
+        reading: &'a Reading,
+        effects: &[FileEffect],
+        roots: &'a Roots,
+    ) -> Self {
+        Self {
+            text,
+            reading,
+            roots,
+            recipe: None,
+            located_effects: files::located(effects, reading, roots),
+            hidden: Vec::new(),
+            directories: Directories { paths: vec![roots.project.clone()], certain: true },
+            environment: &[],
+        }
+    }
+
+    /// Whether it is a file operation that changes nothing but files of the project.
+    pub(crate) fn edits_project_files(&self) -> bool {
+        let inside = |located: &LocatedEffect<'_>| {
+            located.risk == Risk::ReadOnly
+                || located.place.as_ref().is_some_and(|place| {
+                    place.certain && place.resolved.iter().all(|path| self.roots.in_project(path))
+                })
+        };
+        self.reading.commands.is_empty()
+            && self.risk() == Risk::Mutate
+            && self.located_effects.iter().all(inside)
     }
 
     /// The same, run as a recipe.

@@ -16,7 +16,7 @@ use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions}
 use crate::caller::{Caller, NAMELESS};
 use crate::clock::now;
 use crate::error::{Error, ErrorCode};
-use crate::gatekeeper::{INPUT, INPUT_IS_DATA, Keystrokes, Permit};
+use crate::gatekeeper::{Gatekeeper, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
 use crate::job_log::JobLog;
 use crate::project::{TASK, job_name};
 use crate::ticket::Ticket;
@@ -80,10 +80,9 @@ impl<'a> Call<'a> {
 
     /// Asks the gate. Waiting for a person is no part of the command's time.
     fn admit(&self, request: &Request) -> Result<Permit<'a>, Error> {
-        let tools: Vec<&str> = self.caller.tools.iter().map(String::as_str).collect();
         let host = self.ticket.approver();
         let directory = self.caller.backend.begins_in(request);
-        Ok(self.caller.gate.admit(request, &directory, self.recipe, &tools, self.asks, host)?)
+        Ok(self.caller.gate.admit(request, &directory, self.recipe, self.asks, host)?)
     }
 
     /// A request as its job is remembered: whether what is typed into it later is more than data.
@@ -91,7 +90,7 @@ impl<'a> Call<'a> {
         let takes_keys = request.terminal.is_some() || request.stdin == Stdin::Open;
         let directory = || self.caller.backend.begins_in(request);
         let mut labelled = self.caller.with_secrets(request);
-        if takes_keys && self.caller.gate.only_reads_input(request, &directory()) {
+        if takes_keys && Gatekeeper::only_reads_input(request, &directory()) {
             labelled.to_mut().labels.insert(INPUT.to_owned(), INPUT_IS_DATA.to_owned());
         }
         labelled

@@ -16,6 +16,7 @@ use umbo_view::mask::{MaskError, Masker};
 
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
+use crate::files::{FileSettings, FileState};
 use crate::gatekeeper::Gatekeeper;
 use crate::job_secrets::JobSecrets;
 use crate::project::Folder;
@@ -87,6 +88,8 @@ pub struct Caller {
     confinement: Option<PathBuf>,
     /// What was found in its projects.
     recipes: Cache,
+    /// What its file operations share.
+    pub(crate) files: FileState,
     /// Jobs that end with it.
     held: Mutex<Vec<Held>>,
     /// The secrets of its jobs and of those it reads.
@@ -134,6 +137,7 @@ pub struct CallerBuilder {
     shell: Shell,
     dialect: Option<&'static str>,
     tools: Vec<String>,
+    files: FileSettings,
 }
 
 impl Caller {
@@ -156,6 +160,7 @@ impl Caller {
             shell: Shell::Sh,
             dialect: None,
             tools: Vec::new(),
+            files: FileSettings::default(),
         }
     }
 
@@ -410,6 +415,13 @@ impl CallerBuilder {
         self
     }
 
+    /// How its file operations are to be.
+    #[must_use]
+    pub fn files(mut self, settings: FileSettings) -> Self {
+        self.files = settings;
+        self
+    }
+
     /// Builds the caller.
     pub fn build(self) -> Result<Caller, BuildError> {
         let masker = match self.masker {
@@ -433,7 +445,7 @@ impl CallerBuilder {
             (None, None) => return Err(BuildError::NoGate),
         };
         let job_secrets = JobSecrets::new(state.as_deref());
-        let recipes = match state {
+        let recipes = match &state {
             Some(state) => Cache::in_directory(state.join("recipes")),
             None => Cache::in_memory(),
         };
@@ -457,6 +469,7 @@ impl CallerBuilder {
             shell: self.shell,
             dialect: self.dialect,
             tools: self.tools,
+            files: FileState::new(self.files, state),
             held: Mutex::default(),
         })
     }

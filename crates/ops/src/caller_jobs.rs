@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use umbo_engine::{ErrorKind, JobHandle, Request, Scope, Status, Summary};
+use umbo_engine::{ErrorKind, JobHandle, Listed, Request, Scope, Status, Summary};
 use umbo_view::{Budget, Reader, Stream, View, ViewOptions};
 
-use crate::call::{Call, DIALECT, Whose};
-use crate::clock::now;
+use crate::call::{Call, DIALECT};
 use crate::error::Error;
 use crate::job_log::JobLog;
 
@@ -57,23 +56,10 @@ impl Call<'_> {
         most: usize,
         is_wanted: fn(&Summary) -> bool,
     ) -> Result<Vec<Summary>, Error> {
-        let oldest = now().saturating_sub(seconds.saturating_mul(1_000_000));
-        let mut ended = 0;
-        let mut jobs = self.jobs(Whose::Mine, Scope::All)?;
-        jobs.reverse();
-        jobs.retain(|summary| {
-            self.is_of(summary)
-                && is_wanted(summary)
-                && match &summary.status {
-                    Status::Ended(outcome) => {
-                        ended += usize::from(outcome.ended_at >= oldest);
-                        outcome.ended_at >= oldest && ended <= most
-                    }
-                    Status::Created | Status::Started { .. } => true,
-                }
-        });
-        jobs.reverse();
-        Ok(jobs)
+        let listed = Listed { jobs: most, age: Duration::from_secs(seconds) };
+        let mut is_own =
+            |summary: &Summary| self.is_mine(summary) && self.is_of(summary) && is_wanted(summary);
+        Ok(self.caller.backend.recent(listed, &mut is_own)?)
     }
 
     fn is_mine(&self, summary: &Summary) -> bool {

@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use umbo_engine::{Event, EventKind, Item, JobHandle, JobId, Status, Summary};
+use umbo_engine::{JobHandle, JobId, Status, Summary};
 
 use crate::caller::Caller;
 
@@ -28,6 +28,8 @@ pub struct Completions {
     /// The number of the last event of the journal that results have told.
     cursor: Mutex<u64>,
     running: Mutex<BTreeSet<JobId>>,
+    /// The last of them that was looked at.
+    last_looked_at: Mutex<Option<JobId>>,
     /// Jobs whose end is yet to be announced, if there is anybody who does.
     unannounced: Mutex<BTreeSet<JobId>>,
     /// Jobs whose end a call waits for, and by how many calls: its result tells of it.
@@ -38,8 +40,8 @@ pub struct Completions {
     comes_back: bool,
 }
 
-/// How many events are read at once.
-const EVENTS_PER_READ: usize = 1024;
+/// How many jobs are looked at with each call though the journal has no end of theirs.
+const LOOKED_AT_PER_CALL: usize = 16;
 
 /// More ends than this are not kept for somebody who may never come to announce them.
 const MOST_UNANNOUNCED: usize = 1000;
@@ -49,6 +51,7 @@ impl Completions {
         Self {
             cursor: Mutex::new(newest_event),
             running: Mutex::default(),
+            last_looked_at: Mutex::default(),
             unannounced: Mutex::default(),
             awaited: Mutex::default(),
             is_back: AtomicBool::new(comes_back),
@@ -108,22 +111,10 @@ impl Completions {
         for summary in &ended {
             self.running().remove(&summary.job);
         }
-        let running: Vec<JobId> = self.running().iter().cloned().collect();
-        let mut over = Vec::new();
-        for id in running {
-            match caller.backend.job(id.as_str()) {
-                Ok(job) => match job.status() {
-                    Ok(Status::Created | Status::Started { .. }) => {}
-                    _ => over.push(job),
-                },
-                Err(_) => self.told(&id),
-            }
-        }
-        if over.is_empty() {
-            return ended;
-        }
-        self.in_order(caller, &mut over);
-        for job in over {
+        let mut over = self.ended_jobs(caller);
+        // One whose end the journal has not yet is the last.
+        over.sort_by_key(|(_, event)| event.unwrap_or(u64::MAX));
+        for (job, _) in over {
             // Of two calls at the same moment, one tells.
             if self.running().remove(job.id()) {
                 ended.extend(job.summary());
@@ -132,29 +123,42 @@ impl Completions {
         ended
     }
 
-    /// Brings jobs that are over into the order in which the journal has their ends. Ends that it no
-    /// longer keeps were earlier than all that it does.
-    fn in_order(&self, caller: &Caller, over: &mut [JobHandle]) {
+    /// The caller's jobs that are over, each with the number of its end where the journal tells of it
+    /// now: as many are looked at as ended, and a few more.
+    fn ended_jobs(&self, caller: &Caller) -> Vec<(JobHandle, Option<u64>)> {
         let mut cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut numbers: HashMap<JobId, u64> = HashMap::new();
-        while let Ok(items) = caller.backend.events(*cursor, EVENTS_PER_READ) {
-            let Some(last) = items.last() else { break };
-            *cursor = last.seq();
-            numbers.extend(items.into_iter().filter_map(|item| match item {
-                Item::Event(Event { seq, job, kind: EventKind::Exited { .. }, .. }) => {
-                    Some((job, seq))
-                }
-                _ => None,
-            }));
+        let running = self.running().clone();
+        if running.is_empty() {
+            *cursor = caller.backend.newest_event().unwrap_or(*cursor);
+            return Vec::new();
         }
+        let (ends, newest) = caller.backend.ends_after(*cursor).unwrap_or((Vec::new(), *cursor));
+        *cursor = newest;
         drop(cursor);
-        over.sort_by_key(|job| {
-            let ended_at = match job.status() {
-                Ok(Status::Ended(outcome)) => outcome.ended_at,
-                _ => 0,
-            };
-            (numbers.get(job.id()).copied().unwrap_or(0), ended_at)
-        });
+        let ends: HashMap<JobId, u64> = ends.into_iter().collect();
+        let told = running.iter().filter(|id| ends.contains_key(*id)).cloned();
+        let looked_at = told.chain(self.next_to_look_at(&running)).collect::<BTreeSet<JobId>>();
+        let mut over = Vec::new();
+        for id in looked_at {
+            match caller.backend.job(id.as_str()) {
+                Ok(job) if job.has_ended() => over.push((job, ends.get(&id).copied())),
+                Ok(_) => {}
+                Err(_) => self.told(&id),
+            }
+        }
+        over
+    }
+
+    /// Some of the jobs that run as far as the caller knows, others each time: of a job whose
+    /// supervisor and keeper were both killed the journal tells nothing until somebody looks.
+    fn next_to_look_at(&self, running: &BTreeSet<JobId>) -> Vec<JobId> {
+        let mut last = self.last_looked_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let after = |id: &&JobId| last.as_ref().is_none_or(|last| *id > last);
+        let (later, earlier): (Vec<&JobId>, Vec<&JobId>) = running.iter().partition(after);
+        let next: Vec<JobId> =
+            later.into_iter().chain(earlier).take(LOOKED_AT_PER_CALL).cloned().collect();
+        *last = next.last().cloned();
+        next
     }
 
     /// What ended while a caller that came back was away.

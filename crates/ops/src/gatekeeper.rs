@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Audit, Call, Decision, Error, Gate, GatePaths, Input, Mode, Policy,
-    Recipe, Refusal, RuleSources, ShellState,
+    Admission, Approver, Audit, Call, Decision, Digest, Error, FileEffect, Gate, GatePaths, Input,
+    Mode, Policy, Recipe, Refusal, RuleSources, ShellState, Unreadable,
 };
 
 use umbo_recipes::quote;
@@ -81,6 +81,19 @@ pub enum NotAdmitted {
     /// The gate cannot decide.
     #[error(transparent)]
     Gate(#[from] Error),
+}
+
+/// What a file operation is about to do.
+#[derive(Debug, Clone, Copy)]
+pub struct FileRequest<'a> {
+    /// The operation and its paths, for the question and the record.
+    pub text: &'a str,
+    /// Everything it touches.
+    pub effects: &'a [FileEffect],
+    /// Where its caller works.
+    pub directory: &'a Path,
+    /// All that would be written, which an approval holds to.
+    pub content: &'a str,
 }
 
 /// A request that may run: what becomes of it is recorded.
@@ -157,14 +170,12 @@ impl Gatekeeper {
     }
 
     /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
-    /// from, `tools` is what the caller has beside the shell, `asks` says why somebody is asked in any
-    /// case, `host` can be asked at once.
+    /// from, `asks` says why somebody is asked in any case, `host` can be asked at once.
     pub fn admit(
         &self,
         request: &Request,
         directory: &Path,
         recipe: Option<Recipe<'_>>,
-        tools: &[&str],
         asks: Option<&str>,
         host: Option<&dyn Approver>,
     ) -> Result<Permit<'_>, NotAdmitted> {
@@ -189,8 +200,10 @@ impl Gatekeeper {
             setting: &command.setting,
             recipe,
             run: self.run.as_deref(),
-            tools,
+            // Whether a better tool is pointed to is the business of a contract.
+            tools: &[],
             asks,
+            files: &[],
         };
         self.decide(&call, self.records, host)
     }
@@ -203,7 +216,7 @@ impl Gatekeeper {
 
     /// Whether all that a request's command does with its input is to read it: what is typed there is
     /// data, whatever it says.
-    pub(crate) fn only_reads_input(&self, request: &Request, directory: &Path) -> bool {
+    pub(crate) fn only_reads_input(request: &Request, directory: &Path) -> bool {
         let command = CommandText::new(request);
         let environment = [&request.env.base, &request.env.set[..]].concat();
         let call = Call {
@@ -219,6 +232,7 @@ impl Gatekeeper {
             run: None,
             tools: &[],
             asks: None,
+            files: &[],
         };
         let reading = call.reading();
         let is_reader =
@@ -262,10 +276,52 @@ impl Gatekeeper {
                 run: self.run.as_deref(),
                 tools: &[],
                 asks: None,
+                files: &[],
             };
             self.decide(&call, Records::Refusals, host).map(drop)?;
         }
         Ok(Keystrokes { job, typed, after: before.map(|before| before.total) })
+    }
+
+    /// Whether a file operation may be done. Everything it touches is decided about at once.
+    pub fn admit_files(
+        &self,
+        request: &FileRequest<'_>,
+        host: Option<&dyn Approver>,
+    ) -> Result<(), NotAdmitted> {
+        let content = Digest::of(request.content.as_bytes());
+        self.decide(&self.file_call(request, &content), self.records, host).map(drop)
+    }
+
+    /// Records that a file operation was denied by what hides and protects files.
+    pub fn record_denial(&self, request: &FileRequest<'_>, reason: &str) -> Result<(), Error> {
+        let content = Digest::of(request.content.as_bytes());
+        let call = self.file_call(request, &content);
+        let cached = self.rules(call.cwd)?;
+        self.gate(&cached)?.record_denial(&call, "file policy", reason, now()).map(drop)
+    }
+
+    fn file_call<'r>(&'r self, request: &FileRequest<'r>, content: &'r Digest) -> Call<'r> {
+        Call {
+            command: request.text,
+            shell: Language::Posix,
+            cwd: request.directory,
+            environment: &[],
+            set: &[],
+            shell_state: ShellState::Fresh,
+            input: Input::Nothing,
+            setting: content.as_str(),
+            recipe: None,
+            run: self.run.as_deref(),
+            tools: &[],
+            asks: None,
+            files: request.effects,
+        }
+    }
+
+    /// What may not be read by somebody who works in a directory, whoever asks.
+    pub fn unreadable(&self, directory: &Path) -> Result<Unreadable, Error> {
+        Ok(self.rules(directory)?.policy.unreadable())
     }
 
     fn decide(

@@ -41,6 +41,7 @@ mod completions;
 mod error;
 mod events;
 mod exec;
+pub mod files;
 mod gatekeeper;
 mod input;
 mod job_log;

@@ -73,7 +73,7 @@ mod tool;
 mod toolset;
 mod turn;
 
-pub use answer::{Answer, ToolError, ToolResult};
+pub use answer::{Answer, Image, ToolError, ToolResult};
 pub use completed::Completed;
 pub use dialect::{Dialect, Host, names as dialects, settings as dialect_settings};
 pub use events::{JobEvent, JobEventKind, JobEvents};
@@ -83,7 +83,7 @@ pub use schema::{Problem, check, input_schema, output_schema};
 pub use settings::{
     Setting, SettingDefault, SettingError, SettingKind, SettingValue, Settings, Tightens,
 };
-pub use tool::{Annotations, Binding, Hints, Overlap, Tool};
+pub use tool::{Annotations, Binding, Hints, Overlap, Tool, ToolSet};
 pub use toolset::{BuildError, Builder, Toolset};
 pub use umbo_ops::{
     Approver, Call, Caller, CallerBuilder, Covers, ErrorCode, Gatekeeper, JobLog, Lasts, Owner,

@@ -40,6 +40,9 @@ pub struct Tool {
     /// Whether calls of one caller may overlap.
     #[serde(skip)]
     pub overlap: Overlap,
+    /// Which set of its dialect it belongs to.
+    #[serde(skip)]
+    pub set: ToolSet,
     #[serde(skip)]
     run: Arc<Run>,
     /// Reads arguments as the type that its function takes.
@@ -76,6 +79,7 @@ impl Tool {
             examples: Vec::new(),
             binding: None,
             overlap: Overlap::Parallel,
+            set: ToolSet::Shell,
             run: Arc::new(run),
             read: |arguments| serde_json::from_value::<A>(arguments).map(drop),
         }
@@ -108,6 +112,13 @@ impl Tool {
     #[must_use]
     pub fn serial(mut self) -> Self {
         self.overlap = Overlap::Serial;
+        self
+    }
+
+    /// In the set of tools for files.
+    #[must_use]
+    pub fn for_files(mut self) -> Self {
+        self.set = ToolSet::Files;
         self
     }
 
@@ -228,6 +239,13 @@ impl Annotations {
         idempotent_hint: true,
         open_world_hint: false,
     };
+    /// It changes files on this machine.
+    pub const CHANGES: Self = Self {
+        read_only_hint: false,
+        destructive_hint: true,
+        idempotent_hint: false,
+        open_world_hint: false,
+    };
     /// It ends something on this machine; twice is the same as once.
     pub const STOPS: Self = Self {
         read_only_hint: false,
@@ -264,6 +282,35 @@ impl From<Annotations> for Hints {
             idempotent_hint: (changes && told.idempotent_hint).then_some(true),
             open_world_hint: (!told.open_world_hint).then_some(false),
         }
+    }
+}
+
+/// A part of a dialect that a caller may have without the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolSet {
+    /// Commands, jobs and tasks.
+    #[default]
+    Shell,
+    /// Files.
+    Files,
+}
+
+impl ToolSet {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Shell, Self::Files];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shell => "shell",
+            Self::Files => "files",
+        }
+    }
+
+    /// The set of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|set| set.as_str() == name)
     }
 }
 

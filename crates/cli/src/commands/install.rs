@@ -12,6 +12,7 @@ use crate::args::Install;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
+use crate::install::check;
 use crate::install::clients::CLIENTS;
 use crate::install::receipt::{self, Made, Receipt};
 use crate::install::server::Naming;
@@ -55,6 +56,9 @@ impl<'a> Report<'a> {
 
 pub(crate) fn run(context: &Context, args: &Install) -> Result<ExitCode, Failure> {
     let Some(client) = args.client else { return list(context, &args.name) };
+    if args.check {
+        return checked(context, client);
+    }
     if !args.print {
         gate::only_outside_jobs("install")?;
     }
@@ -114,6 +118,35 @@ pub(crate) fn run(context: &Context, args: &Install) -> Result<ExitCode, Failure
         follow_up(client, scope, &report);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lets a client start its servers, and says what umbo's gets.
+fn checked(context: &Context, client: &Client) -> Result<ExitCode, Failure> {
+    let found = check::check(client, &context.state)?;
+    gate::answer(context.format, &found, || {
+        let title = client.title;
+        if !found.started {
+            return output::line(format_args!(
+                "{title} started no server of this umbo; `umbo install {}` puts it there",
+                client.name
+            ));
+        }
+        output::line(format_args!("{title} starts {}", found.command.join(" ")))?;
+        let state = found.state.as_deref().map(|state| state.display().to_string());
+        let state = state.unwrap_or_else(|| "nowhere".to_owned());
+        let same = if found.same_state { "yours" } else { "not yours: you do not see its jobs" };
+        output::line(format_args!("its state is in {state}, {same}"))?;
+        let path = if found.same_path { "your" } else { "another" };
+        output::line(format_args!("it has {path} PATH"))?;
+        match found.missing.len() {
+            0 => output::line("it has all of your variables"),
+            count => output::line(format_args!(
+                "it lacks {count} of your variables: {}",
+                found.missing.join(" ")
+            )),
+        }
+    })?;
+    Ok(if found.started && found.same_state { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// What a person says of the server.

@@ -25,19 +25,21 @@ pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     }
     log::start(args.log.log_file.as_deref())?;
     let mode = args.mode.unwrap_or(context.settings.tools.mode);
+    let sets = tools::sets(context, &args.sets)?;
     if args.http.address.is_some() {
         let (owned, dialect) = (context.clone(), args.dialect.clone());
         let make = move |owner| {
             let run = run_of(&owner);
-            tools::toolset_of(&owned, dialect.as_deref(), owner, Some(mode), Some(run))
+            let sets = Some(sets.clone());
+            tools::toolset_of(&owned, dialect.as_deref(), sets, owner, Some(mode), Some(run))
         };
         http::serve(context, &args.http, args.owner.clone(), make)?;
         return Ok(ExitCode::SUCCESS);
     }
     let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
     let run = Context::declared_run().unwrap_or_else(|| run_of(&owner));
-    let toolset =
-        tools::toolset_of(context, args.dialect.as_deref(), owner, Some(mode), Some(run))?;
+    let dialect = args.dialect.as_deref();
+    let toolset = tools::toolset_of(context, dialect, Some(sets), owner, Some(mode), Some(run))?;
     umbo_mcp::serve_stdio(toolset, context.settings.tools.client).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -61,6 +61,7 @@ pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     before_dialects()
         .into_iter()
         .chain(dialects)
+        .chain(file_keys())
         .chain(after_dialects())
         .chain(of_agent())
         .collect()
@@ -77,7 +78,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 10] {
+fn before_dialects() -> [Key; 11] {
     [
         key(
             "max_running",
@@ -122,6 +123,13 @@ fn before_dialects() -> [Key; 10] {
             "whose tools `mcp`, `call` and `tools` have",
         ),
         key(
+            "tools.sets",
+            Kind::Texts,
+            Preset::Text("shell"),
+            Tightens::Nothing,
+            "which of them `mcp` and `tools` have: `shell`, `files`",
+        ),
+        key(
             "tools.beside",
             Kind::Texts,
             Preset::Text(""),
@@ -148,6 +156,53 @@ fn before_dialects() -> [Key; 10] {
             Preset::Text("true"),
             Tightens::Nothing,
             "whether the person in front of a client is asked by a form, where the client has forms",
+        ),
+    ]
+}
+
+fn file_keys() -> [Key; 6] {
+    [
+        key(
+            "files.roots",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "directories beside the project whose files are read and changed as its own",
+        ),
+        key(
+            "files.hidden",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "globs of files that no file tool shows, beside keys and other secrets",
+        ),
+        key(
+            "files.protected",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "globs of files that no file tool changes, beside `.umbo` and the settings of agents",
+        ),
+        key(
+            "files.undo_bytes",
+            Kind::Size,
+            Preset::Text("256M"),
+            Tightens::Nothing,
+            "how much old content is kept for `undo`",
+        ),
+        key(
+            "files.web",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Only(false),
+            "whether `read` fetches web pages",
+        ),
+        key(
+            "files.web_private",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Only(false),
+            "also from private and local addresses",
         ),
     ]
 }

@@ -9,6 +9,7 @@ use umbo_gate::{AUDIT_BUDGET, EnvironmentPolicy, Error, Inherit, Mode, restrict_
 use umbo_mcp::{ClientOptions, OnCancel};
 use umbo_model::Effort;
 use umbo_ops::ErrorCode;
+use umbo_ops::files::{FileSettings, WebPolicy};
 use umbo_tools::SettingValue;
 use umbo_view::Budget;
 
@@ -31,6 +32,8 @@ pub(crate) struct Settings {
     /// Whether noise is folded in it.
     pub(crate) minimize: bool,
     pub(crate) environment: EnvironmentPolicy,
+    /// How file operations work.
+    pub(crate) files: FileSettings,
     /// Where commands must stay, if they must.
     pub(crate) confinement: Option<Confinement>,
 }
@@ -63,6 +66,8 @@ pub(crate) struct Tools {
     pub(crate) listed: (usize, Duration),
     /// The time limit where a contract has none of its own.
     pub(crate) timeout: Option<Duration>,
+    /// Which sets of tools an agent gets.
+    pub(crate) sets: Vec<String>,
     /// Names of tools that an agent has from elsewhere.
     pub(crate) beside: Vec<String>,
     /// How long a call waits for its command.
@@ -170,6 +175,7 @@ impl Settings {
                     seconds("tools.shell.completed_job_ttl_secs").unwrap_or(Duration::MAX),
                 ),
                 timeout: seconds(timeout).filter(|_| said(timeout)),
+                sets: list(layers, "tools.sets"),
                 beside: list(layers, "tools.beside"),
                 longest_wait: seconds("tools.yield_secs").unwrap_or(Duration::MAX),
                 client: client(layers),
@@ -184,6 +190,7 @@ impl Settings {
             },
             minimize: flag(layers, "output.minimize"),
             environment: environment(layers),
+            files: files(layers),
             confinement,
         }
     }
@@ -208,6 +215,18 @@ fn dialects(layers: &Layers) -> Vec<(&'static str, SettingValue)> {
             Some((setting.key.name, layers.value(setting.key.name)?.to_setting()?))
         })
         .collect()
+}
+
+fn files(layers: &Layers) -> FileSettings {
+    let private_addresses = flag(layers, "files.web_private");
+    let web = WebPolicy { private_addresses, ..WebPolicy::default() };
+    FileSettings {
+        roots: list(layers, "files.roots").into_iter().map(PathBuf::from).collect(),
+        hidden: list(layers, "files.hidden"),
+        protected: list(layers, "files.protected"),
+        undo_bytes: number(layers, "files.undo_bytes").unwrap_or_default(),
+        web: (flag(layers, "files.web") || private_addresses).then_some(web),
+    }
 }
 
 fn client(layers: &Layers) -> ClientOptions {

@@ -217,6 +217,90 @@ fn a_terminal_shows_the_same_to_both_entry_points() {
 }
 
 #[test]
+fn files_are_looked_at_the_same_by_both_entry_points() {
+    let umbo = Umbo::new();
+    let at = |name: &str| umbo.path().join(name);
+    fs::create_dir_all(at("src/deep")).unwrap();
+    fs::write(at("src/a.rs"), "fn one() {}\nfn two() {}\n").unwrap();
+    fs::write(at("src/deep/b.rs"), "fn one() {}\n").unwrap();
+    for (words, tool, arguments) in [
+        (&["read", "src/a.rs"][..], "read", json!({"path": "src/a.rs"})),
+        (&["read", "src/a.rs:2-2"], "read", json!({"path": "src/a.rs:2-2"})),
+        (&["read", "src"], "read", json!({"path": "src"})),
+        (&["read", "--hex", "src/a.rs"], "read", json!({"path": "src/a.rs", "hex": true})),
+        (&["search", "one"], "search", json!({"pattern": "one"})),
+        (
+            &["search", "-l", "one", "src"],
+            "search",
+            json!({"pattern": "one", "paths": ["src"], "output": "files"}),
+        ),
+        (
+            &["search", "-C", "0", "--limit", "1", "fn"],
+            "search",
+            json!({"pattern": "fn", "context": 0, "limit": 1}),
+        ),
+        (&["find", "*.rs"], "find", json!({"paths": ["*.rs"]})),
+        (
+            &["find", "--directories", "src"],
+            "find",
+            json!({"paths": ["src"], "kind": "directories"}),
+        ),
+        (&["tree", "--order", "name", "src"], "tree", json!({"path": "src", "order": "name"})),
+    ] {
+        same(&printed(&umbo, words), &told(&umbo, tool, &arguments), &[], true);
+    }
+}
+
+#[test]
+fn files_are_changed_the_same_by_both_entry_points() {
+    let umbo = Umbo::new();
+    let file = umbo.path().join("a.txt");
+    let left_out = ["dry_run"];
+    let vary = |value: Value| {
+        let mut value = value;
+        value.as_object_mut().unwrap().remove("change");
+        value
+    };
+    let patch = umbo.path().join("p.diff");
+    fs::write(&patch, "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n").unwrap();
+    let patched = fs::read_to_string(&patch).unwrap();
+    let patch = patch.display().to_string();
+    for (words, tool, arguments) in [
+        (
+            &["edit", "a.txt", "--old", "one", "--new", "two"][..],
+            "edit",
+            json!({"path": "a.txt", "edits": [{"old": "one", "new": "two"}]}),
+        ),
+        (&["edit", "--patch", &patch], "edit", json!({"patch": patched})),
+        (
+            &["write", "a.txt", "--force", "--from", &patch],
+            "write",
+            json!({"path": "a.txt", "content": patched, "overwrite": "always"}),
+        ),
+    ] {
+        fs::write(&file, "one\n").unwrap();
+        let cli = vary(printed(&umbo, words));
+        let by_words = fs::read(&file).unwrap();
+        fs::write(&file, "one\n").unwrap();
+        same(&cli, &vary(told(&umbo, tool, &arguments)), &left_out, true);
+        assert_eq!(fs::read(&file).unwrap(), by_words, "{words:?}");
+        assert_ne!(by_words, b"one\n", "{words:?}");
+    }
+    let (cli, tool) =
+        (printed(&umbo, &["undo", "--list"]), told(&umbo, "undo", &json!({"list": true})));
+    assert_eq!(cli["total"], 6);
+    assert_eq!(cli["total"], tool["total"]);
+    same(&cli["changes"][0], &tool["changes"][0], &[], true);
+    let undone = printed(&umbo, &["undo"]);
+    assert_eq!(undone["files"][0]["path"], "a.txt", "{undone}");
+    assert_eq!(fs::read(&file).unwrap(), b"one\n");
+    let again = told(&umbo, "undo", &json!({"change": undone["change"]}));
+    let names = |value: &Value| said(value).keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&undone), names(&again));
+    assert_eq!(fs::read_to_string(&file).unwrap(), patched, "an undo is undone, too");
+}
+
+#[test]
 fn an_error_has_one_shape_at_both_entry_points() {
     let umbo = Umbo::new();
     let job = umbo.start("true");
@@ -234,6 +318,11 @@ fn an_error_has_one_shape_at_both_entry_points() {
         (&["input", &job, "x"], "input", json!({"job": job, "text": "x"})),
         (&["stop", "nobody"], "stop", json!({"job": "nobody"})),
         (&["run", "nothing"], "recipe", json!({"op": "nothing"})),
+        (&["read", "nowhere"], "read", json!({"path": "nowhere"})),
+        (&["read", "/etc/shadow"], "read", json!({"path": "/etc/shadow"})),
+        (&["search", "[z-a]"], "search", json!({"pattern": "[z-a]"})),
+        (&["edit", "--input", "/dev/null"], "edit", json!({"input": ""})),
+        (&["undo", "nothing"], "undo", json!({"change": "nothing"})),
     ] {
         let (cli, tool) = (printed(&umbo, words), told(&umbo, tool, &arguments));
         let fields = |value: &Value| said(&value["error"]).keys().cloned().collect::<Vec<_>>();

@@ -225,6 +225,48 @@ fn the_list_is_what_umbo_tools_prints() {
 }
 
 #[test]
+fn the_list_of_each_set_is_small() {
+    let umbo = Umbo::new();
+    let files = ["read", "search", "find", "tree", "write", "edit", "undo"];
+    let shell = ["exec", "output", "input", "wait", "stop", "jobs", "recipe"];
+    for (sets, names) in [
+        ("shell", shell.to_vec()),
+        ("files", files.to_vec()),
+        ("shell,files", [shell, files].concat()),
+    ] {
+        let mut client = Client::start(&umbo, &["--tools", sets]);
+        client.initialize("2025-11-25");
+        let answer = client.request("tools/list", &json!({}));
+        let tools = answer["result"]["tools"].as_array().unwrap();
+        let listed: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert_eq!(listed, names);
+        let bytes = answer["result"].to_string().len();
+        assert!(bytes <= 6 * 1024 * sets.split(',').count(), "{sets}: {bytes} bytes");
+        client.close();
+    }
+    umbo.call(["mcp", "--tools", "nothing"]).answer().expect_status(125);
+}
+
+#[test]
+fn an_image_is_shown_as_one() {
+    let umbo = Umbo::new();
+    let image = concat!(env!("CARGO_MANIFEST_DIR"), "/../files/fixtures/dot.png");
+    std::fs::copy(image, umbo.path().join("dot.png")).unwrap();
+    let mut client = Client::start(&umbo, &["--tools", "files"]);
+    client.initialize("2025-11-25");
+    let result = client.tool("read", &json!({"path": "dot.png"}));
+    let content = result["content"].as_array().unwrap();
+    assert_eq!(
+        (&content[1]["type"], &content[1]["mimeType"]),
+        (&json!("image"), &json!("image/png"))
+    );
+    assert!(content[1]["data"].as_str().unwrap().starts_with("iVBOR"), "{result}");
+    assert_eq!(result["structuredContent"]["kind"], "image");
+    assert!(result["structuredContent"].get("data").is_none(), "{result}");
+    client.close();
+}
+
+#[test]
 fn text_and_structure_say_the_same() {
     let umbo = Umbo::new();
     let mut client = Client::new(&umbo);

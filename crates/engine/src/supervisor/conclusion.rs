@@ -178,7 +178,7 @@ impl Supervision<'_> {
             rustix::thread::sched_yield();
         }
         if journaled {
-            self.prepared.remove_socket();
+            self.prepared.remove_socket(self.state, self.job());
         }
         // Whoever waits on a line hears of the end now, not after the cleaning.
         self.connections = Connections::default();

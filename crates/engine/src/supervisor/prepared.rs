@@ -16,11 +16,13 @@ use rustix::process::Pid;
 use umbo_sandbox::Sandbox;
 
 use super::child::Launcher;
+use crate::catalog::{self, Appender};
 use crate::event::Journal;
 use crate::exit_record::Draft;
 use crate::groups;
 use crate::id::JobId;
 use crate::log::{INDEX, INDEX_MAGIC, LogWriter, OUTPUT};
+use crate::names;
 use crate::outcome::Outcome;
 use crate::request::OutputLimit;
 use crate::state::{Identity, ProcessId, State};
@@ -38,6 +40,9 @@ pub(super) struct PreparedJob {
     pub(super) listener: OwnedFd,
     pub(super) cgroup: Option<Cgroup>,
     pub(super) journal: Journal,
+    catalog: Appender,
+    /// Its place in the catalog, once it is a job.
+    slot: Option<u64>,
     pub(super) signals: OwnedFd,
     pub(super) stdout: Pipe,
     pub(super) stderr: Pipe,
@@ -64,6 +69,13 @@ pub(super) struct Kept {
     pub(super) directory: OwnedFd,
     pub(super) cgroup: Option<Cgroup>,
     _lock: File,
+}
+
+/// What the catalog says of a job.
+pub(super) struct NewJob<'a> {
+    pub(super) id: &'a JobId,
+    pub(super) name: Option<&'a str>,
+    pub(super) owner: Option<&'a str>,
 }
 
 /// A pipe's two ends.
@@ -109,6 +121,8 @@ impl PreparedJob {
             cgroup: Cgroup::create(&state.group_name(name), note).ok(),
             groups: list,
             journal: Journal::open(&state.events())?,
+            catalog: Appender::open(state)?,
+            slot: None,
             signals: process::signal_fd()?,
             stdout: Pipe::new()?,
             stderr: Pipe::new()?,
@@ -133,8 +147,14 @@ impl PreparedJob {
     }
 
     /// Makes this the directory of a job. `false` if there is such a job already.
-    pub(super) fn become_job(&mut self, state: &State, job: &JobId) -> io::Result<bool> {
-        let target = state.job(job).path().to_owned();
+    pub(super) fn become_job(&mut self, state: &State, job: &NewJob<'_>) -> io::Result<bool> {
+        let NewJob { id, name, owner } = *job;
+        // First: a job that exists is in the catalog.
+        self.slot = Some(self.catalog.add(state, id, owner)?);
+        if let Some(name) = name {
+            names::add(state, name, id)?;
+        }
+        let target = state.job(id).path().to_owned();
         let here = rustix::fs::CWD;
         match renameat_with(here, &self.path, here, &target, RenameFlags::NOREPLACE) {
             Ok(()) => {
@@ -183,8 +203,9 @@ impl PreparedJob {
     }
 
     /// Removes the socket, which says that the journal has all there is to say.
-    pub(super) fn remove_socket(&self) {
+    pub(super) fn remove_socket(&self, state: &State, job: &JobId) {
         let _ = rustix::fs::unlinkat(&self.directory, "sock", rustix::fs::AtFlags::empty());
+        catalog::mark_ended(state, job, self.slot);
     }
 
     /// Undoes the preparation: no job came.

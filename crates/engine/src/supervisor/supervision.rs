@@ -17,7 +17,7 @@ use super::connections::Connections;
 use super::input::Input;
 use super::keeper::IDLE;
 use super::ladder::Climb;
-use super::prepared::PreparedJob;
+use super::prepared::{NewJob, PreparedJob};
 use super::report;
 use super::sandbox::Questions;
 use super::tree::Tree;
@@ -164,7 +164,9 @@ fn write_request(
     line.push(b'\n');
     let request = prepared.request()?;
     io::Write::write_all(&mut &request, &line)?;
-    Ok(prepared.become_job(state, &assign.job)?.then_some(request))
+    let job =
+        NewJob { id: &assign.job, name: record["name"].as_str(), owner: record["owner"].as_str() };
+    Ok(prepared.become_job(state, &job)?.then_some(request))
 }
 
 /// A stream of output being read.

@@ -136,7 +136,7 @@ fn toolset(
 ) -> Result<Toolset, Failure> {
     let mode = words.gate.unwrap_or(context.settings.agent.mode);
     let name = format!("agent {session}");
-    toolset_of(context, Some(dialect), Owner::Named(name.clone()), Some(mode), Some(name))
+    toolset_of(context, Some(dialect), None, Owner::Named(name.clone()), Some(mode), Some(name))
 }
 
 fn setup(

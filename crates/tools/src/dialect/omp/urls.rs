@@ -5,8 +5,7 @@
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
-use umbo_engine::Scope;
-use umbo_ops::{Call, Whose};
+use umbo_ops::Call;
 
 use super::error;
 use crate::answer::ToolError;
@@ -63,8 +62,8 @@ fn path(call: &Call<'_>, url: &str) -> Result<String, ToolError> {
     if let Some(job) = job {
         return Ok(job.output_path().display().to_string());
     }
-    let known = call.jobs(Whose::Mine, Scope::All)?;
-    let ids: Vec<String> = known.iter().rev().take(20).map(|job| job.job.to_string()).collect();
+    let known = call.caller.backend.newest(call.caller.owner.as_deref(), None, 20)?;
+    let ids: Vec<String> = known.iter().map(|job| job.job.to_string()).collect();
     let known = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
     Err(error(format!("Artifact {rest} not found. Available: {known}")))
 }
