@@ -541,6 +541,9 @@ pub(crate) struct Tools {
     /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
     #[arg(long, value_name = "NAME", add = complete::dialects())]
     pub(crate) dialect: Option<String>,
+    /// With --json: the whole schemas, where a model is given shorter ones
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Which sets of them: shell, files [default: tools.sets, shell]
     #[arg(long = "tools", value_name = "SETS", value_delimiter = ',')]
     pub(crate) sets: Vec<String>,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use umbo_engine::{Backend, Engine, Environment, Listed, Warmth};
+use umbo_engine::{Backend, Engine, Listed, Warmth};
 use umbo_gate::Mode;
 use umbo_ops::{Caller, CallerBuilder, Owner};
 use umbo_view::mask::Masker;
@@ -91,11 +91,6 @@ impl Context {
         let own: Vec<(OsString, OsString)> =
             env::vars_os().filter(|(name, _)| name != http::TOKEN).collect();
         self.settings.environment.apply(&own)
-    }
-
-    /// The environment of a command.
-    pub(crate) fn environment(&self) -> Environment {
-        Environment { base: self.variables().into(), ..Environment::default() }
     }
 
     /// Where the user's rules, key and trust are: absolute.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use umbo_engine::{Backend, ErrorKind, JobHandle, Outcome, Status};
 use umbo_gate::{Audit, Digest, Error, Event, GatePaths};
 
-use crate::clock::now;
+use crate::clock::{Clock, now};
 
 /// How long the first entry lies before it is written: the answer to the command goes first, and has
 /// the processors for itself.
@@ -19,6 +19,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Writes entries on a thread of its own, which begins with the first of them.
 #[derive(Debug)]
 pub(crate) struct AuditWriter {
+    clock: Clock,
     gate_paths: GatePaths,
     thread: Mutex<Option<WriterThread>>,
 }
@@ -40,7 +41,11 @@ pub(crate) enum Entry {
 
 impl AuditWriter {
     pub(crate) fn new(gate_paths: GatePaths) -> Self {
-        Self { gate_paths, thread: Mutex::default() }
+        Self { gate_paths, thread: Mutex::default(), clock: Clock::default() }
+    }
+
+    pub(crate) fn set_clock(&mut self, clock: Clock) {
+        self.clock = clock;
     }
 
     /// Takes an entry; entries are written in their order.
@@ -49,12 +54,13 @@ impl AuditWriter {
         if writer.is_none() {
             // What cannot be written here, `record_missed_ends` makes good.
             let Ok(audit) = self.gate_paths.audit() else { return };
+            let clock = self.clock.clone();
             let (entries, received) = channel::<Entry>();
             let handle = thread::spawn(move || {
                 while let Ok(first) = received.recv() {
                     thread::sleep(PAUSE);
                     for entry in std::iter::once(first).chain(received.try_iter()) {
-                        let _ = audit.append(&entry.event(), now());
+                        let _ = audit.append(&entry.event(), clock.now());
                     }
                 }
             });

@@ -16,7 +16,7 @@ use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions}
 use crate::caller::{Caller, NAMELESS};
 use crate::clock::now;
 use crate::error::{Error, ErrorCode};
-use crate::gatekeeper::{Gatekeeper, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
+use crate::gatekeeper::{AdmissionRequest, Gatekeeper, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
 use crate::job_log::JobLog;
 use crate::project::{TASK, job_name};
 use crate::ticket::Ticket;
@@ -82,7 +82,9 @@ impl<'a> Call<'a> {
     fn admit(&self, request: &Request) -> Result<Permit<'a>, Error> {
         let host = self.ticket.approver();
         let directory = self.caller.backend.begins_in(request);
-        Ok(self.caller.gate.admit(request, &directory, self.recipe, self.asks, host)?)
+        let (recipe, asks, directory) = (self.recipe, self.asks, &*directory);
+        let asked = AdmissionRequest { request, directory, recipe, asks, host };
+        Ok(self.caller.gate.admit(&asked)?)
     }
 
     /// A request as its job is remembered: whether what is typed into it later is more than data.
@@ -199,6 +201,7 @@ impl<'a> Call<'a> {
         self.ticket.unbind();
         if let Some(outcome) = outcome {
             permit.ended(&job, &outcome);
+            self.told(&job);
             return Ok(Ran::Ended(job, Box::new(outcome)));
         }
         self.caller.completions.expect(job.id());

@@ -14,6 +14,7 @@ use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
 use umbo_view::mask::{MaskError, Masker};
 
+use crate::clock::Clock;
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
 use crate::files::{FileSettings, FileState};
@@ -137,6 +138,7 @@ pub struct CallerBuilder {
     shell: Shell,
     dialect: Option<&'static str>,
     tools: Vec<String>,
+    clock: Option<Clock>,
     files: FileSettings,
 }
 
@@ -160,6 +162,7 @@ impl Caller {
             shell: Shell::Sh,
             dialect: None,
             tools: Vec::new(),
+            clock: None,
             files: FileSettings::default(),
         }
     }
@@ -384,6 +387,13 @@ impl CallerBuilder {
         self
     }
 
+    /// By which clock its questions and approvals expire; that of the system unless given.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
     /// The shell that reads command lines; `sh` unless given.
     #[must_use]
     pub fn shell(mut self, shell: Shell) -> Self {
@@ -445,17 +455,19 @@ impl CallerBuilder {
             (None, None) => return Err(BuildError::NoGate),
         };
         let job_secrets = JobSecrets::new(state.as_deref());
+        let gate = match self.clock {
+            Some(clock) => gate.clock(clock),
+            None => gate,
+        };
         let recipes = match &state {
             Some(state) => Cache::in_directory(state.join("recipes")),
             None => Cache::in_memory(),
         };
-        // Without a journal nothing is in order; everything else works.
-        let newest = backend.newest_event().unwrap_or(0);
         Ok(Caller {
             job_secrets,
             gate: gate.base(&self.directory),
             recipes,
-            completions: Arc::new(Completions::new(comes_back, newest)),
+            completions: Arc::new(Completions::new(Arc::clone(&backend), comes_back)),
             backend,
             masker,
             directory: self.directory,

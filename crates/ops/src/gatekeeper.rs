@@ -15,7 +15,7 @@ use umbo_gate::{
 use umbo_recipes::quote;
 
 use crate::audit_writer::{AuditWriter, Entry};
-use crate::clock::now;
+use crate::clock::Clock;
 use crate::typed;
 
 /// The label that says what is made of what is typed into a job.
@@ -43,6 +43,7 @@ pub struct Gatekeeper {
     base: Option<PathBuf>,
     gates: Mutex<Vec<Arc<CachedGate>>>,
     audit_writer: AuditWriter,
+    clock: Clock,
 }
 
 /// What the audit is told.
@@ -70,6 +71,35 @@ struct CommandText {
     state: ShellState,
     /// What else decides what the text means.
     setting: String,
+}
+
+/// What is asked of the gate.
+#[derive(Clone, Copy)]
+pub struct AdmissionRequest<'a> {
+    /// What is to run.
+    pub request: &'a Request,
+    /// Where its command begins, which a session may have left.
+    pub directory: &'a Path,
+    /// The task it comes from.
+    pub recipe: Option<Recipe<'a>>,
+    /// Why somebody is asked in any case.
+    pub asks: Option<&'a str>,
+    /// Who can be asked at once.
+    pub host: Option<&'a dyn Approver>,
+}
+
+impl<'a> AdmissionRequest<'a> {
+    /// A request that begins in its own directory, and of which nothing else is known.
+    pub fn new(request: &'a Request) -> Self {
+        let directory = &request.cwd;
+        Self { request, directory, recipe: None, asks: None, host: None }
+    }
+}
+
+impl std::fmt::Debug for AdmissionRequest<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AdmissionRequest").field("request", &self.request).finish_non_exhaustive()
+    }
 }
 
 /// Why a request may not run.
@@ -130,6 +160,7 @@ impl Gatekeeper {
             run: None,
             base: None,
             gates: Mutex::default(),
+            clock: Clock::default(),
         }
     }
 
@@ -144,6 +175,14 @@ impl Gatekeeper {
     #[must_use]
     pub fn run_id(mut self, run: Option<String>) -> Self {
         self.run = run;
+        self
+    }
+
+    /// By which clock questions and approvals expire; that of the system unless given.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.audit_writer.set_clock(clock.clone());
+        self.clock = clock;
         self
     }
 
@@ -169,16 +208,9 @@ impl Gatekeeper {
         self.gate_paths.audit()
     }
 
-    /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
-    /// from, `asks` says why somebody is asked in any case, `host` can be asked at once.
-    pub fn admit(
-        &self,
-        request: &Request,
-        directory: &Path,
-        recipe: Option<Recipe<'_>>,
-        asks: Option<&str>,
-        host: Option<&dyn Approver>,
-    ) -> Result<Permit<'_>, NotAdmitted> {
+    /// Whether a request may run.
+    pub fn admit(&self, asked: &AdmissionRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
+        let AdmissionRequest { request, directory, recipe, asks, host } = *asked;
         let command = CommandText::new(request);
         let (base, set) = (&request.env.base, &request.env.set);
         let environment = if set.is_empty() {
@@ -210,7 +242,8 @@ impl Gatekeeper {
 
     /// Whether a question has this id, whatever became of it.
     pub fn knows_question(&self, id: &str) -> bool {
-        let found = self.gate_paths.approvals().and_then(|approvals| approvals.find(id, now()));
+        let found =
+            self.gate_paths.approvals().and_then(|approvals| approvals.find(id, self.clock.now()));
         found.is_ok_and(|approval| approval.question.id == id)
     }
 
@@ -298,7 +331,7 @@ impl Gatekeeper {
         let content = Digest::of(request.content.as_bytes());
         let call = self.file_call(request, &content);
         let cached = self.rules(call.cwd)?;
-        self.gate(&cached)?.record_denial(&call, "file policy", reason, now()).map(drop)
+        self.gate(&cached)?.record_denial(&call, "file policy", reason, self.clock.now()).map(drop)
     }
 
     fn file_call<'r>(&'r self, request: &FileRequest<'r>, content: &'r Digest) -> Call<'r> {
@@ -336,7 +369,7 @@ impl Gatekeeper {
         {
             return Ok(Permit { record: None });
         }
-        match self.gate(&cached)?.admit_asking(call, host, now())? {
+        match self.gate(&cached)?.admit_asking(call, host, self.clock.now())? {
             Admission::Admitted { record, .. } => {
                 Ok(Permit { record: Some((&self.audit_writer, record)) })
             }

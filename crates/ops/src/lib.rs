@@ -69,12 +69,12 @@ pub use call::{Call, Ran, Whose, fresh_name, text};
 pub use caller::{BuildError, Caller, CallerBuilder, Owner};
 pub use caller_jobs::{label_wait, outlasted};
 pub use classify::{ClassifyAnswer, ClassifyRequest, classify, language};
-pub use clock::now;
+pub use clock::{Clock, now};
 pub use completions::{Awaiting, Completions};
 pub use error::{Error, ErrorCode, RefusalDetails};
 pub use events::{EventAnswer, Events, EventsRequest, events};
 pub use exec::{ExecOptions, ExecRequest, LimitsArgument, OnDisconnect, OutputWanted, exec};
-pub use gatekeeper::{Gatekeeper, Keystrokes, NotAdmitted, Permit, Records};
+pub use gatekeeper::{AdmissionRequest, Gatekeeper, Keystrokes, NotAdmitted, Permit, Records};
 pub use input::{InputAnswer, InputRequest, input};
 pub use job_log::JobLog;
 pub use jobs::{EndedJobs, JobsAnswer, JobsRequest, WhoseJobs, jobs};
@@ -87,7 +87,7 @@ pub use recipe::{
     recipe, recipes, run,
 };
 pub use screen::{Attachment, ScreenAnswer, ScreenRequest, attach, screen};
-pub use stop::{OneOrMore, StopAnswer, StopRequest, StoppedJob, stop, stop_each};
+pub use stop::{OneOrMore, StopAnswer, StopRequest, StoppedJob, UnknownJobs, stop};
 pub use text::first_line;
 pub use ticket::{Ticket, TicketBuilder};
 pub use umbo_gate::{Approver, Covers, Lasts, Question, Reply, ShownInput, show_time};

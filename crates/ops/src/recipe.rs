@@ -85,6 +85,7 @@ pub enum RecipeAnswer {
 
 /// The tasks of a project.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RecipesAnswer {
     /// Where they are.
     pub root: String,
@@ -98,6 +99,7 @@ pub struct RecipesAnswer {
 
 /// What became of a task.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RunAnswer {
     /// Where its job stands; where it was to get ready, `reason` is the condition that was met.
     #[serde(flatten)]
@@ -116,6 +118,7 @@ pub struct RunAnswer {
 
 /// What would run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PlanAnswer {
     /// The runner.
     pub runner: String,

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use umbo_gate::Mode;
-use umbo_tools::{Owner, ToolSet, Toolset};
+use umbo_tools::{Owner, Tool, ToolSet, Toolset};
 
 use crate::args::Tools;
 use crate::context::Context;
@@ -17,7 +17,12 @@ pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> 
     let dialect = args.dialect.as_deref();
     let toolset = toolset_of(context, dialect, Some(sets), Owner::Everybody, None, Context::run())?;
     if context.format == Format::Json {
-        output::json(&toolset.tools())?;
+        if args.full {
+            let tools: Vec<Tool> = toolset.tools().iter().map(Tool::in_full).collect();
+            output::json(&tools)?;
+        } else {
+            output::json(&toolset.tools())?;
+        }
         return Ok(ExitCode::SUCCESS);
     }
     if toolset.tools().is_empty() {

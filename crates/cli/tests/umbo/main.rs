@@ -17,6 +17,8 @@ mod completions;
 mod config;
 mod contracts;
 mod dialects;
+#[path = "../../../engine/tests/engine/disk.rs"]
+mod disk;
 mod doctor;
 mod entry_points;
 mod events;

@@ -10,6 +10,7 @@
 )]
 
 mod backend;
+mod disk;
 mod embed;
 mod examples;
 mod faults;
