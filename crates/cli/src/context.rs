@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::gate;
 use crate::http;
 use crate::output::Format;
+use crate::sandbox;
 use crate::secrets;
 use crate::time::TimeLimit;
 
@@ -136,7 +137,8 @@ impl Context {
     pub(crate) fn caller(&self, words: &CallerWords) -> Result<Caller, Failure> {
         let mode = words.mode.or(self.settings.exec.mode);
         let gate = gate::keeper(self, mode)?;
-        let builder = self.caller_builder(words)?.directory(Self::directory()?);
+        let sandbox = sandbox::settings(self, WorksFor::Person, mode);
+        let builder = self.caller_builder(words)?.directory(Self::directory()?).sandbox(sandbox);
         builder.gate(gate).build().map_err(Failure::new)
     }
 

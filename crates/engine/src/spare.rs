@@ -42,10 +42,18 @@ const SPARES: usize = 2;
 /// Supervisors that wait for a job, and the process that forks the next.
 #[derive(Debug, Default)]
 struct Warm {
-    spares: VecDeque<OwnedFd>,
+    spares: Vec<Spare>,
     nursery: Option<Started>,
-    /// The sandbox of the last job: the next one is likely to have the same.
-    expected: Option<Plan>,
+    /// The sandboxes of the last jobs, the newest first: the next one is likely to have one of them.
+    expected: VecDeque<Option<Plan>>,
+}
+
+/// A supervisor that waits for a job.
+#[derive(Debug)]
+struct Spare {
+    socket: OwnedFd,
+    /// The sandbox it has built, if it has.
+    plan: Option<Plan>,
 }
 
 /// A process of ours, and the socket whose closing ends it.
@@ -79,8 +87,8 @@ impl Spares {
         Self { program, state, warm }
     }
 
-    /// A supervisor to give a job to. [`Spares::refill`] must follow, when it has it.
-    pub(crate) fn take(&self) -> Result<Supervisor> {
+    /// A supervisor to give a job with this sandbox to. [`Spares::refill`] must follow, when it has it.
+    pub(crate) fn take(&self, sandbox: Option<&Plan>) -> Result<Supervisor> {
         let failed = |source| Error::Supervisor { program: self.program.clone(), source };
         let Some(warm) = &self.warm else {
             let Started { socket, process } =
@@ -89,29 +97,30 @@ impl Spares {
         };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
         warm.forget_dead();
-        let socket = match warm.spares.pop_front() {
-            Some(spare) => spare,
+        let fits = |spare: &Spare| spare.plan.as_ref() == sandbox;
+        let index = warm.spares.iter().position(fits).unwrap_or(0);
+        let socket = match warm.spares.get(index) {
+            Some(_) => warm.spares.remove(index).socket,
             None => warm.fork_one(&self.program, &self.state).map_err(failed)?,
         };
         Ok(Supervisor { socket, starter: None })
     }
 
     /// Asks for more, which get ready when the job that was just given away is born, or over. They build
-    /// the sandbox that it had, if it had one.
+    /// the sandboxes that the last jobs had: the one that it had, and the one before if that was another.
     pub(crate) fn refill(&self, sandbox: Option<&Plan>) {
         let Some(warm) = &self.warm else { return };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
         warm.forget_dead();
-        if warm.expected.as_ref() != sandbox {
-            warm.expected = sandbox.cloned();
-        }
+        warm.expect(sandbox);
         while warm.spares.len() < SPARES {
+            let plan = warm.wanted();
             match warm.fork_one(&self.program, &self.state) {
-                Ok(spare) => {
-                    if let (Some(plan), Ok(socket)) = (&warm.expected, spare.try_clone()) {
+                Ok(socket) => {
+                    if let (Some(plan), Ok(socket)) = (&plan, socket.try_clone()) {
                         let _ = wire::send(File::from(socket), &OrderOf::Expect(plan), &[]);
                     }
-                    warm.spares.push_back(spare);
+                    warm.spares.push(Spare { socket, plan });
                 }
                 // Met again, and told, when a job needs a supervisor.
                 Err(_) => return,
@@ -121,10 +130,28 @@ impl Spares {
 }
 
 impl Warm {
+    /// Remembers the sandbox of a job.
+    fn expect(&mut self, sandbox: Option<&Plan>) {
+        if self.expected.front().map(Option::as_ref) == Some(sandbox) {
+            return;
+        }
+        self.expected.retain(|plan| plan.as_ref() != sandbox);
+        self.expected.push_front(sandbox.cloned());
+        self.expected.truncate(SPARES);
+    }
+
+    /// The sandbox that a further spare should have: one that no other has, or else the last.
+    fn wanted(&self) -> Option<Plan> {
+        let is_missing =
+            |plan: &&Option<Plan>| !self.spares.iter().any(|spare| spare.plan == **plan);
+        let plan = self.expected.iter().find(is_missing).or(self.expected.front());
+        plan.cloned().flatten()
+    }
+
     /// Forgets those that were killed: the kernel says so when their socket is closed.
     fn forget_dead(&mut self) {
         self.spares.retain(|spare| {
-            let mut fds = [PollFd::new(spare, PollFlags::RDHUP)];
+            let mut fds = [PollFd::new(&spare.socket, PollFlags::RDHUP)];
             matches!(poll(&mut fds, Some(&Timespec::default())), Ok(0))
         });
     }

@@ -19,6 +19,7 @@ use crate::policy::Policy;
 use crate::recipe::Recipe;
 use crate::refusal::{Declined, Refusal};
 use crate::rule::Rule;
+use crate::sandbox::Grounds;
 use crate::subject::Subject;
 use crate::surroundings::read_in;
 use crate::verdict::{Explanation, Verdict, changing_prefixes, decide, suggest};
@@ -52,6 +53,11 @@ pub struct Call<'a> {
     /// Why an approval is needed although the mode would allow the command, if the caller's contract
     /// requires one. A rule that allows it still does.
     pub asks: Option<&'a str>,
+    /// The profile of the sandbox it would run in, if in one.
+    pub contained: Option<&'a str>,
+    /// Why somebody is asked about the way it wants to run, whatever the mode would let through; a rule that
+    /// allows it still does.
+    pub leaves: Option<&'a str>,
     /// What a file tool does, if this is the call of one: then no command is read.
     pub files: &'a [FileEffect],
 }
@@ -142,6 +148,14 @@ impl Call<'_> {
         self.weigh(&self.subject(&reading, policy), policy, mode, &[])
     }
 
+    /// The same, with what its sandbox would follow from.
+    pub fn explain_with_grounds(&self, policy: &Policy, mode: Mode) -> (Explanation, Grounds) {
+        let reading = self.reading();
+        let explained = self.weigh(&self.subject(&reading, policy), policy, mode, &[]);
+        let grounds = Grounds::new(&explained, &reading.effects);
+        (explained, grounds)
+    }
+
     /// The verdict on it and on what its task runs, with some prefixes approved.
     fn weigh(
         &self,
@@ -160,6 +174,17 @@ impl Call<'_> {
             let (why, suggestion) = (why.to_owned(), suggest(subject.reading));
             explained.verdict = Verdict::Ask { why, suggestion };
         }
+        if let Some(leaves) = self.leaves
+            && explained.decided_by.is_none()
+        {
+            let why = match &explained.verdict {
+                Verdict::Allow { .. } => leaves.to_owned(),
+                Verdict::Ask { why, .. } => format!("{leaves} {why}"),
+                Verdict::Deny { .. } => return explained,
+            };
+            // A rule for its words would not say how it runs.
+            explained.verdict = Verdict::Ask { why, suggestion: None };
+        }
         explained
     }
 
@@ -170,6 +195,7 @@ impl Call<'_> {
         }
         Subject::in_environment(self.command, reading, self.cwd, policy.roots(), self.environment)
             .recipe(self.recipe.map(|recipe| recipe.name))
+            .contained(self.contained)
     }
 
     /// A keyed hash of what it is given: the text may be a password.
@@ -202,6 +228,8 @@ pub enum Admission {
         approval: Option<String>,
         /// The number of the record that says so.
         record: u64,
+        /// What its sandbox follows from.
+        grounds: Grounds,
     },
     /// It does not run, or not yet.
     Refused(Refusal),
@@ -307,7 +335,10 @@ impl Gate {
         };
         let record = self.record(call, &explained, &permission, now)?;
         Ok(match permission {
-            Ok((why, approval)) => Admission::Admitted { why, approval, record },
+            Ok((why, approval)) => {
+                let grounds = Grounds::new(&explained, &reading.effects);
+                Admission::Admitted { why, approval, record, grounds }
+            }
             Err(refusal) => Admission::Refused(refusal),
         })
     }
@@ -468,6 +499,7 @@ impl Gate {
             reason,
             approval,
             input: call.input_digest(&self.key),
+            sandbox: call.contained.map(str::to_owned),
             policy: self.policy.digest().clone(),
         };
         Ok(self.audit.append(&event, now)?.seq)

@@ -14,6 +14,7 @@ use crate::approval::Shown;
 use crate::decision::Decision;
 use crate::glob;
 use crate::place::{Roots, resolve};
+use crate::sandbox::RuleSandbox;
 use crate::subject::{LocatedEffect, PathCandidates, Subject, base_name};
 
 /// A rule. All the conditions it has must hold.
@@ -37,6 +38,8 @@ pub struct Rule {
     pub(crate) risk: Option<Risk>,
     /// For an approved prefix: what the approved command did.
     pub(crate) shown: Option<Shown>,
+    /// The sandbox of the commands it is about.
+    pub(crate) sandbox: Option<RuleSandbox>,
 }
 
 /// One place in a pattern of words.
@@ -71,6 +74,7 @@ impl Rule {
             hosts: Vec::new(),
             risk: Some(Risk::Dangerous),
             shown: Some(shown),
+            sandbox: None,
         }
     }
 
@@ -248,7 +252,7 @@ fn is_operand_or_known(word: &Word) -> bool {
 }
 
 /// The host in `user@host:path`, `scheme://user@host:port/path`, or a bare host.
-fn host_of(text: &str) -> &str {
+pub fn host_of(text: &str) -> &str {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let rest = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     let rest = rest.rsplit('@').next().unwrap_or(rest);

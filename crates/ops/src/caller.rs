@@ -21,6 +21,7 @@ use crate::files::{FileSettings, FileState};
 use crate::gatekeeper::Gatekeeper;
 use crate::job_secrets::JobSecrets;
 use crate::project::Folder;
+use crate::sandbox::{SandboxSettings, Sandboxes};
 use crate::ticket::CANCELLED;
 
 /// How the names of owners begin that did not say who they are.
@@ -89,6 +90,8 @@ pub struct Caller {
     confinement: Option<PathBuf>,
     /// What was found in its projects.
     recipes: Cache,
+    /// What its commands may touch.
+    pub(crate) sandboxes: Sandboxes,
     /// What its file operations share.
     pub(crate) files: FileState,
     /// Jobs that end with it.
@@ -138,6 +141,7 @@ pub struct CallerBuilder {
     shell: Shell,
     dialect: Option<&'static str>,
     tools: Vec<String>,
+    sandbox: SandboxSettings,
     clock: Option<Clock>,
     files: FileSettings,
 }
@@ -162,6 +166,7 @@ impl Caller {
             shell: Shell::Sh,
             dialect: None,
             tools: Vec::new(),
+            sandbox: SandboxSettings::default(),
             clock: None,
             files: FileSettings::default(),
         }
@@ -425,6 +430,13 @@ impl CallerBuilder {
         self
     }
 
+    /// What commands may touch if nobody says anything, and which profiles there are.
+    #[must_use]
+    pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
+        self.sandbox = settings;
+        self
+    }
+
     /// How its file operations are to be.
     #[must_use]
     pub fn files(mut self, settings: FileSettings) -> Self {
@@ -455,6 +467,7 @@ impl CallerBuilder {
             (None, None) => return Err(BuildError::NoGate),
         };
         let job_secrets = JobSecrets::new(state.as_deref());
+        let sandboxes = Sandboxes::new(self.sandbox, state.clone(), &self.environment);
         let gate = match self.clock {
             Some(clock) => gate.clock(clock),
             None => gate,
@@ -481,6 +494,7 @@ impl CallerBuilder {
             shell: self.shell,
             dialect: self.dialect,
             tools: self.tools,
+            sandboxes,
             files: FileState::new(self.files, state),
             held: Mutex::default(),
         })

@@ -52,6 +52,7 @@ mod output;
 pub mod project;
 mod prune;
 mod recipe;
+mod sandbox;
 mod screen;
 mod stop;
 mod text;
@@ -86,11 +87,17 @@ pub use recipe::{
     PlanAnswer, RecipeAnswer, RecipeOptions, RecipeRequest, RecipesAnswer, RunAnswer, folder, plan,
     recipe, recipes, run,
 };
+pub use sandbox::{
+    OwnProfile, Proposal, SandboxAnswer, SandboxArgument, SandboxSettings, SandboxWords, TryAnswer,
+    UsualSandbox, sandbox_explain, sandbox_try,
+};
 pub use screen::{Attachment, ScreenAnswer, ScreenRequest, attach, screen};
 pub use stop::{OneOrMore, StopAnswer, StopRequest, StoppedJob, UnknownJobs, stop};
 pub use text::first_line;
 pub use ticket::{Ticket, TicketBuilder};
-pub use umbo_gate::{Approver, Covers, Lasts, Question, Reply, ShownInput, show_time};
+pub use umbo_gate::{
+    AccessQuestion, AccessReply, Approver, Covers, Lasts, Question, Reply, ShownInput, show_time,
+};
 pub use umbo_view::Tick;
 pub use values::{Count, Seconds};
 pub use wait::{Port, WaitAnswer, WaitReason, WaitRequest, wait};

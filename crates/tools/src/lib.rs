@@ -86,7 +86,8 @@ pub use settings::{
 pub use tool::{Annotations, Binding, Hints, Overlap, Tool, ToolSet};
 pub use toolset::{BuildError, Builder, Toolset};
 pub use umbo_ops::{
-    Approver, Call, Caller, CallerBuilder, Covers, ErrorCode, Gatekeeper, JobLog, Lasts, Owner,
-    Question, Records, Reply, ShownInput, Tick, Ticket, TicketBuilder, show_time,
+    AccessQuestion, AccessReply, Approver, Call, Caller, CallerBuilder, Covers, ErrorCode,
+    Gatekeeper, JobLog, Lasts, Owner, Question, Records, Reply, ShownInput, Tick, Ticket,
+    TicketBuilder, show_time,
 };
 pub use umbo_view::{visible, visible_line};

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use umbo_engine::JobId;
+use umbo_gate::Mode;
 use umbo_tools::Owner;
 
 use super::install::Words;
 use super::tools;
 use crate::args::Mcp;
-use crate::context::Context;
+use crate::context::{Context, WorksFor};
 use crate::failure::Failure;
 use crate::gate;
 use crate::install::site::{self, Scope};
@@ -31,7 +32,7 @@ pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
         let make = move |owner| {
             let run = run_of(&owner);
             let sets = Some(sets.clone());
-            tools::toolset_of(&owned, dialect.as_deref(), sets, owner, Some(mode), Some(run))
+            tools::toolset_of(&owned, dialect.as_deref(), sets, owner, agent(mode, run))
         };
         http::serve(context, &args.http, args.owner.clone(), make)?;
         return Ok(ExitCode::SUCCESS);
@@ -39,9 +40,13 @@ pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
     let run = Context::declared_run().unwrap_or_else(|| run_of(&owner));
     let dialect = args.dialect.as_deref();
-    let toolset = tools::toolset_of(context, dialect, Some(sets), owner, Some(mode), Some(run))?;
+    let toolset = tools::toolset_of(context, dialect, Some(sets), owner, agent(mode, run))?;
     umbo_mcp::serve_stdio(toolset, context.settings.tools.client).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn agent(mode: Mode, run: String) -> tools::Caller {
+    tools::Caller { mode: Some(mode), run: Some(run), works_for: WorksFor::Agent }
 }
 
 /// The run of a client: what is answered for a run is answered for one client, not for all of them.

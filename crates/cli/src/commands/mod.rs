@@ -28,6 +28,7 @@ mod read;
 mod recipes;
 mod rules;
 mod run;
+mod sandbox;
 mod screen;
 mod search;
 mod secrets;
@@ -80,6 +81,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Undo(args) => undo::run(context, &args),
         Command::Classify(args) => classify::run(context, &args),
         Command::Rules(args) => rules::run(context, &args),
+        Command::Sandbox(verb) => sandbox::run(context, verb),
         Command::Approvals(args) => approvals::run(context, &args),
         Command::Approve(args) => approve::run(context, &args),
         Command::Deny(args) => deny::run(context, args),
@@ -106,6 +108,7 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
         Command::Exec(_)
         | Command::Start(_)
         | Command::Run(_)
+        | Command::Sandbox(_)
         | Command::Mcp(_)
         | Command::Agent(_)
         | Command::Call(_)
