@@ -222,6 +222,11 @@ impl Caller {
         request
     }
 
+    /// The project that it has to stay in, if it has to.
+    pub(crate) fn confinement(&self) -> Option<&Path> {
+        self.confinement.as_deref()
+    }
+
     /// Refuses a request to work outside of the project it has to stay in.
     pub fn confined(&self, request: &Request) -> Result<(), Error> {
         let Some(project) = &self.confinement else { return Ok(()) };

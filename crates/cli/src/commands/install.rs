@@ -63,7 +63,8 @@ pub(crate) fn run(context: &Context, args: &Install) -> Result<ExitCode, Failure
         gate::only_outside_jobs("install")?;
     }
     let scope = if args.project { Scope::Project } else { Scope::User };
-    let words = Words { name: &args.name, dialect: args.dialect.as_deref(), mode: args.mode };
+    let words =
+        Words { name: &args.name, dialect: args.dialect.as_deref(), sets: &[], mode: args.mode };
     let server = words.describe(context, client, scope)?;
     let site = site::choose(client, scope, &server.name)?;
     let mut report = Report::new(client, scope, &site, &server.name);
@@ -153,6 +154,8 @@ fn checked(context: &Context, client: &Client) -> Result<ExitCode, Failure> {
 pub(super) struct Words<'a> {
     pub(super) name: &'a str,
     pub(super) dialect: Option<&'a str>,
+    /// Which sets of tools; those of the settings if there are none.
+    pub(super) sets: &'a [String],
     pub(super) mode: Option<Mode>,
 }
 
@@ -182,6 +185,9 @@ impl Words<'_> {
                 )));
             }
             arguments.extend(["--dialect".to_owned(), dialect.to_owned()]);
+        }
+        if !self.sets.is_empty() {
+            arguments.extend(["--tools".to_owned(), self.sets.join(",")]);
         }
         if let Some(mode) = self.mode {
             arguments.extend(["--mode".to_owned(), mode.to_string()]);

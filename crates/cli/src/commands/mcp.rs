@@ -68,7 +68,9 @@ struct Pasted {
 }
 
 fn print_config(context: &Context, args: &Mcp, client: &Client) -> Result<ExitCode, Failure> {
-    let words = Words { name: "umbo", dialect: args.dialect.as_deref(), mode: args.mode };
+    tools::sets(context, &args.sets)?;
+    let words =
+        Words { name: "umbo", dialect: args.dialect.as_deref(), sets: &args.sets, mode: args.mode };
     let server = words.describe(context, client, Scope::User)?;
     let file = site::choose(client, Scope::User, &server.name).ok().map(|site| site.path);
     let text = install::snippet(client, &server).map_err(|problem| Failure::new(problem.why))?;

@@ -23,6 +23,7 @@ mod doctor;
 mod entry_points;
 mod events;
 mod exec;
+mod files;
 mod gate;
 mod harness;
 mod hostile;
