@@ -70,9 +70,9 @@ impl Entry {
 
     fn decode(at: u64, bytes: &[u8]) -> Option<Self> {
         let (number, rest) = bytes.split_first_chunk::<16>()?;
-        let is_live = match bytes.get(STATE)? {
-            &LIVE => true,
-            &ENDED => false,
+        let is_live = match *bytes.get(STATE)? {
+            LIVE => true,
+            ENDED => false,
             _ => return None,
         };
         let owner = u64::from_le_bytes(*rest.first_chunk::<8>()?);
@@ -265,15 +265,9 @@ impl Living {
         if !self.file.as_ref().is_some_and(is_there) {
             *self = Self::default();
         }
-        let file = match self.file.take() {
-            Some(file) => file,
-            None => match open_to_read(state) {
-                Ok(file) => file,
-                Err(_) => {
-                    let all = all(state)?;
-                    return Ok(all.iter().filter(|entry| entry.is_live).map(Entry::job).collect());
-                }
-            },
+        let Some(file) = self.file.take().or_else(|| open_to_read(state).ok()) else {
+            let all = all(state)?;
+            return Ok(all.iter().filter(|entry| entry.is_live).map(Entry::job).collect());
         };
         self.live.retain(|entry| {
             let now = read_slot(&file, entry.at);

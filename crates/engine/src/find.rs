@@ -49,10 +49,11 @@ impl Engine {
         if let Some(found) = self.find_known(name, owner)? {
             return Ok(found);
         }
-        if catalog::is_behind(self.state()) && catalog::catch_up(self.state()).is_ok() {
-            if let Some(found) = self.find_known(name, owner)? {
-                return Ok(found);
-            }
+        if catalog::is_behind(self.state())
+            && catalog::catch_up(self.state()).is_ok()
+            && let Some(found) = self.find_known(name, owner)?
+        {
+            return Ok(found);
         }
         let stray = Stray::find(self.state(), name);
         stray
