@@ -152,7 +152,7 @@ pub(crate) struct Start {
     /// Set a variable
     #[arg(long = "env", value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
-    /// What it reads: TEXT, @FILE, or - for umbo's own input
+    /// What it reads: TEXT, @FILE, or - for umbo's own input, which `exec` passes on if it is piped
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     pub(crate) stdin: Option<String>,
     /// Give it a terminal
@@ -192,7 +192,8 @@ pub(crate) struct Start {
     /// Fail instead of waiting when as many jobs run as may
     #[arg(long)]
     pub(crate) no_queue: bool,
-    /// Leave pagers, editors and prompts as they are
+    /// Leave pagers, editors and prompts as they are; otherwise PAGER, EDITOR, CI and the like say that
+    /// nobody is there, where your environment does not say otherwise
     #[arg(long)]
     pub(crate) attended: bool,
     #[arg(long, value_name = "MODE", help = MODE_HELP)]

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::termios::tcgetwinsize;
-use umbo_engine::{Followed, Job, Size};
+use umbo_engine::{Followed, JobHandle, Size};
 use umbo_ops::Attachment;
 
 use crate::failure::Failure;
@@ -26,10 +26,15 @@ pub(crate) enum Left {
     Detached,
 }
 
+/// Whether somebody sits here.
+pub(crate) fn is_at_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
 /// Joins the terminals until the job ends or the detach key is typed.
 pub(crate) fn sit_down(attachment: &Arc<Attachment>, detach: &[u8]) -> Result<Left, Failure> {
     let job = attachment.job();
-    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+    if !is_at_terminal() {
         return Err(Failure::new("attach needs a terminal; use `umbo input` and `umbo screen`"));
     }
     let (picture, offset) = job.redraw()?;
@@ -82,13 +87,14 @@ fn type_into(attachment: &Attachment, detach: &[u8]) {
     }
 }
 
-fn window() -> Option<Size> {
+/// The size of the caller's terminal.
+pub(crate) fn window() -> Option<Size> {
     let size = tcgetwinsize(rustix::stdio::stdout()).ok()?;
     (size.ws_col > 0 && size.ws_row > 0).then_some(Size { columns: size.ws_col, rows: size.ws_row })
 }
 
 /// Gives the job's terminal the size of this one.
-fn fit(job: &Job, size: Option<Size>) {
+fn fit(job: &JobHandle, size: Option<Size>) {
     if let Some(size) = size {
         let _ = job.resize(size);
     }

@@ -118,7 +118,7 @@ fn context() -> Option<Context> {
 fn listed(ended: usize) -> Vec<CompletionCandidate> {
     let Some(context) = context() else { return Vec::new() };
     let offered = Listed { jobs: ended, age: Duration::MAX };
-    let jobs = context.engine.recent(offered, |_| true).unwrap_or_default();
+    let jobs = context.backend.recent(offered, &mut |_| true).unwrap_or_default();
     let newest = candidate("@last", "the newest job");
     let mut candidates = vec![newest.display_order(Some(0))];
     for (place, summary) in jobs.iter().rev().enumerate() {

@@ -13,7 +13,7 @@ use crate::output::{self, Format};
 
 /// The gate's files of this user and this state directory.
 pub(crate) fn paths(context: &Context) -> Result<GatePaths, Failure> {
-    let state = context.engine.state_directory();
+    let state = &context.state;
     Ok(GatePaths::new(Context::configuration()?, state)
         .home(Context::home())
         .scratch(std::env::temp_dir()))

@@ -38,7 +38,7 @@ pub(crate) fn plan(
 fn surroundings(context: &Context, directory: &Path) -> Result<Surroundings, Failure> {
     let home = Context::home();
     let project = project(directory, home.as_deref());
-    let state = context.engine.state_directory().to_owned();
+    let state = context.state.clone();
     let mut hasher = DefaultHasher::new();
     project.hash(&mut hasher);
     // The commands of one project share what they put there, and nobody else does.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use umbo_engine::{Followed, Job};
+use umbo_engine::{Followed, JobHandle};
 use umbo_ops::{JobLog, now};
 use umbo_view::mask::Masker;
 use umbo_view::{Progress, Reader, Tick};
@@ -27,7 +27,7 @@ pub(crate) struct Spinner {
 
 impl Spinner {
     /// A spinner for a job, if a person is there to see it.
-    pub(crate) fn start(job: &Job) -> Self {
+    pub(crate) fn start(job: &JobHandle) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let drawing = io::stderr().is_terminal().then(|| {
             let (job, is_over) = (job.clone(), Arc::clone(&is_over));
@@ -50,7 +50,7 @@ impl Drop for Spinner {
     }
 }
 
-fn draw(job: &Job, masker: &Masker, is_over: &AtomicBool) -> Result<(), Failure> {
+fn draw(job: &JobHandle, masker: &Masker, is_over: &AtomicBool) -> Result<(), Failure> {
     let started = job.summary().and_then(|summary| summary.started_at()).unwrap_or_else(now);
     let mut progress = Progress::new(started, 1);
     let mut follower = job.follow(job.log()?.length()?)?;

@@ -24,7 +24,7 @@ use crate::line::Line;
 use crate::lost::{self, Truth};
 use crate::outcome::Outcome;
 use crate::prune;
-use crate::request::{Command, Request, Stdin};
+use crate::request::{Command, Request, SessionDirectory, Stdin};
 use crate::session;
 use crate::shell::{self, Invocation};
 use crate::spare::{Spares, Supervisor};
@@ -155,10 +155,6 @@ impl Engine {
     /// job has ended, or after `timeout` with the job running on. A short command costs less this
     /// way.
     pub fn attend(&self, request: &Request, timeout: Duration) -> Result<Attached> {
-        // A job that may have to be tried again cannot be left half-way.
-        if request.session.is_some() {
-            return self.launch(request, NotifyOn::Start);
-        }
         let deadline = clock::deadline(timeout);
         self.give(request, NotifyOn::End, |sent| sent.heard_until(deadline))
     }
@@ -211,7 +207,6 @@ impl Engine {
         loop {
             match answer(self.send(request, &directory, &claim, notify_on)?)? {
                 Given::Job(attached) => return Ok(*attached),
-                Given::SessionFree => {}
                 Given::NotStarted(why) => {
                     dead += 1;
                     if dead == MOST_DEAD_SUPERVISORS {
@@ -277,7 +272,12 @@ impl Engine {
             parent: record.parent.clone(),
             terminal: request.terminal,
             stdin,
+            streams: request.streams,
             session: request.session.as_ref().map(|session| session.name.clone()),
+            continues_session: request
+                .session
+                .as_ref()
+                .is_some_and(|session| session.directory == SessionDirectory::Continue),
             arguments: invocation.arguments.len(),
             stdin_bytes: bytes.len(),
             retention: self.inner.retention,

@@ -147,7 +147,7 @@ impl Engine {
     /// The jobs, oldest first, and the truth about each.
     pub fn jobs(&self, scope: Scope) -> Result<Vec<Summary>> {
         let mut summaries = match scope {
-            Scope::Recent => self.recent(self.listed(), |_| true)?,
+            Scope::Recent => self.recent(self.listed(), &mut |_| true)?,
             Scope::All => self.summaries(self.state().job_ids()?),
         };
         summaries.extend(stray::find_all(self.state()).iter().filter_map(Stray::summary));
@@ -163,18 +163,12 @@ impl Engine {
     pub fn recent(
         &self,
         listed: Listed,
-        mut is_wanted: impl FnMut(&Summary) -> bool,
+        is_wanted: &mut dyn FnMut(&Summary) -> bool,
     ) -> Result<Vec<Summary>> {
-        let age = u64::try_from(listed.age.as_micros()).unwrap_or(u64::MAX);
-        let mut recent = Recent {
-            oldest: clock::now_us().saturating_sub(age),
-            most: listed.jobs,
-            ended: 0,
-            looked_at: BTreeMap::new(),
-        };
+        let mut recent = Recent::new(listed);
         let living = self.living()?;
         for summary in self.summaries(living) {
-            recent.add(summary, &mut is_wanted);
+            recent.add(summary, is_wanted);
         }
         let journal = self.journal()?;
         let mut is_enough = recent.is_full();
@@ -187,7 +181,7 @@ impl Engine {
                 if !recent.looked_at.contains_key(&event.job)
                     && let Some(summary) = Job::new(self.clone(), event.job).summary()
                 {
-                    recent.add(summary, &mut is_wanted);
+                    recent.add(summary, is_wanted);
                 }
                 ControlFlow::Continue(())
             })
@@ -202,11 +196,11 @@ impl Engine {
                 if !recent.looked_at.contains_key(&id)
                     && let Some(summary) = Job::new(self.clone(), id).summary()
                 {
-                    recent.add(summary, &mut is_wanted);
+                    recent.add(summary, is_wanted);
                 }
             }
         }
-        Ok(recent.looked_at.into_values().flatten().collect())
+        Ok(recent.into_summaries())
     }
 
     /// At most `most` jobs of an owner, or of all, in the order of their ids, the newest first; where
@@ -243,7 +237,7 @@ impl Engine {
 }
 
 /// A list in the making.
-struct Recent {
+pub(crate) struct Recent {
     /// Jobs that ended earlier are not listed.
     oldest: u64,
     /// At most so many that ended are.
@@ -254,11 +248,23 @@ struct Recent {
 }
 
 impl Recent {
+    pub(crate) fn new(listed: Listed) -> Self {
+        let age = u64::try_from(listed.age.as_micros()).unwrap_or(u64::MAX);
+        let oldest = clock::now_us().saturating_sub(age);
+        Self { oldest, most: listed.jobs, ended: 0, looked_at: BTreeMap::new() }
+    }
+
+    /// What is listed, oldest first.
+    pub(crate) fn into_summaries(self) -> Vec<Summary> {
+        self.looked_at.into_values().flatten().collect()
+    }
+
     fn is_full(&self) -> bool {
         self.ended >= self.most
     }
 
-    fn add(&mut self, summary: Summary, is_wanted: &mut impl FnMut(&Summary) -> bool) {
+    /// Looks at one more job; of those that ended the last to end comes first.
+    pub(crate) fn add(&mut self, summary: Summary, is_wanted: &mut dyn FnMut(&Summary) -> bool) {
         let job = summary.job.clone();
         let is_ended = matches!(summary.status, Status::Ended(_));
         let is_in_time = match &summary.status {

@@ -82,7 +82,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, EventKind, GapKind, Item};
 pub use follow::{Followed, Follower};
 pub use id::JobId;
-pub use job::{FoundBy, Job, Status, Summary, Typed};
+pub use job::{FoundBy, Job, Status, Summary, Typed, WaitsFor};
 pub use keys::key;
 pub use log::{Log, LogSource, Mark, Run, Stream};
 pub use outcome::{
@@ -93,6 +93,7 @@ pub use output::Output;
 pub use request::{
     Admission, Attendance, Command, Environment, Ladder, Leaks, Limits, Login, OnDisconnect,
     OutputLimit, OutputPolicy, Profile, Request, Session, SessionDirectory, Shell, Size, Stdin,
+    Streams,
 };
 pub use screen::Screen;
 pub use spare::Warmth;

@@ -140,6 +140,7 @@ impl Stray {
             total_bytes: 0,
             parent: None,
             queue_position: None,
+            waits_for: None,
             found_by: FoundBy::Processes,
         })
     }

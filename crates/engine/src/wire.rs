@@ -9,7 +9,7 @@ use umbo_sandbox::{Decision, Plan, Question};
 
 use crate::id::JobId;
 use crate::outcome::Outcome;
-use crate::request::{Admission, Ladder, Leaks, Limits, OnDisconnect, Size};
+use crate::request::{Admission, Ladder, Leaks, Limits, OnDisconnect, Size, Streams};
 
 /// The largest message anybody accepts: nobody may make a supervisor swallow the memory.
 const LARGEST: usize = 64 << 20;
@@ -55,7 +55,12 @@ pub(crate) struct Assign {
     pub(crate) parent: Option<JobId>,
     pub(crate) terminal: Option<Size>,
     pub(crate) stdin: StdinKind,
+    #[serde(default)]
+    pub(crate) streams: Streams,
     pub(crate) session: Option<String>,
+    /// Whether it runs where its session is, not in the directory of the request.
+    #[serde(default)]
+    pub(crate) continues_session: bool,
     /// How many strings of the body are arguments; the rest, after program and directory, is
     /// the environment.
     pub(crate) arguments: usize,
@@ -134,7 +139,7 @@ pub(crate) enum Report {
     Exists,
     /// As many jobs run as may.
     Full { running: usize },
-    /// Another job has the session.
+    /// Another job has the session, and this one may not wait for it.
     SessionBusy { holder: String },
     /// Nothing was started.
     Failed { why: String },

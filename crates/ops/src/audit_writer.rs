@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use umbo_engine::{Engine, Job, Outcome, Status};
+use umbo_engine::{Backend, ErrorKind, JobHandle, Outcome, Status};
 use umbo_gate::{Audit, Digest, Error, Event, GatePaths};
 
 use crate::clock::now;
@@ -35,7 +35,7 @@ pub(crate) enum Entry {
     /// A job runs, by leave of a record.
     Started { job: String, verdict: u64 },
     /// A job is over.
-    Ended(Job, Box<Outcome>),
+    Ended(JobHandle, Box<Outcome>),
 }
 
 impl AuditWriter {
@@ -66,14 +66,20 @@ impl AuditWriter {
     }
 }
 
-impl Drop for AuditWriter {
-    /// What was taken is written before the thread ends.
-    fn drop(&mut self) {
+impl AuditWriter {
+    /// Returns when all that was taken is written.
+    pub(crate) fn flush(&self) {
         let writer = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(WriterThread { entries, handle }) = writer {
             drop(entries);
             let _ = handle.join();
         }
+    }
+}
+
+impl Drop for AuditWriter {
+    fn drop(&mut self) {
+        self.flush();
     }
 }
 
@@ -88,18 +94,18 @@ impl Entry {
     }
 }
 
-fn ended(job: &Job, outcome: &Outcome) -> Event {
+fn ended(job: &JobHandle, outcome: &Outcome) -> Event {
     Event::Outcome {
         job: job.id().to_string(),
         state: outcome.end.name().to_owned(),
         exit_code: outcome.exit_code(),
-        log: std::fs::File::open(job.output_path()).and_then(Digest::of_reader).ok(),
+        log: job.log().ok().and_then(|log| Digest::of_reader(log).ok()),
     }
 }
 
 /// Records the end of jobs that ended when nobody was there to record it. How many there were. A
 /// broken audit is left as it is, for whoever looks into it.
-pub fn record_missed_ends(audit: &Audit, engine: &Engine) -> Result<usize, Error> {
+pub fn record_missed_ends(audit: &Audit, backend: &dyn Backend) -> Result<usize, Error> {
     let mut open = BTreeSet::new();
     let report = audit.read(|record| {
         match record.event {
@@ -118,8 +124,8 @@ pub fn record_missed_ends(audit: &Audit, engine: &Engine) -> Result<usize, Error
     }
     let mut recorded = 0;
     for id in open {
-        let event = match engine.job(&id) {
-            Err(umbo_engine::Error::UnknownJob(_)) => {
+        let event = match backend.job(&id) {
+            Err(error) if error.kind() == ErrorKind::UnknownJob => {
                 Event::Outcome { job: id, state: "removed".to_owned(), exit_code: None, log: None }
             }
             Err(_) => continue,

@@ -1,12 +1,13 @@
 //! One call: what every tool does with jobs and their output.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use umbo_engine::{
-    Attached, Condition, Environment, Job, Login, Met, OnDisconnect, Outcome, Request, Scope,
-    Shell, Summary,
+    AttachedJob, Condition, Environment, JobHandle, Login, Met, OnDisconnect, Outcome, Request,
+    Scope, Shell, Stdin, Summary,
 };
 use umbo_gate::{Recipe, Script};
 use umbo_recipes::Task;
@@ -15,7 +16,7 @@ use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions}
 use crate::caller::{Caller, NAMELESS};
 use crate::clock::now;
 use crate::error::{Error, ErrorCode};
-use crate::gatekeeper::{Keystrokes, Permit};
+use crate::gatekeeper::{INPUT, INPUT_IS_DATA, Keystrokes, Permit};
 use crate::job_log::JobLog;
 use crate::project::{TASK, job_name};
 use crate::ticket::Ticket;
@@ -51,9 +52,9 @@ pub struct Call<'a> {
 #[derive(Debug)]
 pub enum Ran {
     /// It is over.
-    Ended(Job, Box<Outcome>),
+    Ended(JobHandle, Box<Outcome>),
     /// It runs on.
-    Running(Job),
+    Running(JobHandle),
 }
 
 impl<'a> Call<'a> {
@@ -81,17 +82,33 @@ impl<'a> Call<'a> {
     fn admit(&self, request: &Request) -> Result<Permit<'a>, Error> {
         let tools: Vec<&str> = self.caller.tools.iter().map(String::as_str).collect();
         let host = self.ticket.approver();
-        let directory = self.caller.engine.begins_in(request);
+        let directory = self.caller.backend.begins_in(request);
         Ok(self.caller.gate.admit(request, &directory, self.recipe, &tools, self.asks, host)?)
     }
 
+    /// A request as its job is remembered: whether what is typed into it later is more than data.
+    fn labelled<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        let takes_keys = request.terminal.is_some() || request.stdin == Stdin::Open;
+        let directory = || self.caller.backend.begins_in(request);
+        if !takes_keys || !self.caller.gate.only_reads_input(request, &directory()) {
+            return Cow::Borrowed(request);
+        }
+        let mut labelled = request.clone();
+        labelled.labels.insert(INPUT.to_owned(), INPUT_IS_DATA.to_owned());
+        Cow::Owned(labelled)
+    }
+
     /// Asks the gate about what is to be typed. Keys are typed like text.
-    pub fn admit_input<'j>(&self, job: &'j Job, typed: &'j [u8]) -> Result<Keystrokes<'j>, Error> {
+    pub fn admit_input<'j>(
+        &self,
+        job: &'j JobHandle,
+        typed: &'j [u8],
+    ) -> Result<Keystrokes<'j>, Error> {
         Ok(self.caller.gate.admit_input(job, typed, self.ticket.approver())?)
     }
 
     /// Types into a job, if the gate has nothing against it.
-    pub fn input(&self, job: &Job, text: &str, keys: &[u8]) -> Result<(), Error> {
+    pub fn input(&self, job: &JobHandle, text: &str, keys: &[u8]) -> Result<(), Error> {
         let typed = [text.as_bytes(), keys].concat();
         Ok(self.admit_input(job, &typed)?.send()?)
     }
@@ -138,11 +155,12 @@ impl<'a> Call<'a> {
     }
 
     /// Starts a job that nobody waits for.
-    pub fn start(&self, request: &Request) -> Result<Job, Error> {
+    pub fn start(&self, request: &Request) -> Result<JobHandle, Error> {
         self.caller.confined(request)?;
         let permit = self.admit(request)?;
-        let attached = self.caller.engine.spawn(request)?;
-        let job = attached.job().clone();
+        let request = &*self.labelled(request);
+        let attached = self.caller.backend.spawn(request)?;
+        let job = attached.job();
         permit.started(&job);
         self.caller.completions.expect(job.id());
         self.keep(attached, request.on_disconnect);
@@ -154,14 +172,15 @@ impl<'a> Call<'a> {
     pub fn run(&self, request: &Request, timeout: Duration) -> Result<Ran, Error> {
         self.caller.confined(request)?;
         let permit = self.admit(request)?;
+        let request = &*self.labelled(request);
         let deadline = Instant::now().checked_add(timeout);
         // Who has no time for the end is told of the start: before that there is no job to tell of.
         let mut attached = if timeout < LONG_WAIT || self.ticket.wants_start() {
-            self.caller.engine.spawn(request)?
+            self.caller.backend.spawn(request)?
         } else {
-            self.caller.engine.attend(request, WAKE_INTERVAL)?
+            self.caller.backend.attend(request, WAKE_INTERVAL)?
         };
-        let job = attached.job().clone();
+        let job = attached.job();
         permit.started(&job);
         if request.on_disconnect == OnDisconnect::Stop {
             self.ticket.bind(&job);
@@ -173,7 +192,7 @@ impl<'a> Call<'a> {
             if let Some(outcome) = attached.wait(self.sleep(left))? {
                 break Some(outcome);
             }
-            if left.is_zero() || self.ticket.is_cancelled() {
+            if left.is_zero() || self.ticket.is_over() {
                 break None;
             }
             watch.look();
@@ -193,7 +212,7 @@ impl<'a> Call<'a> {
         Ok(Ran::Running(job))
     }
 
-    fn keep(&self, attached: Attached, on_disconnect: OnDisconnect) {
+    fn keep(&self, attached: Box<dyn AttachedJob>, on_disconnect: OnDisconnect) {
         match on_disconnect {
             OnDisconnect::Stop => self.caller.hold(attached),
             OnDisconnect::Detach => {
@@ -205,7 +224,7 @@ impl<'a> Call<'a> {
     /// Waits for a condition of a job, at most for `timeout`.
     pub fn wait(
         &self,
-        job: &Job,
+        job: &JobHandle,
         mut conditions: Vec<Condition>,
         timeout: Duration,
     ) -> Result<Met, Error> {
@@ -219,7 +238,7 @@ impl<'a> Call<'a> {
             let searched = job.log()?.length()?;
             let left = remaining(deadline);
             match job.wait(&conditions, self.sleep(left))? {
-                Met::Deadline if left > WAKE_INTERVAL && !self.ticket.is_cancelled() => {
+                Met::Deadline if left > WAKE_INTERVAL && !self.ticket.is_over() => {
                     watch.look();
                 }
                 met => {
@@ -239,6 +258,13 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// How long this call may wait: as long as was asked for, or else as its caller usually does; never
+    /// longer than whoever holds it.
+    pub fn allowed_wait(&self, asked: Option<Duration>) -> Duration {
+        let wait = asked.unwrap_or(self.caller.longest_wait);
+        self.ticket.longest_wait().map_or(wait, |most| wait.min(most))
+    }
+
     /// How long to sleep at once: nobody is there to be looked for if the call is alone.
     fn sleep(&self, left: Duration) -> Option<Duration> {
         if self.ticket.is_alone() {
@@ -248,30 +274,30 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn watch(&self, job: &Job) -> Watch<'_> {
+    fn watch(&self, job: &JobHandle) -> Watch<'_> {
         Watch { call: self, job: job.clone(), progress: None, told: Instant::now() }
     }
 
     /// The job that a caller means: by an id any, by a name one of its own, or else one whose caller
     /// has no name and may be gone. One of somebody who has a name is told, and not touched.
-    pub fn job(&self, name: &str) -> Result<Job, Error> {
+    pub fn job(&self, name: &str) -> Result<JobHandle, Error> {
         let name = plain_id(name);
-        self.own_job(name).or_else(|error| match self.caller.engine.job(name) {
+        self.own_job(name).or_else(|error| match self.caller.backend.job(name) {
             Ok(other) if has_nameless_owner(&other) => Ok(other),
             other => Err(self.unknown(error, other.ok().as_ref())),
         })
     }
 
     /// The job with an id, or the caller's own one with a name.
-    pub fn own_job(&self, name: &str) -> umbo_engine::Result<Job> {
+    pub fn own_job(&self, name: &str) -> umbo_engine::Result<JobHandle> {
         match &self.caller.owner {
-            Some(owner) => self.caller.engine.job_of(owner, name),
-            None => self.caller.engine.job(name),
+            Some(owner) => self.caller.backend.job_of(owner, name),
+            None => self.caller.backend.job(name),
         }
     }
 
     /// An error that tells of a job nobody knows which ones there are.
-    fn unknown(&self, error: umbo_engine::Error, others: Option<&Job>) -> Error {
+    fn unknown(&self, error: umbo_engine::Error, others: Option<&JobHandle>) -> Error {
         let mut error = Error::from(error);
         if error.code != ErrorCode::UnknownJob {
             return error;
@@ -293,7 +319,7 @@ impl<'a> Call<'a> {
 
     /// The caller's jobs, or all, oldest first.
     pub fn jobs(&self, whose: Whose, scope: Scope) -> Result<Vec<Summary>, Error> {
-        let mut jobs = self.caller.engine.jobs(scope)?;
+        let mut jobs = self.caller.backend.jobs(scope)?;
         if whose == Whose::Mine && self.caller.owner.is_some() {
             jobs.retain(|summary| summary.owner == self.caller.owner);
         }
@@ -321,7 +347,7 @@ impl<'a> Call<'a> {
     /// A view of what a job wrote from `from` on.
     pub fn view(
         &self,
-        job: &Job,
+        job: &JobHandle,
         from: u64,
         stream: Option<Stream>,
         budget: Budget,
@@ -337,7 +363,7 @@ impl<'a> Call<'a> {
     }
 
     /// A view of all that a job wrote which is known to be over.
-    pub fn whole_view(&self, job: &Job, budget: Budget) -> Result<View, Error> {
+    pub fn whole_view(&self, job: &JobHandle, budget: Budget) -> Result<View, Error> {
         self.view_of(Reader::new(JobLog::whole(job)?), budget)
     }
 
@@ -348,12 +374,17 @@ impl<'a> Call<'a> {
     }
 
     /// The text of one stream of a job, or of both.
-    pub fn text(&self, job: &Job, stream: Option<Stream>, budget: Budget) -> Result<String, Error> {
+    pub fn text(
+        &self,
+        job: &JobHandle,
+        stream: Option<Stream>,
+        budget: Budget,
+    ) -> Result<String, Error> {
         Ok(text(&self.view(job, 0, stream, budget)?))
     }
 
     /// The caller knows how this job ended.
-    pub fn told(&self, job: &Job) {
+    pub fn told(&self, job: &JobHandle) {
         self.caller.completions.told(job.id());
     }
 }
@@ -370,7 +401,7 @@ pub enum Whose {
 /// Tells whoever waits how a job stands.
 struct Watch<'a> {
     call: &'a Call<'a>,
-    job: Job,
+    job: JobHandle,
     progress: Option<(Progress, JobLog)>,
     told: Instant,
 }
@@ -408,7 +439,7 @@ fn plain_id(name: &str) -> &str {
     ulid.unwrap_or(name)
 }
 
-fn has_nameless_owner(job: &Job) -> bool {
+fn has_nameless_owner(job: &JobHandle) -> bool {
     let owner = job.summary().and_then(|summary| summary.owner);
     owner.is_none_or(|owner| owner.starts_with(NAMELESS))
 }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use umbo_engine::{Attached, Condition, Engine, Job, JobId, Request, Shell};
+use umbo_engine::{AttachedJob, Backend, Condition, JobHandle, JobId, Request, Shell};
 use umbo_gate::{GatePaths, Mode};
 use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
-use umbo_view::mask::Masker;
+use umbo_view::mask::{MaskError, Masker};
 
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
@@ -26,6 +26,18 @@ const LONGEST_WAIT: Duration = Duration::from_secs(40);
 /// How long jobs may take to end with their caller: as long as one that does not want to.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(7);
 
+/// Why a caller could not be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The masker cannot be made.
+    #[error(transparent)]
+    Mask(#[from] MaskError),
+    /// Nothing says which of its commands may run.
+    #[error("a caller whose jobs run elsewhere needs a gate, or a state directory to keep one in")]
+    NoGate,
+}
+
 /// Whose jobs a caller's are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
@@ -40,7 +52,7 @@ pub enum Owner {
 /// Who asks, from where, and with what rights. Calls may come from many threads at once.
 pub struct Caller {
     /// Where its jobs run.
-    pub engine: Engine,
+    pub backend: Arc<dyn Backend>,
     /// Which of its commands may run.
     pub gate: Gatekeeper,
     /// Which secrets its answers must not show.
@@ -72,12 +84,13 @@ pub struct Caller {
     /// What was found in its projects.
     recipes: Cache,
     /// Jobs that end with it.
-    held: Mutex<Vec<Attached>>,
+    held: Mutex<Vec<Box<dyn AttachedJob>>>,
 }
 
 /// How a caller is to be.
 pub struct CallerBuilder {
-    engine: Engine,
+    backend: Arc<dyn Backend>,
+    state: Option<PathBuf>,
     masker: Option<Arc<Masker>>,
     directory: PathBuf,
     environment: Vec<(OsString, OsString)>,
@@ -94,10 +107,12 @@ pub struct CallerBuilder {
 }
 
 impl Caller {
-    /// Starts building a caller whose jobs this engine runs.
-    pub fn builder(engine: Engine) -> CallerBuilder {
+    /// Starts building a caller whose jobs run there: an [`Engine`](umbo_engine::Engine), or any
+    /// other [`Backend`].
+    pub fn builder(backend: impl Into<Arc<dyn Backend>>) -> CallerBuilder {
         CallerBuilder {
-            engine,
+            backend: backend.into(),
+            state: None,
             masker: None,
             directory: PathBuf::from("."),
             environment: Vec::new(),
@@ -169,10 +184,20 @@ impl Caller {
         }
     }
 
+    /// Lets one of them run on.
+    pub(crate) fn let_go(&self, job: &JobId) {
+        let mut held = self.held();
+        if let Some(place) = held.iter().position(|attached| attached.job().id() == job) {
+            let attached = held.swap_remove(place);
+            drop(held);
+            attached.detach();
+        }
+    }
+
     /// Stops the jobs that end with this caller, and waits for that; not for ever.
     pub fn close(&self) {
         let held = std::mem::take(&mut *self.held());
-        let jobs: Vec<Job> = held.iter().map(|attached| attached.job().clone()).collect();
+        let jobs: Vec<JobHandle> = held.iter().map(|attached| attached.job()).collect();
         // Whoever loses its caller stops by itself, all of them at once.
         drop(held);
         let deadline = Instant::now() + CLOSE_TIMEOUT;
@@ -183,19 +208,19 @@ impl Caller {
     }
 
     /// Keeps a job that ends with this caller.
-    pub(crate) fn hold(&self, attached: Attached) {
+    pub(crate) fn hold(&self, attached: Box<dyn AttachedJob>) {
         self.held().push(attached);
     }
 
     /// Forgets held jobs that are over.
     pub fn release_ended(&self) {
-        let runs = |attached: &mut Attached| {
+        let runs = |attached: &mut Box<dyn AttachedJob>| {
             !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
         };
         self.held().retain_mut(runs);
     }
 
-    fn held(&self) -> MutexGuard<'_, Vec<Attached>> {
+    fn held(&self) -> MutexGuard<'_, Vec<Box<dyn AttachedJob>>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -267,8 +292,22 @@ impl CallerBuilder {
         self
     }
 
+    /// Where this side keeps what it remembers beside the jobs: which tasks a project has, and the
+    /// key and rules of a gate that was not given. That of the engine unless given; a backend whose
+    /// jobs are elsewhere has none.
+    #[must_use]
+    pub fn state(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.state = Some(directory.into());
+        self
+    }
+
+    /// How long an operation may take, as it stands.
+    pub fn longest(&self) -> Duration {
+        self.longest_wait
+    }
+
     /// Who decides whether a command may run. Unless given, a gatekeeper in mode `guard` whose key
-    /// and rules are in the directory `gate` of the engine's state.
+    /// and rules are in the directory `gate` of its state.
     #[must_use]
     pub fn gate(mut self, gate: Gatekeeper) -> Self {
         self.gate = Some(gate);
@@ -307,7 +346,7 @@ impl CallerBuilder {
     }
 
     /// Builds the caller.
-    pub fn build(self) -> Result<Caller, umbo_view::mask::MaskError> {
+    pub fn build(self) -> Result<Caller, BuildError> {
         let masker = match self.masker {
             Some(masker) => masker,
             None => Arc::new(Masker::builder().build()?),
@@ -318,20 +357,27 @@ impl CallerBuilder {
             Owner::Named(name) => Some(name),
             Owner::Everybody => None,
         };
-        let engine = self.engine;
-        let gate = self.gate.unwrap_or_else(|| {
-            let state = engine.state_directory();
-            Gatekeeper::new(GatePaths::new(state.join("gate"), state), Mode::Guard)
-                .run_id(owner.clone())
-        });
+        let backend = self.backend;
+        let state = self.state.or_else(|| backend.state_directory().map(Path::to_owned));
+        let gate = match (self.gate, &state) {
+            (Some(gate), _) => gate,
+            (None, Some(state)) => {
+                Gatekeeper::new(GatePaths::new(state.join("gate"), state), Mode::Guard)
+                    .run_id(owner.clone())
+            }
+            (None, None) => return Err(BuildError::NoGate),
+        };
+        let recipes = match state {
+            Some(state) => Cache::in_directory(state.join("recipes")),
+            None => Cache::in_memory(),
+        };
         // Without a journal nothing is in order; everything else works.
-        let newest = engine.newest_event().unwrap_or(0);
-        let recipes = Cache::in_directory(engine.state_directory().join("recipes"));
+        let newest = backend.newest_event().unwrap_or(0);
         Ok(Caller {
             gate: gate.base(&self.directory),
             recipes,
             completions: Arc::new(Completions::new(comes_back, newest)),
-            engine,
+            backend,
             masker,
             directory: self.directory,
             environment: self.environment.into(),

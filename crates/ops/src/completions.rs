@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use umbo_engine::{Job, JobId, Status, Summary};
+use umbo_engine::{JobHandle, JobId, Status, Summary};
 
 use crate::caller::Caller;
 
@@ -76,7 +76,7 @@ impl Completions {
     }
 
     /// The end of a job that ended unseen; `None` if it was announced, or has a result of its own.
-    pub fn announce(&self, job: &Job) -> Option<Summary> {
+    pub fn announce(&self, job: &JobHandle) -> Option<Summary> {
         let summary = job.summary()?;
         if !matches!(summary.status, Status::Ended(_)) || self.awaited().contains_key(job.id()) {
             return None;
@@ -115,14 +115,14 @@ impl Completions {
 
     /// The caller's jobs that are over, each with the number of its end where the journal tells of it
     /// now: as many are looked at as ended, and a few more.
-    fn ended_jobs(&self, caller: &Caller) -> Vec<(Job, Option<u64>)> {
+    fn ended_jobs(&self, caller: &Caller) -> Vec<(JobHandle, Option<u64>)> {
         let mut cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
         let running = self.running().clone();
         if running.is_empty() {
-            *cursor = caller.engine.newest_event().unwrap_or(*cursor);
+            *cursor = caller.backend.newest_event().unwrap_or(*cursor);
             return Vec::new();
         }
-        let (ends, newest) = caller.engine.ends_after(*cursor).unwrap_or((Vec::new(), *cursor));
+        let (ends, newest) = caller.backend.ends_after(*cursor).unwrap_or((Vec::new(), *cursor));
         *cursor = newest;
         drop(cursor);
         let ends: HashMap<JobId, u64> = ends.into_iter().collect();
@@ -130,7 +130,7 @@ impl Completions {
         let looked_at = told.chain(self.next_to_look_at(&running)).collect::<BTreeSet<JobId>>();
         let mut over = Vec::new();
         for id in looked_at {
-            match caller.engine.job(id.as_str()) {
+            match caller.backend.job(id.as_str()) {
                 Ok(job) if job.has_ended() => over.push((job, ends.get(&id).copied())),
                 Ok(_) => {}
                 Err(_) => self.told(&id),
@@ -155,7 +155,7 @@ impl Completions {
     fn since_last_time(&self, caller: &Caller) -> Vec<Summary> {
         match &caller.owner {
             Some(owner) if self.is_back.swap(false, Ordering::Relaxed) => {
-                caller.engine.drain_completed(owner, Some(owner)).unwrap_or_default()
+                caller.backend.drain_completed(owner, Some(owner)).unwrap_or_default()
             }
             _ => Vec::new(),
         }
@@ -167,7 +167,7 @@ impl Completions {
             && !self.is_back.load(Ordering::Relaxed)
             && let Some(owner) = &caller.owner
         {
-            let _ = caller.engine.drain_completed(owner, Some(owner));
+            let _ = caller.backend.drain_completed(owner, Some(owner));
         }
     }
 

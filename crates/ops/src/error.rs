@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use umbo_command::Risk;
+use umbo_engine::ErrorKind;
 use umbo_gate::{Refusal, show_time};
 
 use crate::gatekeeper::NotAdmitted;
@@ -82,6 +83,8 @@ error_codes! {
     OutsideProject = "outside_project",
     /// The job's supervisor refused.
     Refused = "refused",
+    /// Another job has the session.
+    SessionBusy = "session_busy",
     /// A shell ended before its command did.
     ShellAborted = "shell_aborted",
     /// The tools of the dialect are switched off.
@@ -149,18 +152,18 @@ impl JsonSchema for ErrorCode {
     }
 }
 
-impl From<&umbo_engine::Error> for ErrorCode {
-    fn from(error: &umbo_engine::Error) -> Self {
-        use umbo_engine::Error;
-        match error {
-            Error::Invalid { .. } => Self::InvalidArgument,
-            Error::UnknownJob(_) | Error::Ambiguous { .. } => Self::UnknownJob,
-            Error::Ended(_) => Self::JobEnded,
-            Error::Full { .. } => Self::TooManyJobs,
-            Error::KeyReused { .. } => Self::KeyReused,
-            Error::NoShell { .. } => Self::NoShell,
-            Error::Refused(_) => Self::Refused,
-            Error::Unresponsive { .. } => Self::Unresponsive,
+impl From<ErrorKind> for ErrorCode {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::InvalidArgument => Self::InvalidArgument,
+            ErrorKind::UnknownJob | ErrorKind::AmbiguousJob => Self::UnknownJob,
+            ErrorKind::JobEnded => Self::JobEnded,
+            ErrorKind::TooManyJobs => Self::TooManyJobs,
+            ErrorKind::SessionBusy => Self::SessionBusy,
+            ErrorKind::KeyReused => Self::KeyReused,
+            ErrorKind::NoShell => Self::NoShell,
+            ErrorKind::Refused => Self::Refused,
+            ErrorKind::Unresponsive => Self::Unresponsive,
             _ => Self::Internal,
         }
     }
@@ -236,19 +239,13 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl From<umbo_engine::Error> for Error {
+    /// The same error. What to do about it says the front end, which knows its reader.
     fn from(error: umbo_engine::Error) -> Self {
-        let field = error.field().map(str::to_owned);
-        // What to do about it says the front end, which knows its reader.
-        let (message, job) = match &error {
-            umbo_engine::Error::UnknownJob(name) => (format!("no job {name:?}"), None),
-            umbo_engine::Error::Unresponsive { job, seconds } => (
-                format!("the supervisor of job {job} did not answer within {seconds} s"),
-                Some(job.clone()),
-            ),
-            umbo_engine::Error::Ended(job) => (error.to_string(), Some(job.clone())),
-            other => (other.to_string(), None),
-        };
-        Self { field, job, ..Self::new(ErrorCode::from(&error), message) }
+        Self {
+            field: error.field().map(str::to_owned),
+            job: error.job().map(str::to_owned),
+            ..Self::new(error.kind().into(), error.to_string())
+        }
     }
 }
 

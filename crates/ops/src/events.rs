@@ -113,7 +113,7 @@ pub struct Events {
 
 /// Reads the journal.
 pub fn events(call: &Call<'_>, request: &EventsRequest) -> Result<Events, Error> {
-    let subscription = call.caller.engine.subscribe(request.after)?;
+    let subscription = call.caller.backend.subscribe(request.after)?;
     Ok(Events { subscription, follow: request.follow })
 }
 

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use umbo_engine::sandbox::Plan;
 use umbo_engine::{
-    Admission, Attendance, Command, Job, Leaks, Limits, Login, OutputLimit, OutputPolicy, Profile,
-    Request, Session, SessionDirectory, Shell, Size, Status, Stdin,
+    Admission, Attendance, Command, JobHandle, Leaks, Limits, Login, OutputLimit, OutputPolicy,
+    Profile, Request, Session, SessionDirectory, Shell, Size, Status, Stdin,
 };
 use umbo_view::Stream;
 
@@ -45,7 +46,7 @@ pub struct ExecRequest {
     /// What it reads.
     #[schemars(description = "")]
     pub stdin: Option<String>,
-    /// When it is stopped; the caller's usual time limit unless given.
+    /// When it is stopped, 0 for never; the caller's usual time limit unless given.
     #[schemars(description = "Seconds until it is stopped")]
     pub timeout: Option<Seconds>,
     /// How long it may be silent before it is stopped.
@@ -78,8 +79,8 @@ pub struct ExecRequest {
     /// What it may use at most.
     #[schemars(description = "memory_bytes processes cpu_percent nice output_bytes")]
     pub limits: Option<LimitsArgument>,
-    /// What becomes of it when its caller goes away: a job in the foreground stops, one in the
-    /// background runs on, unless given.
+    /// What becomes of it when its caller goes away: a command that is waited for stops, one in the
+    /// background or handed back running runs on, unless given.
     #[schemars(description = "If you go away")]
     pub on_disconnect: Option<OnDisconnect>,
     /// What a tool call cannot say.
@@ -179,13 +180,35 @@ fn words<'de, D: serde::Deserializer<'de>>(
 /// Runs a command and waits for it, or starts it if its caller does not want to wait.
 pub fn exec(call: &Call<'_>, request: &ExecRequest) -> Result<JobAnswer, Error> {
     let wanted = request.prepare(call)?;
+    let asked = request.wait.map(|wait| wait.0);
     let ran = if request.background {
         Ran::Running(call.start(&wanted)?)
     } else {
-        let wait = request.wait.map_or(call.caller.longest_wait, |wait| wait.0);
-        call.run(&wanted, wait)?
+        call.run(&wanted, call.allowed_wait(asked))?
     };
-    answer(call, &ran, request.max_output_tokens, request.options.output)
+    hand_over(call, &ran, request.on_disconnect);
+    let mut answer = answer(call, &ran, request.max_output_tokens, request.options.output)?;
+    if answer.outcome.is_none() {
+        answer.notes.extend(cut_wait(call, asked));
+    }
+    Ok(answer)
+}
+
+/// A command that its caller knows to run is not its caller's foreground any more: it outlives the
+/// connection, unless the caller said otherwise.
+pub(crate) fn hand_over(call: &Call<'_>, ran: &Ran, on_disconnect: Option<OnDisconnect>) {
+    if let (Ran::Running(job), None) = (ran, on_disconnect) {
+        call.caller.let_go(job.id());
+    }
+}
+
+/// Says that less was waited than was asked for.
+pub(crate) fn cut_wait(call: &Call<'_>, asked: Option<Duration>) -> Option<String> {
+    let (asked, waited) = (asked?, call.allowed_wait(asked));
+    (waited < asked).then(|| {
+        let (waited, asked) = (waited.as_secs_f64(), asked.as_secs_f64());
+        format!("waited {waited} s, not {asked}: this client gives up on longer calls")
+    })
 }
 
 /// What became of a command, with its output.
@@ -229,14 +252,14 @@ pub(crate) fn answer(
     Ok(answer)
 }
 
-pub(crate) fn has_terminal(job: &Job) -> bool {
+pub(crate) fn has_terminal(job: &JobHandle) -> bool {
     job.summary().is_some_and(|summary| summary.terminal.is_some())
 }
 
 /// Where a job stands, with what it wrote from an offset on.
 pub(crate) fn standing(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     from: u64,
     most_tokens: Option<Count>,
 ) -> Result<JobAnswer, Error> {
@@ -272,9 +295,9 @@ impl ExecRequest {
         if let Some(limits) = &options.limits {
             request.limits = limits.clone();
         }
-        request.limits.wall = self.timeout.map(|limit| limit.0).or(call.caller.timeout);
+        request.limits.wall = self.timeout.map_or(call.caller.timeout, Seconds::limit);
         if let Some(idle) = self.idle_timeout {
-            request.limits.idle = Some(idle.0);
+            request.limits.idle = idle.limit();
         }
         if let Some(limits) = &self.limits {
             limits.apply(&mut request.limits)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use umbo_command::Shell as Language;
-use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
+use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
     Admission, Approver, Audit, Call, Decision, Error, Gate, GatePaths, Input, Mode, Policy,
     Recipe, Refusal, RuleSources, ShellState,
@@ -17,6 +17,17 @@ use umbo_recipes::quote;
 use crate::audit_writer::{AuditWriter, Entry};
 use crate::clock::now;
 use crate::typed;
+
+/// The label that says what is made of what is typed into a job.
+pub(crate) const INPUT: &str = "input";
+/// Nothing: it is read as data.
+pub(crate) const INPUT_IS_DATA: &str = "data";
+
+/// Programs that do nothing with their input but read it, whatever their options are.
+const READERS: [&str; 18] = [
+    ":", "[", "cat", "cut", "echo", "exit", "false", "grep", "head", "printf", "read", "sleep",
+    "tail", "test", "tr", "true", "uniq", "wc",
+];
 
 /// How many gates are kept, each for other rules.
 const MOST_CACHED_GATES: usize = 64;
@@ -83,7 +94,7 @@ pub struct Permit<'a> {
 /// What may be typed into a job, after what was typed before.
 #[must_use]
 pub struct Keystrokes<'a> {
-    job: &'a Job,
+    job: &'a JobHandle,
     typed: &'a [u8],
     after: Option<u64>,
 }
@@ -135,6 +146,11 @@ impl Gatekeeper {
         self.mode
     }
 
+    /// Returns when the record has all that became of what it let through.
+    pub(crate) fn flush_audit(&self) {
+        self.audit_writer.flush();
+    }
+
     /// The record of what it decided, and of what became of it.
     pub fn audit(&self) -> Result<Audit, Error> {
         self.gate_paths.audit()
@@ -179,22 +195,59 @@ impl Gatekeeper {
         self.decide(&call, self.records, host)
     }
 
+    /// Whether a question has this id, whatever became of it.
+    pub fn knows_question(&self, id: &str) -> bool {
+        let found = self.gate_paths.approvals().and_then(|approvals| approvals.find(id, now()));
+        found.is_ok_and(|approval| approval.question.id == id)
+    }
+
+    /// Whether all that a request's command does with its input is to read it: what is typed there is
+    /// data, whatever it says.
+    pub(crate) fn only_reads_input(&self, request: &Request, directory: &Path) -> bool {
+        let command = CommandText::new(request);
+        let environment = [&request.env.base, &request.env.set[..]].concat();
+        let call = Call {
+            command: &command.text,
+            shell: command.language,
+            cwd: directory,
+            environment: &environment,
+            set: &request.env.set,
+            shell_state: command.state,
+            input: Input::Nothing,
+            setting: &command.setting,
+            recipe: None,
+            run: None,
+            tools: &[],
+            asks: None,
+        };
+        let reading = call.reading();
+        let is_reader =
+            |words: &Vec<&str>| words.first().is_some_and(|name| READERS.contains(name));
+        reading.exact
+            && !reading.runs_input
+            && reading.commands.iter().all(|command| is_reader(&command.exact_prefix()))
+    }
+
     /// Whether something may be typed into a job. What was typed before on the same line, by whomever,
     /// belongs to it. Only a refusal is recorded: what is typed may be a password.
     pub fn admit_input<'a>(
         &self,
-        job: &'a Job,
+        job: &'a JobHandle,
         typed: &'a [u8],
         host: Option<&dyn Approver>,
     ) -> Result<Keystrokes<'a>, NotAdmitted> {
         let id = job.id().to_string();
+        let summary = job.summary();
+        let labels = summary.as_ref().map(|summary| &summary.labels);
+        let is_data =
+            labels.and_then(|labels| labels.get(INPUT)).is_some_and(|input| input == INPUT_IS_DATA);
         // The supervisor of an older umbo does not know, and a job that is over says so when it is
         // typed into.
         let before = job.typed().ok();
         let tail = before.as_ref().map_or(&[][..], |before| &before.tail);
         let line = typed::line(tail, typed);
-        if line.asks {
-            let cwd = job.summary().map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
+        if line.asks && !is_data {
+            let cwd = summary.map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
             let call = Call {
                 command: &line.text,
                 shell: Language::Bash,
@@ -275,14 +328,14 @@ impl Keystrokes<'_> {
 
 impl Permit<'_> {
     /// The job runs.
-    pub fn started(&self, job: &Job) {
+    pub fn started(&self, job: &JobHandle) {
         if let Some((audit_writer, verdict)) = self.record {
             audit_writer.write(Entry::Started { job: job.id().to_string(), verdict });
         }
     }
 
     /// The job is over.
-    pub fn ended(&self, job: &Job, outcome: &Outcome) {
+    pub fn ended(&self, job: &JobHandle, outcome: &Outcome) {
         if let Some((audit_writer, _)) = self.record {
             audit_writer.write(Entry::Ended(job.clone(), Box::new(outcome.clone())));
         }

@@ -64,7 +64,7 @@ pub use answer::{
 };
 pub use audit_writer::record_missed_ends;
 pub use call::{Call, Ran, Whose, fresh_name, text};
-pub use caller::{Caller, CallerBuilder, Owner};
+pub use caller::{BuildError, Caller, CallerBuilder, Owner};
 pub use caller_jobs::{label_wait, outlasted};
 pub use classify::{ClassifyAnswer, ClassifyRequest, classify, language};
 pub use clock::now;

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{Job, Status};
+use umbo_engine::{JobHandle, Status};
 use umbo_view::{
     Budget, Comparison, Failure, Find, Page, Part, Reader, Regex, Stream, View, ViewOptions,
     compare,
@@ -42,6 +42,9 @@ pub struct OutputRequest {
     /// Which failures are new, fixed or still there, compared with an earlier job.
     #[schemars(description = "Earlier job: failures new, fixed, still there")]
     pub compare_to: Option<String>,
+    /// Whether the noise of known tools is folded even if all fits, or no line for being like others.
+    #[schemars(description = "Fold known noise")]
+    pub minimize: Option<bool>,
     /// So many lines around each that matches.
     #[schemars(description = "", range(max = 100))]
     pub context: Option<Count>,
@@ -68,8 +71,6 @@ pub struct OutputOptions {
     pub since: Option<u64>,
     /// Only what came before then.
     pub until: Option<u64>,
-    /// Whether the noise of known tools is folded, instead of as the caller has it.
-    pub minimize: Option<bool>,
     /// Whether secrets are shown.
     pub unmask: bool,
 }
@@ -238,8 +239,8 @@ pub fn output(call: &Call<'_>, request: &OutputRequest) -> Result<OutputAnswer, 
             answer.changes = Some(ChangesAnswer::from(&changes));
         }
         Selection::All => {
-            let minimize = request.options.minimize.unwrap_or(call.caller.minimize);
-            let fold = request.options.minimize != Some(false);
+            let minimize = request.minimize.unwrap_or(call.caller.minimize);
+            let fold = request.minimize != Some(false);
             let options = ViewOptions { budget, minimize, fold, ..ViewOptions::default() };
             answer.show_view(&job, reader(call, &job, request)?.view(&options)?)?;
         }
@@ -252,7 +253,7 @@ pub fn output(call: &Call<'_>, request: &OutputRequest) -> Result<OutputAnswer, 
 }
 
 impl OutputAnswer {
-    fn show_view(&mut self, job: &Job, view: View) -> Result<(), Error> {
+    fn show_view(&mut self, job: &JobHandle, view: View) -> Result<(), Error> {
         let counts = view.counts;
         self.output = text(&view);
         self.next_offset = Some(view.parts.last().map_or(0, |part| part.offset().end));
@@ -267,7 +268,7 @@ impl OutputAnswer {
 
     fn show_page(
         &mut self,
-        job: &Job,
+        job: &JobHandle,
         selection: Selection,
         reader: &Reader<'_, JobLog>,
         request: &OutputRequest,
@@ -328,7 +329,7 @@ impl OutputAnswer {
         self.point_to_all(job, counts.shown_bytes, counts.clamped_bytes)
     }
 
-    fn point_to_all(&mut self, job: &Job, shown: u64, clamped: u64) -> Result<(), Error> {
+    fn point_to_all(&mut self, job: &JobHandle, shown: u64, clamped: u64) -> Result<(), Error> {
         let total = job.log()?.length()?;
         self.total_bytes = Some(total);
         let is_all = shown == total && clamped == 0;
@@ -356,7 +357,7 @@ fn last_matches(page: &Page, most: u64) -> Vec<Part> {
 /// A reader of what is asked for.
 pub fn reader<'m>(
     call: &'m Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     request: &OutputRequest,
 ) -> Result<Reader<'m, JobLog>, Error> {
     let mut reader = Reader::new(JobLog::open(job)?);

@@ -199,7 +199,7 @@ pub fn recipes(call: &Call<'_>, request: &RecipeRequest) -> Result<RecipesAnswer
             text.contains(wanted.as_str())
         }
     };
-    let (risks, runs) = (Risks::of(&folder), Runs::of(&call.caller.engine)?);
+    let (risks, runs) = (Risks::of(&folder), Runs::of(&*call.caller.backend)?);
     let mut tasks: Vec<TaskAnswer> = folder
         .project
         .tasks()
@@ -246,7 +246,7 @@ pub fn run(call: &Call<'_>, request: &RecipeRequest) -> Result<RunAnswer, Error>
     let name = selection.task.as_ref().map_or("", |task| task.name.as_str());
     let scripts = folder.scripts_of(&selection);
     let gated = call.for_recipe(name, selection.task.as_ref(), &scripts);
-    let wait = request.wait.map_or(call.caller.longest_wait, |wait| wait.0);
+    let wait = call.allowed_wait(request.wait.map(|wait| wait.0));
     let mut reason = None;
     let ran = if background {
         let job = gated.start(&wanted)?;
@@ -258,6 +258,7 @@ pub fn run(call: &Call<'_>, request: &RecipeRequest) -> Result<RunAnswer, Error>
     } else {
         gated.run(&wanted, wait)?
     };
+    exec::hand_over(call, &ran, request.options.on_disconnect);
     let mut job = exec::answer(call, &ran, None, request.options.output)?;
     if let Some(reason) = reason {
         job.reason = Some(reason.as_str().to_owned());
@@ -313,7 +314,7 @@ impl RecipeRequest {
         if let Some(limits) = &self.options.limits {
             request.limits = limits.clone();
         }
-        request.limits.wall = self.timeout.map(|limit| limit.0).or(call.caller.timeout);
+        request.limits.wall = self.timeout.map_or(call.caller.timeout, Seconds::limit);
         if let Some(limits) = &self.limits {
             limits.apply(&mut request.limits)?;
         }

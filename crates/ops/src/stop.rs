@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{Job, Ladder, Status};
+use umbo_engine::{JobHandle, Ladder, Status};
 
 use crate::answer::JobAnswer;
 use crate::call::Call;
@@ -95,7 +95,7 @@ pub fn stop(call: &Call<'_>, request: &StopRequest) -> Result<StopAnswer, Error>
 /// stopped keeps no other from it.
 pub fn stop_each(
     call: &Call<'_>,
-    jobs: Vec<Job>,
+    jobs: Vec<JobHandle>,
     request: &StopRequest,
 ) -> Vec<Result<StoppedJob, Error>> {
     let ladder = if request.kill {

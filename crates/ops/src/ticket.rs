@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use umbo_engine::{Job, Ladder};
+use umbo_engine::{JobHandle, Ladder};
 use umbo_gate::Approver;
 use umbo_view::Tick;
 
@@ -13,7 +13,7 @@ use umbo_view::Tick;
 const CANCELLED: Ladder = Ladder { interrupt: None, terminate: Some(Duration::from_secs(2)) };
 
 type Listener = dyn Fn(&Tick) + Send + Sync;
-type StartListener = dyn Fn(&Job) + Send + Sync;
+type StartListener = dyn Fn(&JobHandle) + Send + Sync;
 
 /// A handle to a call in progress. Clones are the same ticket.
 #[derive(Clone, Default)]
@@ -24,8 +24,10 @@ pub struct Ticket {
 #[derive(Default)]
 struct Inner {
     is_cancelled: AtomicBool,
+    /// Whether its holder went away and lets the command run on.
+    is_abandoned: AtomicBool,
     /// The command that dies with the call.
-    job: Mutex<Option<Job>>,
+    job: Mutex<Option<JobHandle>>,
     listener: Option<Box<Listener>>,
     on_start: Option<Box<StartListener>>,
     approver: Option<Box<dyn Approver + Send + Sync>>,
@@ -33,6 +35,8 @@ struct Inner {
     id: Option<String>,
     /// Whether nobody cancels the call, or wants to hear how it stands.
     is_alone: bool,
+    /// How long its holder waits for the answer.
+    longest_wait: Option<Duration>,
 }
 
 /// How a ticket is to be.
@@ -52,7 +56,7 @@ impl TicketBuilder {
     /// Its holder hears which job the call waits for, as soon as that is there. The call waits until
     /// the listener returns, so that who follows the output of a job can do it there.
     #[must_use]
-    pub fn on_start(mut self, listener: impl Fn(&Job) + Send + Sync + 'static) -> Self {
+    pub fn on_start(mut self, listener: impl Fn(&JobHandle) + Send + Sync + 'static) -> Self {
         self.inner.on_start = Some(Box::new(listener));
         self
     }
@@ -69,6 +73,13 @@ impl TicketBuilder {
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.inner.id = Some(id.into()).filter(|id| !id.is_empty());
+        self
+    }
+
+    /// Its holder waits no longer than this: the call answers before, whatever it was asked for.
+    #[must_use]
+    pub fn longest_wait(mut self, wait: Option<Duration>) -> Self {
+        self.inner.longest_wait = wait;
         self
     }
 
@@ -117,13 +128,30 @@ impl Ticket {
         }
     }
 
-    /// Whether nobody waits any more.
+    /// Nobody waits for the answer any more, but what it is about goes on: the call answers soon, and
+    /// a command that it waits for runs on as a job.
+    pub fn abandon(&self) {
+        self.unbind();
+        self.inner.is_abandoned.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the call was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.inner.is_cancelled.load(Ordering::SeqCst)
     }
 
+    /// Whether nobody waits for the answer any more.
+    pub fn is_over(&self) -> bool {
+        self.is_cancelled() || self.inner.is_abandoned.load(Ordering::SeqCst)
+    }
+
+    /// How long its holder waits for the answer, if that is known.
+    pub fn longest_wait(&self) -> Option<Duration> {
+        self.inner.longest_wait
+    }
+
     /// From here on the job dies if the call is cancelled.
-    pub(crate) fn bind(&self, job: &Job) {
+    pub(crate) fn bind(&self, job: &JobHandle) {
         *self.job() = Some(job.clone());
         // It may have been cancelled while the job was being started.
         if self.is_cancelled() {
@@ -157,7 +185,7 @@ impl Ticket {
     }
 
     /// Tells its holder which job the call waits for.
-    pub(crate) fn tell_start(&self, job: &Job) {
+    pub(crate) fn tell_start(&self, job: &JobHandle) {
         if let Some(listener) = &self.inner.on_start {
             listener(job);
         }
@@ -170,7 +198,7 @@ impl Ticket {
         }
     }
 
-    fn job(&self) -> std::sync::MutexGuard<'_, Option<Job>> {
+    fn job(&self) -> std::sync::MutexGuard<'_, Option<JobHandle>> {
         self.inner.job.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -134,7 +134,7 @@ impl WaitAnswer {
 pub fn wait(call: &Call<'_>, request: &WaitRequest) -> Result<WaitAnswer, Error> {
     let conditions = request.conditions(call)?;
     let job = call.job(&request.job)?;
-    let timeout = request.timeout.map_or(call.caller.longest_wait, |timeout| timeout.0);
+    let timeout = call.allowed_wait(request.timeout.map(|timeout| timeout.0));
     let met = call.wait(&job, conditions, timeout)?;
     let reason = WaitReason::from(&met);
     let mut answer = if request.without_output {

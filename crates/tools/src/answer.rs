@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use umbo_engine::Job;
+use umbo_engine::JobHandle;
 use umbo_ops::{ErrorCode, RefusalDetails};
 
 use crate::completed::Completed;
@@ -55,7 +55,7 @@ impl<T> Answer<T> {
 
     /// The same, about a job.
     #[must_use]
-    pub fn of_job(mut self, job: &Job) -> Self {
+    pub fn of_job(mut self, job: &JobHandle) -> Self {
         self.job = Some(job.id().to_string());
         self
     }

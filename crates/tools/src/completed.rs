@@ -47,7 +47,7 @@ impl Toolset {
     /// What there is to tell of a job of this caller's that has ended unseen, once. The next result
     /// tells it too, for that is what a model reads.
     pub fn announce(&self, job: &str) -> Option<Completed> {
-        let job = self.engine.job(job).ok()?;
+        let job = self.backend.job(job).ok()?;
         let summary = self.completions.announce(&job)?;
         let ticket = Ticket::default();
         let told = self.told(&Call::new(self, &ticket), &summary)?;

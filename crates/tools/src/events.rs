@@ -1,9 +1,10 @@
 //! What happens to jobs, as it happens: the engine's journal, with whose jobs they are.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use umbo_engine::{Engine, Event, EventKind, Item, JobId, Subscription};
+use umbo_engine::{Backend, Event, EventKind, Item, JobId, Subscription};
 
 use crate::toolset::Toolset;
 
@@ -54,7 +55,7 @@ impl JobEvent {
 
 /// Follows the journal of a state directory.
 pub struct JobEvents {
-    engine: Engine,
+    backend: Arc<dyn Backend>,
     subscription: Subscription,
     /// Whose the running jobs are.
     owners: HashMap<JobId, Option<String>>,
@@ -63,8 +64,8 @@ pub struct JobEvents {
 impl Toolset {
     /// What happens to all jobs from now on, this caller's and others'.
     pub fn job_events(&self) -> umbo_engine::Result<JobEvents> {
-        let subscription = self.engine.subscribe(self.engine.newest_event()?)?;
-        Ok(JobEvents { engine: self.engine.clone(), subscription, owners: HashMap::new() })
+        let subscription = self.backend.subscribe(self.backend.newest_event()?)?;
+        Ok(JobEvents { backend: self.backend.clone(), subscription, owners: HashMap::new() })
     }
 }
 
@@ -109,7 +110,7 @@ impl JobEvents {
         if let Some(owner) = self.owners.get(job) {
             return Known::Owner(owner.clone());
         }
-        let summary = self.engine.job(job.as_str()).ok().and_then(|job| job.summary());
+        let summary = self.backend.job(job.as_str()).ok().and_then(|job| job.summary());
         let Some(summary) = summary else { return Known::Unknown };
         self.owners.insert(job.clone(), summary.owner.clone());
         Known::Owner(summary.owner)

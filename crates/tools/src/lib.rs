@@ -8,12 +8,12 @@
 //! ```no_run
 //! use serde_json::json;
 //! use umbo_engine::Engine;
-//! use umbo_tools::{Ticket, Toolset};
+//! use umbo_tools::{Caller, Ticket, Toolset};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! umbo_engine::init();
 //! let engine = Engine::builder("/tmp/umbo-state").open()?;
-//! let tools = Toolset::builder().engine(engine).dialect("umbo").build()?;
+//! let tools = Toolset::builder(Caller::builder(engine)).dialect("umbo").build()?;
 //! let result = tools.call("exec", json!({"command": "echo hi"}), &Ticket::default());
 //! assert_eq!(result.structured["output"], "hi\n");
 //! # Ok(())
@@ -30,16 +30,13 @@
 //! # use serde_json::json;
 //! # use umbo_engine::Engine;
 //! # use umbo_tools::dialect::lash;
-//! # use umbo_tools::{Owner, Ticket, Toolset};
+//! # use umbo_tools::{Caller, Owner, Ticket, Toolset};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # umbo_engine::init();
-//! let tools = Toolset::builder()
-//!     .engine(Engine::builder("/tmp/umbo-state").open()?)
-//!     .dialect("lash")
+//! let caller = Caller::builder(Engine::builder("/tmp/umbo-state").open()?)
 //!     .owner(Owner::Named("my-agent".into()))
-//!     .environment(std::env::vars_os())
-//!     .without("cancel_process")
-//!     .build()?;
+//!     .environment(std::env::vars_os());
+//! let tools = Toolset::builder(caller).dialect("lash").without("cancel_process").build()?;
 //! for tool in tools.tools() {
 //!     println!("{} {}", tool.name, tool.input_schema);
 //! }
@@ -87,6 +84,6 @@ pub use settings::{
 pub use tool::{Annotations, Binding, Hints, Overlap, Tool};
 pub use toolset::{BuildError, Builder, Toolset};
 pub use umbo_ops::{
-    Approver, Call, Caller, Covers, ErrorCode, Gatekeeper, JobLog, Lasts, Owner, Question, Records,
-    Reply, ShownInput, Tick, Ticket, TicketBuilder, show_time,
+    Approver, Call, Caller, CallerBuilder, Covers, ErrorCode, Gatekeeper, JobLog, Lasts, Owner,
+    Question, Records, Reply, ShownInput, Tick, Ticket, TicketBuilder, show_time,
 };

@@ -74,8 +74,8 @@ fn row(summary: &Summary) -> Vec<String> {
 /// A state that says what is waited for.
 fn waiting(summary: &Summary) -> String {
     match summary.queue_position {
-        Some(place) => format!("created, {} in line", ordinal(place)),
-        None => "created".into(),
+        Some(place) => format!("queued, {} in line", ordinal(place)),
+        None => "queued".into(),
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     let run = Context::declared_run().unwrap_or_else(|| run_of(&owner));
     let toolset =
         tools::toolset_of(context, args.dialect.as_deref(), owner, Some(mode), Some(run))?;
-    umbo_mcp::serve_stdio(toolset).map_err(Failure::new)?;
+    umbo_mcp::serve_stdio(toolset, context.settings.tools.client).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
 }
 

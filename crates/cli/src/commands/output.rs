@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde::Serialize;
-use umbo_engine::{Followed, Job};
+use umbo_engine::{Followed, JobHandle};
 use umbo_ops::{
     Call, Count, OutputAnswer, OutputOptions, OutputRequest, Read, Ticket, output as read_output,
     reader,
@@ -52,17 +52,13 @@ fn request(args: &Output) -> OutputRequest {
         grep: args.grep.clone(),
         errors: args.errors,
         compare_to: args.compare_to.clone(),
+        minimize: args.minimize,
         context: args.context.map(|lines| Count(lines as u64)),
         stream: args.stream.map(|stream| match stream {
             OnlyStream::Stdout => umbo_ops::OnlyStream::Stdout,
             OnlyStream::Stderr => umbo_ops::OnlyStream::Stderr,
         }),
-        options: OutputOptions {
-            since: args.since,
-            until: args.until,
-            minimize: args.minimize,
-            unmask: args.unmask,
-        },
+        options: OutputOptions { since: args.since, until: args.until, unmask: args.unmask },
         ..OutputRequest::default()
     }
 }
@@ -215,7 +211,7 @@ struct Rendered<'a> {
 }
 
 /// Prints the exact bytes.
-fn raw(job: &Job, args: &Output) -> Result<ExitCode, Failure> {
+fn raw(job: &JobHandle, args: &Output) -> Result<ExitCode, Failure> {
     if output::is_terminal() && !args.unmask {
         let hint = "redirect it to a file, or add --unmask";
         return Err(Failure::invalid(

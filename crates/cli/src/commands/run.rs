@@ -51,7 +51,7 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
     }
     let is_server = plan.long_lived && context.format == Format::Text;
     let server = plan.task.filter(|_| is_server);
-    let warn = move |_: &umbo_engine::Job| {
+    let warn = move |_: &umbo_engine::JobHandle| {
         if let Some(task) = &server {
             output::talk(format_args!(
                 "umbo: {task} looks like a server; `umbo run --background {task}` gives you the \
@@ -63,6 +63,7 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
     exec::foreground(
         context,
         &caller,
+        None,
         warn,
         |call| umbo_ops::run(call, &request),
         |answer: &RunAnswer| &answer.job,

@@ -59,19 +59,15 @@ pub(super) fn toolset_of(
     run: Option<String>,
 ) -> Result<Toolset, Failure> {
     let settings = &context.settings;
-    let confinement = settings.confinement.as_ref().map(|within| within.project.clone());
-    Toolset::builder()
+    let caller = context
+        .agent()
         .gate(gate::keeper(context, mode)?.run_id(run))
-        .engine(context.engine.clone())
         .masker(secrets::masker()?)
-        .dialect(dialect.unwrap_or(&settings.tools.dialect))
         .directory(Context::directory()?)
-        .environment(context.variables())
-        .owner(owner)
-        .budget(settings.output)
-        .minimize(settings.minimize)
-        .timeout(settings.tools.timeout)
-        .confine(confinement)
+        .longest_wait(settings.tools.longest_wait)
+        .owner(owner);
+    Toolset::builder(caller)
+        .dialect(dialect.unwrap_or(&settings.tools.dialect))
         .project(context.config.project.clone())
         .settings(settings.tools.dialects.clone())
         .beside(settings.tools.beside.clone())

@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use regex::bytes::Regex;
-use umbo_engine::{Condition, Job, Ladder, Met, Request};
+use umbo_engine::{Condition, JobHandle, Ladder, Met, Request};
 use umbo_ops::containment_name;
 
 use crate::context::Context;
@@ -64,7 +64,7 @@ fn exec(context: &Context) -> Result<(), Failure> {
     heading(1, "A command, and the truth about it")?;
     let line = "echo to stdout; echo to stderr >&2; exit 3";
     command(&format!("umbo exec '{line}'"))?;
-    let (job, outcome) = context.engine.run(&request(context, line, "tour-exec")?)?;
+    let (job, outcome) = context.backend.run(&request(context, line, "tour-exec")?)?;
     let runs = job.log()?.runs(0..outcome.total_bytes)?;
     finding(format_args!(
         "exited {}, {} bytes kept in {} runs, {}",
@@ -90,7 +90,7 @@ fn outlive(context: &Context) -> Result<(), Failure> {
     let own = std::env::current_exe()?;
     let mut server = Command::new(own)
         .args(["exec", "--name", "tour-ticks", TICKS])
-        .env("UMBO_STATE_DIR", context.engine.state_directory())
+        .env("UMBO_STATE_DIR", &context.state)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -111,13 +111,13 @@ fn outlive(context: &Context) -> Result<(), Failure> {
 }
 
 /// The job of that name, once it is there: its `created` event is waited for.
-fn appeared(context: &Context, name: &str) -> Result<Job, Failure> {
+fn appeared(context: &Context, name: &str) -> Result<JobHandle, Failure> {
     let deadline = Instant::now() + PATIENCE;
-    let mut events = context.engine.subscribe(0)?;
+    let mut events = context.backend.subscribe(0)?;
     while let Some(item) = events.next(deadline.saturating_duration_since(Instant::now()))? {
         if let umbo_engine::Item::Event(event) = item
             && event.kind == umbo_engine::EventKind::Started
-            && let Ok(job) = context.engine.job(event.job.as_str())
+            && let Ok(job) = context.backend.job(event.job.as_str())
             && job.summary().is_some_and(|summary| {
                 summary.name.as_deref() == Some(name)
                     && matches!(summary.status, umbo_engine::Status::Started { .. })
@@ -134,7 +134,7 @@ fn matching(pattern: &str) -> Result<Condition, Failure> {
     Ok(Condition::Match { pattern, from: 0 })
 }
 
-fn expect(job: &Job, condition: &Condition) -> Result<Met, Failure> {
+fn expect(job: &JobHandle, condition: &Condition) -> Result<Met, Failure> {
     match job.wait(std::slice::from_ref(condition), Some(PATIENCE))? {
         Met::Deadline | Met::Ended => {
             Err(Failure::new(format!("tour: job {} did not do what it should", job.id())))
@@ -146,7 +146,7 @@ fn expect(job: &Job, condition: &Condition) -> Result<Met, Failure> {
 fn stop(context: &Context) -> Result<(), Failure> {
     heading(3, "Stop means the whole tree, however it hides")?;
     command("umbo start 'setsid sleep … & (double fork) & (deaf to TERM) & (SIGSTOPped) & …'")?;
-    let job = context.engine.start(&request(context, HOSTILE, "tour-hostile")?)?;
+    let job = context.backend.start(&request(context, HOSTILE, "tour-hostile")?)?;
     expect(&job, &matching("ready")?)?;
     command(&format!("umbo stop --grace 1s {}", job.id()))?;
     let began = Instant::now();
@@ -164,7 +164,7 @@ fn wait(context: &Context) -> Result<(), Failure> {
     heading(4, "Wait for what you need, not for a while")?;
     let line = "sleep 0.4; echo 'listening on port 4242'; sleep 600";
     command(&format!("umbo start '{line}'"))?;
-    let job = context.engine.start(&request(context, line, "tour-wait")?)?;
+    let job = context.backend.start(&request(context, line, "tour-wait")?)?;
     command(&format!("umbo wait --match 'port \\d+' {}", job.id()))?;
     let began = Instant::now();
     let met = expect(&job, &matching(r"port \d+")?)?;

@@ -72,7 +72,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 7] {
+fn before_dialects() -> [Key; 10] {
     [
         key(
             "max_running",
@@ -122,6 +122,27 @@ fn before_dialects() -> [Key; 7] {
             Preset::Text(""),
             Tightens::More,
             "tools that an agent has from elsewhere: where one does better, `omp` points to it",
+        ),
+        key(
+            "tools.yield_secs",
+            Kind::Count,
+            Preset::Text("40"),
+            Tightens::Nothing,
+            "how long a call waits for its command; less for a client that gives up sooner",
+        ),
+        key(
+            "mcp.on_cancel",
+            Kind::Choice(&["reason", "stop", "keep"]),
+            Preset::Text("reason"),
+            Tightens::Nothing,
+            "the command of a cancelled call: `reason` stops it unless the client's own timeout struck",
+        ),
+        key(
+            "mcp.elicitation",
+            Kind::Flag,
+            Preset::Text("true"),
+            Tightens::Nothing,
+            "whether the person in front of a client is asked by a form, where the client has forms",
         ),
     ]
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use umbo_engine::{Listed, Shell};
 use umbo_gate::{EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
+use umbo_mcp::{ClientOptions, OnCancel};
 use umbo_ops::ErrorCode;
 use umbo_tools::SettingValue;
 use umbo_view::Budget;
@@ -61,6 +62,10 @@ pub(crate) struct Tools {
     pub(crate) timeout: Option<Duration>,
     /// Names of tools that an agent has from elsewhere.
     pub(crate) beside: Vec<String>,
+    /// How long a call waits for its command.
+    pub(crate) longest_wait: Duration,
+    /// How clients of the server are treated.
+    pub(crate) client: ClientOptions,
     /// What was said about dialects, by their settings.
     pub(crate) dialects: Vec<(&'static str, SettingValue)>,
 }
@@ -127,6 +132,8 @@ impl Settings {
                 ),
                 timeout: seconds(timeout).filter(|_| said(timeout)),
                 beside: list(layers, "tools.beside"),
+                longest_wait: seconds("tools.yield_secs").unwrap_or(Duration::MAX),
+                client: client(layers),
                 dialects: dialects(layers),
             },
             output: Budget {
@@ -161,6 +168,17 @@ fn dialects(layers: &Layers) -> Vec<(&'static str, SettingValue)> {
             Some((setting.key.name, layers.value(setting.key.name)?.to_setting()?))
         })
         .collect()
+}
+
+fn client(layers: &Layers) -> ClientOptions {
+    let mut options = ClientOptions::default();
+    options.on_cancel = match text(layers, "mcp.on_cancel") {
+        Some("stop") => OnCancel::Stop,
+        Some("keep") => OnCancel::Keep,
+        _ => OnCancel::ByReason,
+    };
+    options.elicitation = flag(layers, "mcp.elicitation");
+    options
 }
 
 fn environment(layers: &Layers) -> EnvironmentPolicy {
@@ -254,7 +272,7 @@ mod tests {
                 Kind::Count | Kind::Number => "7".into(),
                 Kind::Size => "\"3M\"".into(),
                 Kind::Span => "\"2d\"".into(),
-                Kind::Choice(words) => format!("{:?}", words[0]),
+                Kind::Choice(words) => format!("{:?}", words[words.len() - 1]),
                 Kind::Text => "\"x\"".into(),
                 Kind::Mode => "\"auto\"".into(),
                 Kind::Inherit => "\"core\"".into(),

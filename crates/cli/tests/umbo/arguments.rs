@@ -69,7 +69,7 @@ fn whatever_is_given_is_checked_whole_before_anything_runs() {
     let umbo = Umbo::new();
     let mut toolsets = Vec::new();
     for dialect in umbo_tools::dialects() {
-        let builder = Toolset::builder().engine(umbo.engine()).directory(umbo.path());
+        let builder = Toolset::builder(umbo.caller());
         toolsets
             .push(builder.dialect(dialect).setting("tools.shell.enabled", true).build().unwrap());
     }
@@ -126,7 +126,7 @@ fn generated(tools: &Toolset) -> Vec<(Tool, Value)> {
 
 fn toolsets(umbo: &Umbo) -> Vec<Toolset> {
     let toolset = |dialect| {
-        let builder = Toolset::builder().engine(umbo.engine()).directory(umbo.path());
+        let builder = Toolset::builder(umbo.caller());
         builder.dialect(dialect).setting("tools.shell.enabled", true).build().unwrap()
     };
     umbo_tools::dialects().into_iter().map(toolset).collect()

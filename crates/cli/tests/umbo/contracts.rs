@@ -231,9 +231,8 @@ fn hold(dialect: &str) {
 /// All tools of a dialect, in a project with a task: some are only there where there is one.
 fn whole(umbo: &Umbo, dialect: &str) -> Toolset {
     fs::write(umbo.path().join("Makefile"), "all:\n\ttrue\n").unwrap();
-    let builder = Toolset::builder().engine(umbo.engine()).dialect(dialect);
-    let builder = builder.setting("tools.shell.enabled", true);
-    builder.directory(umbo.path()).environment(std::env::vars_os()).build().unwrap()
+    let builder = Toolset::builder(umbo.caller()).dialect(dialect);
+    builder.setting("tools.shell.enabled", true).build().unwrap()
 }
 
 /// The whole schema of what a tool of ours answers, by its type: no field is there that the type does
@@ -349,33 +348,34 @@ fn search_path(umbo: &Umbo, case: &Case) -> OsString {
 }
 
 fn toolset(umbo: &Umbo, dialect: &str, place: &Place, set: &Set) -> Toolset {
-    let mut builder = Toolset::builder()
-        .engine(umbo.engine())
-        .dialect(dialect)
+    let mut caller = umbo
+        .caller()
         .directory(&place.directory)
         .owner(Owner::Named("tester".into()))
+        .minimize(set.minimize)
         .environment(
             std::env::vars_os()
                 .filter(|(name, _)| name != "PATH")
                 .chain([("PATH".into(), place.search_path.clone())])
                 .filter(|(name, _)| name.to_str().is_none_or(|name| !set.env.contains_key(name)))
                 .chain(set.env.iter().map(|(name, value)| (name.into(), value.into()))),
-        )
+        );
+    if let Some(wait) = set.longest_wait_ms {
+        caller = caller.longest_wait(Duration::from_millis(wait));
+    }
+    if let Some(mode) = &set.mode {
+        let state = umbo.state();
+        let files = GatePaths::new(state.join("gate"), state);
+        caller = caller.gate(Gatekeeper::new(files, mode.parse().unwrap()));
+    }
+    let mut builder = Toolset::builder(caller)
+        .dialect(dialect)
         // Lines that every shell reads the same; the fallback has a case of its own.
         .setting("tools.shell.enabled", true)
         .setting("tools.shell.shell", "sh")
         .settings(set.settings.iter().map(|(key, value)| (key.clone(), setting(value))))
         .has_terminal(set.has_terminal)
-        .minimize(set.minimize)
         .beside(set.beside.clone());
-    if let Some(wait) = set.longest_wait_ms {
-        builder = builder.longest_wait(Duration::from_millis(wait));
-    }
-    if let Some(mode) = &set.mode {
-        let state = umbo.state();
-        let files = GatePaths::new(state.join("gate"), state);
-        builder = builder.gate(Gatekeeper::new(files, mode.parse().unwrap()));
-    }
     for tool in &set.without {
         builder = builder.without(tool);
     }

@@ -23,6 +23,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde_json::Value;
 use tempfile::TempDir;
 use umbo_engine::{Builder, Engine, Warmth};
+use umbo_ops::{Caller, CallerBuilder};
 
 /// The binary under test.
 pub(crate) const UMBO: &str = env!("CARGO_BIN_EXE_umbo");
@@ -332,6 +333,16 @@ impl Umbo {
         self.library().open().unwrap()
     }
 
+    /// Somebody in its folder, with this process's environment, whose jobs that engine runs.
+    pub(crate) fn caller(&self) -> CallerBuilder {
+        self.caller_on(self.engine())
+    }
+
+    /// The same on an engine of one's own.
+    pub(crate) fn caller_on(&self, engine: Engine) -> CallerBuilder {
+        Caller::builder(engine).directory(self.path()).environment(std::env::vars_os())
+    }
+
     /// Control groups of this state directory, whoever made them and for which job: they are marked
     /// with a hash of its path.
     pub(crate) fn control_groups(&self) -> Vec<PathBuf> {
@@ -387,7 +398,7 @@ impl Umbo {
     fn close(&self) {
         let answer = self.call(["jobs", "--all", "--json"]).answer();
         let jobs: Vec<Value> = serde_json::from_slice(&answer.stdout).unwrap_or_default();
-        let running = |job: &&Value| matches!(job["state"].as_str(), Some("created" | "started"));
+        let running = |job: &&Value| matches!(job["state"].as_str(), Some("queued" | "started"));
         let names: Vec<&str> =
             jobs.iter().filter(running).filter_map(|job| job["job"].as_str()).collect();
         if !names.is_empty() {

@@ -104,3 +104,35 @@ fn what_cannot_be_sent_is_refused_with_the_reason() {
     umbo.stop(&eof, &["--kill"]);
     assert!(refused(&[&eof, "x"]).contains("has ended"));
 }
+
+#[test]
+fn what_is_typed_into_a_program_that_only_reads_is_data() {
+    let umbo = Umbo::new();
+    let typed = |line: &str, text: &str| {
+        let job = umbo.start_with(&["--mode", "open"], line);
+        let answer = umbo.call(["input", "--mode", "guard", &job, text]).answer();
+        umbo.stop(&job, &["--kill"]);
+        answer.status
+    };
+    for line in ["read x; echo got $x", "cat", "while read x; do echo \"$x\"; done", "head -n 3"] {
+        assert_eq!(typed(line, "rm -rf ~\n"), 0, "{line}");
+    }
+    for line in [
+        "bash",
+        "sh",
+        "read x; eval \"$x\"",
+        "read x; $x",
+        "cat | sh",
+        "cat() { eval \"$(read x; echo $x)\"; }; cat",
+        "python3 -c 'import os; os.system(input())'",
+        "xargs -I{} sh -c {}",
+    ] {
+        assert_ne!(typed(line, "rm -rf ~\n"), 0, "{line}");
+    }
+    // A function of the environment may be behind the name.
+    let function = ["--mode", "open", "--env", "BASH_FUNC_cat%%=() { bash; }", "--shell", "bash"];
+    let job = umbo.start_with(&function, "cat");
+    let answer = umbo.call(["input", "--mode", "guard", &job, "rm -rf ~\n"]).answer();
+    assert_ne!(answer.status, 0, "{answer:?}");
+    umbo.stop(&job, &["--kill"]);
+}

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod beside;
+mod cancelled;
 mod clients;
 mod embedded;
 mod http;
@@ -289,25 +290,29 @@ fn the_end_of_the_input_ends_the_foreground_and_leaves_the_background() {
     client.call("exec", &json!({"command": nap, "background": true, "name": "stays"}));
     let yielded = client.call("exec", &json!({"command": nap, "yield": 0.1, "name": "yielded"}));
     assert_eq!(yielded["state"], "started");
+    let arguments = json!({"command": nap, "yield": 0.1, "name": "bound", "on_disconnect": "stop"});
+    assert_eq!(client.call("exec", &arguments)["state"], "started");
     let arguments = json!({"command": nap, "name": "waited"});
     let params = json!({"name": "exec", "arguments": arguments});
     client.ask("tools/call", &params);
     let mut other = Client::new(&umbo);
     loop {
         let jobs = other.call("jobs", &json!({"scope": "all"}));
-        if jobs["jobs"].as_array().unwrap().iter().filter(|job| job["pid"].is_i64()).count() == 3 {
+        if jobs["jobs"].as_array().unwrap().iter().filter(|job| job["pid"].is_i64()).count() == 4 {
             break;
         }
         thread::yield_now();
     }
     assert!(other.call("jobs", &json!({}))["jobs"].as_array().unwrap().is_empty());
     client.close();
-    for name in ["yielded", "waited"] {
+    for name in ["bound", "waited"] {
         assert_eq!(umbo.outcome(&umbo.listed_by_name(name))["state"], "stopped", "{name}");
     }
-    assert_eq!(umbo.nappers().len(), 1);
-    let stopped = other.call("stop", &json!({"job": "stays", "kill": true}));
-    assert_eq!(stopped["stopped"][0]["state"], "stopped");
+    assert_eq!(umbo.nappers().len(), 2, "what was handed over outlives who asked for it");
+    for name in ["stays", "yielded"] {
+        let stopped = other.call("stop", &json!({"job": name, "kill": true}));
+        assert_eq!(stopped["stopped"][0]["state"], "stopped");
+    }
     other.close();
 }
 
@@ -471,8 +476,11 @@ fn a_client_that_is_killed_takes_its_foreground_with_it() {
     let umbo = Umbo::new();
     let mut client = Client::new(&umbo);
     let line = format!("echo up; {}", umbo.nap());
-    let id = client.ask_tool("exec", &json!({"command": line, "yield": 0.2}));
-    client.answer(id);
+    let params = json!({
+        "name": "exec", "arguments": {"command": line}, "_meta": {"progressToken": 1},
+    });
+    client.ask("tools/call", &params);
+    client.hear("notifications/progress");
     assert_eq!(umbo.nappers().len(), 1);
     // Not its end of the pipe but the server itself: nobody is left to clean up.
     client.child.kill().unwrap();

@@ -44,7 +44,7 @@ use crate::state::State;
 use crate::sys::process;
 use crate::wire::{self, Frame, Order, Report};
 
-pub(crate) use admission::{position, slots};
+pub(crate) use admission::{position, session_holder, slots};
 pub(crate) use nursery::main as nursery;
 
 /// The first argument that makes a process the supervisor of one job; the second is its state

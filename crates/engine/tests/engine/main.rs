@@ -15,3 +15,6 @@ mod embed;
 mod examples;
 mod faults;
 mod harness;
+
+/// An executable that supervises.
+const SUPERVISOR: &str = "supervisor";

@@ -8,7 +8,7 @@
 mod address;
 
 use serde_json::{Value, json};
-use umbo_engine::{Job, JobId, Scope, Status, Summary};
+use umbo_engine::{JobHandle, JobId, Scope, Status, Summary};
 use umbo_view::{Budget, Reader};
 
 pub use address::{Address, Part};
@@ -125,7 +125,7 @@ impl Toolset {
             })?),
         };
         // By id, which is by age, so that a place in the list stays one.
-        let jobs = self.engine.newest(self.owner.as_deref(), first.as_ref(), PAGE + 1);
+        let jobs = self.backend.newest(self.owner.as_deref(), first.as_ref(), PAGE + 1);
         let jobs = jobs.map_err(|error| unreadable(error.into()))?;
         Ok(ResourceList {
             resources: jobs.iter().take(PAGE).map(|summary| self.resource(summary)).collect(),
@@ -228,7 +228,7 @@ impl Toolset {
         Ok(self.job_at(&uri.parse()?)?.id().to_string())
     }
 
-    fn job_at(&self, address: &Address) -> Result<Job, ResourceError> {
+    fn job_at(&self, address: &Address) -> Result<JobHandle, ResourceError> {
         let ticket = Ticket::default();
         let call = Call::new(self, &ticket);
         call.job(&address.job).map_err(|error| match error.code {

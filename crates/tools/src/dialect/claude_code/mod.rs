@@ -6,7 +6,7 @@ mod kill_shell;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use umbo_engine::{End, Job, Outcome, Status};
+use umbo_engine::{End, JobHandle, Outcome, Status};
 use umbo_ops::{Call, ErrorCode};
 
 use super::{Dialect, Registered};
@@ -77,7 +77,7 @@ impl State {
 }
 
 /// The background shell that an id means.
-fn shell(call: &Call<'_>, id: &str) -> Result<Job, ToolError> {
+fn shell(call: &Call<'_>, id: &str) -> Result<JobHandle, ToolError> {
     call.named(id).ok_or_else(|| {
         ToolError::new(ErrorCode::UnknownShell, format!("No shell found with ID: {id}"))
     })

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use umbo_engine::{Job, JobId, Status};
+use umbo_engine::{JobHandle, JobId, Status};
 use umbo_ops::{Call, text};
 
 use super::{Dialect, Registered};
@@ -72,7 +72,7 @@ fn name(session: i64) -> String {
 
 fn answer(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     session: i64,
     started: Instant,
     tokens: Option<u64>,

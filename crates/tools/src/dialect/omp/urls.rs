@@ -57,12 +57,12 @@ fn path(call: &Call<'_>, url: &str) -> Result<String, ToolError> {
     if rest.contains("..") {
         return Err(error(format!("Path traversal is not allowed: {url}")));
     }
-    let job = call.caller.engine.job(rest).ok();
+    let job = call.caller.backend.job(rest).ok();
     let job = job.filter(|job| job.summary().is_some());
     if let Some(job) = job {
         return Ok(job.output_path().display().to_string());
     }
-    let known = call.caller.engine.newest(call.caller.owner.as_deref(), None, 20)?;
+    let known = call.caller.backend.newest(call.caller.owner.as_deref(), None, 20)?;
     let ids: Vec<String> = known.iter().map(|job| job.job.to_string()).collect();
     let known = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
     Err(error(format!("Artifact {rest} not found. Available: {known}")))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{End, Job, OnDisconnect, Outcome, Stdin};
+use umbo_engine::{End, JobHandle, OnDisconnect, Outcome, Stdin, Streams};
 use umbo_ops::{Call, ErrorCode, Ran, label_wait};
 
 use super::{DESCRIPTION, State, TaskSnapshot, asks};
@@ -74,6 +74,7 @@ pub(super) fn run(
     let task_id = task.id.clone();
     let mut request = call.request(&arguments.command, None);
     request.stdin = Stdin::None;
+    request.streams = Streams::Together;
     request.name = Some(task_id.clone());
     if !description.is_empty() {
         request.labels.insert(DESCRIPTION.to_owned(), description);
@@ -89,7 +90,7 @@ pub(super) fn run(
         return Ok(Answer::new(Output::Started(started), message).of_job(&job));
     }
     let timeout = millis(arguments.timeout.unwrap_or(DEFAULT_TIMEOUT_MS));
-    let wait = call.caller.longest_wait;
+    let wait = call.allowed_wait(None);
     label_wait(&mut request, wait);
     request.limits.wall = limit(timeout);
     request.on_disconnect = OnDisconnect::Stop;
@@ -114,7 +115,7 @@ pub(super) fn run(
 
 fn foreground(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     outcome: &Outcome,
     timeout: Duration,
 ) -> Result<Answer<Output>, ToolError> {

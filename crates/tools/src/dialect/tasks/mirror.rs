@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use umbo_engine::{Engine, Job, JobId, Ladder, Status};
+use umbo_engine::{Backend, JobHandle, JobId, Ladder, Status};
 use umbo_ops::{Call, Completions, JobLog, text};
 use umbo_view::mask::Masker;
 use umbo_view::{Reader, ViewOptions};
@@ -37,7 +37,7 @@ struct Watched {
 #[derive(Debug, Clone)]
 struct Task {
     id: String,
-    job: Job,
+    job: JobHandle,
     masker: Arc<Masker>,
 }
 
@@ -47,7 +47,7 @@ impl Mirror {
     }
 
     /// Puts a task into the store, and completes it there when its job ends.
-    pub(super) fn add(&self, call: &Call<'_>, task: TaskSnapshot, job: &Job) {
+    pub(super) fn add(&self, call: &Call<'_>, task: TaskSnapshot, job: &JobHandle) {
         let id = task.id.clone();
         let stopping = job.clone();
         let cancel = move || {
@@ -62,8 +62,8 @@ impl Mirror {
         watched.jobs.insert(job.id().clone(), task);
         if !std::mem::replace(&mut watched.has_thread, true) {
             let (store, watched) = (self.store.clone(), Arc::clone(&self.watched));
-            let engine = call.caller.engine.clone();
-            thread::spawn(move || watch(&store, &watched, &engine));
+            let backend = Arc::clone(&call.caller.backend);
+            thread::spawn(move || watch(&store, &watched, &*backend));
         }
     }
 
@@ -77,10 +77,10 @@ fn lock(watched: &Mutex<Watched>) -> MutexGuard<'_, Watched> {
 }
 
 /// Completes tasks as their jobs end, until none is left.
-fn watch(store: &TaskStore, watched: &Mutex<Watched>, engine: &Engine) {
+fn watch(store: &TaskStore, watched: &Mutex<Watched>, backend: &dyn Backend) {
     loop {
         // Asked first: what ends after it is seen in the journal.
-        let seen = engine.newest_event().unwrap_or(0);
+        let seen = backend.newest_event().unwrap_or(0);
         let tasks: Vec<Task> = lock(watched).jobs.values().cloned().collect();
         for task in tasks {
             if complete(store, &task) {
@@ -93,7 +93,7 @@ fn watch(store: &TaskStore, watched: &Mutex<Watched>, engine: &Engine) {
             return;
         }
         drop(held);
-        if engine.wait_event_after("exited", seen, RECHECK_INTERVAL).is_err() {
+        if backend.wait_event_after("exited", seen, RECHECK_INTERVAL).is_err() {
             // Without a journal there is still the clock.
             thread::sleep(RECHECK_INTERVAL);
         }

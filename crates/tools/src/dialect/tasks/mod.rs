@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use umbo_engine::{End, Job, Outcome, Status, Summary};
+use umbo_engine::{End, JobHandle, Outcome, Status, Summary};
 use umbo_gate::show_time;
 use umbo_ops::{Call, ErrorCode};
 
@@ -86,7 +86,7 @@ impl Dialect for Tasks {
 
     /// The snapshot of the task, with its output.
     fn completed(&self, call: &Call<'_>, summary: &Summary) -> Option<Completed> {
-        let job = call.caller.engine.job(summary.job.as_str()).ok()?;
+        let job = call.caller.backend.job(summary.job.as_str()).ok()?;
         let output = call.text(&job, None, call.budget(None)).ok()?;
         let (status, code) = standing(&summary.status);
         let id = summary.name.as_deref().unwrap_or_default();
@@ -142,7 +142,7 @@ impl ListedTask {
 }
 
 /// The task that an id means.
-fn task(call: &Call<'_>, id: &str) -> Option<(Job, Summary)> {
+fn task(call: &Call<'_>, id: &str) -> Option<(JobHandle, Summary)> {
     call.named(id).and_then(|job| job.summary().map(|summary| (job, summary)))
 }
 

@@ -39,7 +39,7 @@ impl<T: JsonSchema> JsonSchema for Brief<T> {
 const TOLD: [&str; 3] = ["state", "exit_code", "output"];
 
 /// What `state` can be.
-const STATES: &str = "created started exited signaled timed_out stopped lost failed_to_start";
+const STATES: &str = "queued started exited signaled timed_out stopped lost failed_to_start";
 
 /// A tool with schemas that are worth their bytes. No field of an answer is required: an error is an
 /// answer, too.

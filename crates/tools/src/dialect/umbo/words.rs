@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use umbo_engine::{End, Outcome};
+use umbo_engine::{End, Outcome, Status};
 use umbo_ops::project::{RunnerAnswer, TaskAnswer};
 use umbo_ops::{InputAnswer, JobAnswer, JobsAnswer, OutputAnswer, RecipesAnswer};
 
@@ -10,7 +10,16 @@ use umbo_ops::{InputAnswer, JobAnswer, JobsAnswer, OutputAnswer, RecipesAnswer};
 pub(super) fn job(answer: &JobAnswer) -> String {
     let line = match &answer.outcome {
         Some(outcome) => ending(outcome),
-        None => format!("{}: still running; wait, output, input or stop it", answer.job),
+        None if answer.state == Status::Created.name() => {
+            let place = answer.queue_position.map(|place| format!(", place {place}"));
+            let why = answer.reason.as_deref().map(|why| format!(": {why}"));
+            let (place, why) = (place.unwrap_or_default(), why.unwrap_or_default());
+            format!("{}: queued{place}{why}; wait for it or stop it", answer.job)
+        }
+        None => {
+            let notes: String = answer.notes.iter().map(|note| format!(" ({note})")).collect();
+            format!("{}: still running{notes}; wait, output, input or stop it", answer.job)
+        }
     };
     closed(answer.output.clone().unwrap_or_default(), &line)
 }
