@@ -34,7 +34,7 @@ const MESS: &str = r#"
 
 fn run(engine: &Engine, place: &Place, line: &str) -> (Job, Outcome) {
     let mut request = Request::shell(line, place.path());
-    request.env.base = vec![("PATH".into(), std::env::var_os("PATH").unwrap_or_default())];
+    request.env.base = vec![("PATH".into(), std::env::var_os("PATH").unwrap_or_default())].into();
     engine.run(&request).unwrap()
 }
 
