@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::supervisor::{ARGUMENT, NURSERY};
 use crate::sys::socket;
-use crate::wire::{self, OrderOf};
+use crate::wire::{self, Afterwards, OrderOf};
 
 /// Where supervisors come from.
 #[derive(Debug)]
@@ -36,8 +36,12 @@ pub enum Warmth {
     Cold,
 }
 
-/// How many supervisors wait: one for the next job, and one for a job right behind it.
+/// How many supervisors wait when none comes back: one for the next job, and one for a job right
+/// behind it.
 const SPARES: usize = 2;
+
+/// So many that came back are kept, for as many jobs at the same time.
+const MOST_SPARES: usize = 8;
 
 /// Supervisors that wait for a job, and the process that forks the next.
 #[derive(Debug, Default)]
@@ -79,7 +83,7 @@ impl Spares {
         Self { program, state, warm }
     }
 
-    /// A supervisor to give a job to. [`Spares::refill`] must follow, when it has it.
+    /// A supervisor to give a job to. [`Spares::expect`] must follow, when it has it.
     pub(crate) fn take(&self) -> Result<Supervisor> {
         let failed = |source| Error::Supervisor { program: self.program.clone(), source };
         let Some(warm) = &self.warm else {
@@ -88,45 +92,79 @@ impl Spares {
             return Ok(Supervisor { socket, starter: Some(process) });
         };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
-        warm.forget_dead();
-        let socket = match warm.spares.pop_front() {
-            Some(spare) => spare,
-            None => warm.fork_one(&self.program, &self.state).map_err(failed)?,
-        };
+        // Those that waited longest are ready.
+        while let Some(socket) = warm.spares.pop_front() {
+            if is_alive(&socket) {
+                return Ok(Supervisor { socket, starter: None });
+            }
+        }
+        let socket = warm.fork_one(&self.program, &self.state).map_err(failed)?;
         Ok(Supervisor { socket, starter: None })
     }
 
-    /// Asks for more, which get ready when the job that was just given away is born, or over. They build
-    /// the sandbox that it had, if it had one.
-    pub(crate) fn refill(&self, sandbox: Option<&Plan>) {
+    /// What a supervisor that gets a job does afterwards.
+    pub(crate) fn afterwards(&self) -> Afterwards {
+        if self.warm.is_some() { Afterwards::Return } else { Afterwards::End }
+    }
+
+    /// A job was given away: the next one is likely to have the same sandbox. One without comes back
+    /// soon, more often than not, and with it its supervisor.
+    pub(crate) fn expect(&self, sandbox: Option<&Plan>) {
         let Some(warm) = &self.warm else { return };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
-        warm.forget_dead();
         if warm.expected.as_ref() != sandbox {
             warm.expected = sandbox.cloned();
         }
-        while warm.spares.len() < SPARES {
-            match warm.fork_one(&self.program, &self.state) {
+        let wanted = if sandbox.is_some() { SPARES } else { 1 };
+        warm.fill(wanted, &self.program, &self.state);
+    }
+
+    /// Has supervisors made until enough wait.
+    pub(crate) fn refill(&self) {
+        let Some(warm) = &self.warm else { return };
+        let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
+        warm.fill(SPARES, &self.program, &self.state);
+    }
+
+    /// Takes one back that gets ready for another job.
+    pub(crate) fn give_back(&self, supervisor: Supervisor) {
+        let Some(warm) = &self.warm else { return };
+        let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
+        if warm.spares.len() < MOST_SPARES {
+            warm.prepare(&supervisor.socket);
+            warm.spares.push_back(supervisor.socket);
+        }
+    }
+}
+
+/// Whether the process at the other end lives: the kernel says so when its socket is closed.
+fn is_alive(socket: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(socket, PollFlags::RDHUP)];
+    matches!(poll(&mut fds, Some(&Timespec::default())), Ok(0))
+}
+
+impl Warm {
+    /// Has supervisors made until so many wait. They get ready when the job that was just given away is
+    /// born, or over.
+    fn fill(&mut self, wanted: usize, program: &Path, state: &Path) {
+        self.spares.retain(is_alive);
+        while self.spares.len() < wanted {
+            match self.fork_one(program, state) {
                 Ok(spare) => {
-                    if let (Some(plan), Ok(socket)) = (&warm.expected, spare.try_clone()) {
-                        let _ = wire::send(File::from(socket), &OrderOf::Expect(plan), &[]);
-                    }
-                    warm.spares.push_back(spare);
+                    self.prepare(&spare);
+                    self.spares.push_back(spare);
                 }
                 // Met again, and told, when a job needs a supervisor.
                 Err(_) => return,
             }
         }
     }
-}
 
-impl Warm {
-    /// Forgets those that were killed: the kernel says so when their socket is closed.
-    fn forget_dead(&mut self) {
-        self.spares.retain(|spare| {
-            let mut fds = [PollFd::new(spare, PollFlags::RDHUP)];
-            matches!(poll(&mut fds, Some(&Timespec::default())), Ok(0))
-        });
+    /// Has a supervisor build the sandbox that is expected, if one is.
+    fn prepare(&self, spare: &OwnedFd) {
+        if let (Some(plan), Ok(socket)) = (&self.expected, spare.try_clone()) {
+            let _ = wire::send(File::from(socket), &OrderOf::Expect(plan), &[]);
+        }
     }
 
     /// Has the nursery fork a supervisor; starts the nursery if there is none, or it was killed.
