@@ -20,6 +20,11 @@ pub(crate) fn initialised() {
     INITIALISED.store(true, Ordering::Relaxed);
 }
 
+/// Whether this program can become a supervisor.
+pub(crate) fn is_initialised() -> bool {
+    INITIALISED.load(Ordering::Relaxed)
+}
+
 /// How an engine is to be.
 #[derive(Debug)]
 pub struct Builder {

@@ -171,7 +171,7 @@ impl Engine {
             Claim::None => JobId::generate(),
         };
         let (assign, body) = self.assign(request, directory, &job, notify_on)?;
-        let supervisor = self.inner.spares.take()?;
+        let supervisor = self.inner.spares.take(assign.sandbox.as_ref())?;
         let sent = Attached::send(Job::new(self.clone(), job), supervisor, &assign, &body);
         self.inner.spares.expect(assign.sandbox.as_ref());
         Ok(sent)

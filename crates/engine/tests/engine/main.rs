@@ -11,6 +11,7 @@
 
 mod another_job;
 mod backend;
+mod disk;
 mod embed;
 mod examples;
 mod faults;
