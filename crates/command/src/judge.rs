@@ -165,7 +165,9 @@ impl Walk {
         }
         // A statement is no command, but somebody meant it for a database.
         let words: Vec<&str> = argv.iter().map(Word::likely).collect();
-        if sql::statement(&words.join(" ")).risk == Risk::Dangerous {
+        let flushes = matches!(what.to_ascii_lowercase().as_str(), "flushall" | "flushdb");
+        let typed = flushes || what == "SHUTDOWN";
+        if typed || sql::statement(&words.join(" ")).risk == Risk::Dangerous {
             self.find(sql::DROPS, what, words.join(" "));
         }
     }
@@ -196,8 +198,16 @@ impl Walk {
             self.find(ASKS_HELP, name, name);
             return;
         }
-        if table::has_looks(name) && self.by_look(name, args) {
-            return;
+        if table::has_looks(name) {
+            if self.by_look(name, args) {
+                return;
+            }
+            // A line that knows less than what is given here.
+            if row.does.risk == Risk::ReadOnly
+                && table::find_look(name).is_some_and(|look| std::ptr::eq(look, row))
+            {
+                self.find(UNKNOWN_TO_ROW, name, format!("{name} with more than its line knows"));
+            }
         }
         if row.subs
             && let Some(at) = argv::first_operand(row, args)
@@ -258,12 +268,20 @@ impl Walk {
             }
             let rest = &args[count..];
             let Some(look) = table::find_look(&full) else { continue };
-            if only_looks(look, rest) && !(full.contains(' ') && tells_to_act(look, rest)) {
+            if only_looks(look, &full, rest) && !tells_to_act(look, &full, rest) {
                 self.plain(look, &full, rest);
                 return true;
             }
         }
-        false
+        // Options of the program may come before its sub-command.
+        let own = table::find_look(name).filter(|look| look.does.risk == Risk::ReadOnly);
+        let at = own.and_then(|look| argv::first_operand(look, args)).filter(|at| *at > 0);
+        match (own, at) {
+            (Some(look), Some(at)) if only_looks(look, name, &args[..at]) => {
+                self.by_look(name, &args[at..])
+            }
+            _ => false,
+        }
     }
 
     /// Options before a sub-command.
@@ -507,15 +525,19 @@ impl Walk {
 }
 
 /// Whether the first operand of a sub-command that looks may be another one that does more.
-fn tells_to_act(look: &'static Row, args: &[Word]) -> bool {
+fn tells_to_act(look: &'static Row, name: &str, args: &[Word]) -> bool {
     let first = argv::first_operand(look, args).and_then(|at| args[at].exact());
-    first.is_some_and(verbs::acts)
+    name.contains(' ') && first.is_some_and(verbs::acts)
 }
 
 /// Whether a command is one of those that a row of programs that look knows.
-fn only_looks(look: &'static Row, args: &[Word]) -> bool {
+fn only_looks(look: &'static Row, name: &str, args: &[Word]) -> bool {
     let options = Options::of(look, args);
-    let most = look.operands.map_or(usize::MAX, |(most, _, _)| most);
+    let most = match look.operands {
+        Some((most, _, _)) => most,
+        None if look.does.risk == Risk::ReadOnly && table::is_look_parent(name) => 0,
+        None => usize::MAX,
+    };
     let reads = match look.does.risk {
         Risk::ReadOnly => options.all_listed(look),
         _ => options.softening(look).is_some(),

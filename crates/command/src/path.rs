@@ -224,7 +224,6 @@ pub(crate) fn is_secret(text: &str) -> bool {
         ".agekey",
         ".tfstate.backup",
         ".keychain-db",
-        ".keychain",
     ]
     .iter()
     .any(|e| name.len() > e.len() && name.ends_with(e));
