@@ -10,7 +10,7 @@ use crate::framework::drops_database;
 use crate::help::{asks_for_help, asks_unknown_for_help};
 use crate::path;
 use crate::reader::sql;
-use crate::reader::verbs::{self, tells_to_destroy};
+use crate::reader::verbs::tells_to_destroy;
 use crate::reading::SimpleCommand;
 use crate::risk::Risk;
 use crate::row::{Reader, Row, Takes};
@@ -134,6 +134,8 @@ impl Walk {
         };
         self.secrets_shown(name, argv);
         self.frameworks(name, argv);
+        self.kept_by_tee(name, argv);
+        self.moves_everything(name, argv);
         if matches!(name, "source" | ".") {
             let file = argv.get(1).map_or("", |word| word.likely()).to_owned();
             self.foreign(name, format!("{name} {file}"));
@@ -179,6 +181,17 @@ impl Walk {
         let prints = |word: &Word| name == "printenv" && path::is_secret_name(word.likely());
         if !only_tested && argv.iter().any(|word| word.shows_secret || prints(word)) {
             self.find(SECRET, name, format!("{name} $…"));
+        }
+    }
+
+    /// `mv * elsewhere`: all of a directory at once.
+    fn moves_everything(&mut self, name: &str, argv: &[Word]) {
+        let all = |word: &Word| {
+            !word.literal
+                && matches!(word.text.as_str(), "*" | "./*" | "../*" | "~/*" | "/*" | "$HOME/*")
+        };
+        if name == "mv" && argv.iter().skip(1).any(all) {
+            self.find(MOVES_ALL, name, format!("{name} *"));
         }
     }
 
@@ -252,35 +265,6 @@ impl Walk {
         match row.reader {
             Reader::Row => self.plain(row, name, args),
             reader => self.read_by(reader, row, name, args),
-        }
-    }
-
-    /// Judges by the line of a program, or of the longest of its sub-commands, that only looks; whether
-    /// there is one that knows what is given here.
-    fn by_look(&mut self, name: &str, args: &[Word]) -> bool {
-        const MOST_SUBS: usize = 4;
-        let words: Vec<&str> = args.iter().map_while(Word::exact).take(MOST_SUBS).collect();
-        for count in (0..=words.len()).rev() {
-            let mut full = name.to_owned();
-            for word in &words[..count] {
-                full.push(' ');
-                full.push_str(word);
-            }
-            let rest = &args[count..];
-            let Some(look) = table::find_look(&full) else { continue };
-            if only_looks(look, &full, rest) && !tells_to_act(look, &full, rest) {
-                self.plain(look, &full, rest);
-                return true;
-            }
-        }
-        // Options of the program may come before its sub-command.
-        let own = table::find_look(name).filter(|look| look.does.risk == Risk::ReadOnly);
-        let at = own.and_then(|look| argv::first_operand(look, args)).filter(|at| *at > 0);
-        match (own, at) {
-            (Some(look), Some(at)) if only_looks(look, name, &args[..at]) => {
-                self.by_look(name, &args[at..])
-            }
-            _ => false,
         }
     }
 
@@ -501,7 +485,12 @@ impl Walk {
     /// One path among the operands.
     pub(crate) fn path_target(&mut self, does: Does, name: &str, word: &Word) {
         let likely = word.likely();
-        if self.is_secret(likely) {
+        // What a search for secrets found is one.
+        let found = |it: &Expansion| {
+            matches!(it, Expansion::Input | Expansion::Substitution | Expansion::Variable)
+        };
+        let from_search = self.files.secrets_found && word.expansions.iter().any(found);
+        if from_search || self.is_secret(likely) {
             self.find_at(SECRET, name, format!("{name} {}", word.text), Some(word.text.clone()));
         }
         let worse = match does.kind {
@@ -524,30 +513,11 @@ impl Walk {
     }
 }
 
-/// Whether the first operand of a sub-command that looks may be another one that does more.
-fn tells_to_act(look: &'static Row, name: &str, args: &[Word]) -> bool {
-    let first = argv::first_operand(look, args).and_then(|at| args[at].exact());
-    name.contains(' ') && first.is_some_and(verbs::acts)
-}
-
-/// Whether a command is one of those that a row of programs that look knows.
-fn only_looks(look: &'static Row, name: &str, args: &[Word]) -> bool {
-    let options = Options::of(look, args);
-    let most = match look.operands {
-        Some((most, _, _)) => most,
-        None if look.does.risk == Risk::ReadOnly && table::is_look_parent(name) => 0,
-        None => usize::MAX,
-    };
-    let reads = match look.does.risk {
-        Risk::ReadOnly => options.all_listed(look),
-        _ => options.softening(look).is_some(),
-    };
-    reads && options.count() <= most && !options.may_hide_option()
-}
-
 /// An option may be hidden in what is only known at run time.
 const UNKNOWN_OPTION: Does =
     Does { phrase: "could turn out to be an option that does more", ..UNKNOWN };
+/// Everything that is somewhere is moved.
+const MOVES_ALL: Does = Does { phrase: "moves everything of a directory", ..DESTROY };
 /// A function that calls itself.
 const RECURSION: Does = Does { phrase: "calls itself", ..UNKNOWN };
 /// A program that is not known is told to take something away.

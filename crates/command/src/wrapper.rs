@@ -92,7 +92,6 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
     wrapper("time", READ, Inner::Argv).flags("-p -v -l -h --portability --verbose").valued("-f --format").instead("--version --help"),
     wrapper("command", READ, Inner::Argv).flags("-p").instead("-v -V"),
     wrapper("builtin|nocorrect|noglob", READ, Inner::Argv),
-    wrapper("rtk|rtk proxy", READ, Inner::Argv).instead("--version --help"),
     wrapper("exec", READ, Inner::Argv).flags("-c -l").valued("-a"),
     wrapper("chrt|taskset", READ, Inner::Argv).flags("-b -f -i -o -r -c").skip(1),
     wrapper("caffeinate", READ, Inner::Argv).flags("-d -i -m -s -u").valued("-t"),

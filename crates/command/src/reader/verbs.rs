@@ -163,7 +163,7 @@ impl Walk {
         let keys =
             name == "az" && words[..=at].iter().any(|word| matches!(*word, "keys" | "list-keys"));
         // What is known about a secret is not the secret.
-        let about = ["policy", "last-used", "info", "random", "report", "protection", "rotation"]
+        let about = ["policy", "last-used", "info", "random", "protection", "rotation"]
             .iter()
             .any(|part| words[at].contains(part) || said.contains(part) && *part == "protection");
         if reveals && !about && SECRET_NOUNS.iter().any(|noun| said.contains(noun))
