@@ -2,6 +2,7 @@
 
 mod agent;
 mod config;
+mod files;
 mod gate;
 mod http;
 mod install;
@@ -18,11 +19,12 @@ use umbo_gate::Mode;
 
 pub(crate) use self::agent::{Agent, Effort, ExportFormat, Models, Sessions, SessionsAction};
 pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
+pub(crate) use self::files::{Edit, EntryOrder, Find, Ls, Read, Search, Tree, Undo, Write};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::http::{Http, Log};
 pub(crate) use self::install::{Install, Uninstall};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
-pub(crate) use self::sandbox::Sandbox;
+pub(crate) use self::sandbox::{Sandbox, SandboxVerb};
 pub(crate) use self::wait::Wait;
 use crate::budget::{BudgetArg, parse_budget};
 use crate::complete;
@@ -90,11 +92,30 @@ pub(crate) enum Command {
     Events(Events),
     /// Delete ended jobs
     Prune(Prune),
+    /// Print a file, a directory, an archive, a database, a document, or a job's output
+    Read(Read),
+    /// Search in files
+    Search(Search),
+    /// Find files by name, newest first
+    Find(Find),
+    /// List a directory
+    Ls(Ls),
+    /// Show a directory and what is below it
+    Tree(Tree),
+    /// Write a file
+    Write(Write),
+    /// Change files by text, patch or anchors: all of them or none
+    Edit(Edit),
+    /// Take back what `write` and `edit` changed, or list it
+    Undo(Undo),
     /// Say what a command would do, without running it
     Classify(Classify),
     /// Check the rules, or say which of them decides about a command
     #[command(subcommand)]
     Rules(Rules),
+    /// Say what a command may touch, or find out what it needs
+    #[command(subcommand)]
+    Sandbox(SandboxVerb),
     /// List commands that wait for somebody's yes, and answers that still hold
     Approvals(Approvals),
     /// Let a command run that waits for it
@@ -257,6 +278,8 @@ pub(crate) struct Run {
     pub(crate) ready: Option<String>,
     #[command(flatten)]
     pub(crate) limits: Limits,
+    #[command(flatten)]
+    pub(crate) sandbox: Sandbox,
     /// Give it a terminal
     #[arg(long)]
     pub(crate) pty: bool,
@@ -473,6 +496,9 @@ pub(crate) struct Mcp {
     /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
     #[arg(long, value_name = "NAME", add = complete::dialects())]
     pub(crate) dialect: Option<String>,
+    /// Which sets of them: shell, files [default: tools.sets, shell]
+    #[arg(long = "tools", value_name = "SETS", value_delimiter = ',')]
+    pub(crate) sets: Vec<String>,
     /// A name to come back under: its jobs are listed as its own, and told when they end
     #[arg(long, value_name = "NAME", env = "UMBO_OWNER")]
     pub(crate) owner: Option<String>,
@@ -520,4 +546,10 @@ pub(crate) struct Tools {
     /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
     #[arg(long, value_name = "NAME", add = complete::dialects())]
     pub(crate) dialect: Option<String>,
+    /// With --json: the whole schemas, where a model is given shorter ones
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Which sets of them: shell, files [default: tools.sets, shell]
+    #[arg(long = "tools", value_name = "SETS", value_delimiter = ',')]
+    pub(crate) sets: Vec<String>,
 }

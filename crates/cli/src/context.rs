@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use umbo_engine::{Backend, Engine, Environment, Listed, Warmth};
+use umbo_engine::{Backend, Engine, Listed, Warmth};
 use umbo_gate::Mode;
 use umbo_ops::{Caller, CallerBuilder, Owner};
 use umbo_view::mask::Masker;
@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::gate;
 use crate::http;
 use crate::output::Format;
+use crate::sandbox;
 use crate::secrets;
 use crate::time::TimeLimit;
 
@@ -93,11 +94,6 @@ impl Context {
         self.settings.environment.apply(&own)
     }
 
-    /// The environment of a command.
-    pub(crate) fn environment(&self) -> Environment {
-        Environment { base: self.variables().into(), ..Environment::default() }
-    }
-
     /// Where the user's rules, key and trust are: absolute.
     pub(crate) fn configuration() -> Result<PathBuf, Failure> {
         let place = Self::config_directory().ok_or_else(|| {
@@ -138,7 +134,8 @@ impl Context {
     pub(crate) fn caller(&self, words: &CallerWords) -> Result<Caller, Failure> {
         let mode = words.mode.or(self.settings.exec.mode);
         let gate = gate::keeper(self, mode)?;
-        let builder = self.caller_builder(words)?.directory(Self::directory()?);
+        let sandbox = sandbox::settings(self, WorksFor::Person, mode);
+        let builder = self.caller_builder(words)?.directory(Self::directory()?).sandbox(sandbox);
         builder.gate(gate).build().map_err(Failure::new)
     }
 
@@ -182,6 +179,7 @@ impl Context {
             .environment(self.variables())
             .minimize(settings.minimize)
             .confine(confinement)
+            .files(settings.files.clone())
     }
 
     /// What is masked in an answer that is printed: of one that a person reads as text, the text is

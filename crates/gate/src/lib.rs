@@ -25,6 +25,7 @@ mod decision;
 mod digest;
 mod environment;
 mod error;
+mod files;
 mod gate;
 mod gate_paths;
 mod glob;
@@ -37,6 +38,7 @@ mod recipe;
 mod refusal;
 mod rule;
 mod rulefile;
+mod sandbox;
 mod store;
 mod subject;
 mod surroundings;
@@ -45,13 +47,17 @@ mod trust;
 mod verdict;
 
 pub use ancestry::{Evidence, inside_job};
-pub use approval::{Answer, Approver, Binding, Covers, Lasts, Question, Reply, ShownInput};
+pub use approval::{
+    AccessQuestion, AccessReply, Answer, Approver, Binding, Covers, Lasts, Question, Reply,
+    ShownInput,
+};
 pub use approvals::{APPROVAL_LIFETIME_MICROS, Approval, ApprovalState, Approvals};
 pub use audit::{AUDIT_BUDGET, Appended, Audit, Event, Finding, Record, Report};
 pub use decision::Decision;
 pub use digest::Digest;
 pub use environment::{EnvironmentPolicy, Inherit};
 pub use error::{Error, Result};
+pub use files::{FileEffect, Unreadable};
 pub use gate::{Admission, Call, Gate, Input, ShellState, answer, overturn};
 pub use gate_paths::{GatePaths, RuleSources, RuleText};
 pub use interceptor::intercept;
@@ -61,7 +67,8 @@ pub use place::{Roots, project_of, resolve, restrict_to_project};
 pub use policy::{Layer, Matched, Policy, Trust};
 pub use recipe::{Recipe, Script};
 pub use refusal::{Declined, Refusal};
-pub use rule::Rule;
+pub use rule::{Rule, host_of};
+pub use sandbox::{Grounds, RuleSandbox};
 pub use subject::Subject;
 pub use surroundings::read_in;
 pub use time::show_time;

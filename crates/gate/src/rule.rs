@@ -13,6 +13,7 @@ use umbo_command::{Expansion, Kind, Risk, SimpleCommand, Word};
 use crate::decision::Decision;
 use crate::glob;
 use crate::place::{Roots, resolve};
+use crate::sandbox::RuleSandbox;
 use crate::subject::{LocatedEffect, PathCandidates, Subject, base_name};
 
 /// A rule. All the conditions it has must hold.
@@ -34,6 +35,8 @@ pub struct Rule {
     pub(crate) hosts: Vec<String>,
     /// For `allow` the worst it covers; else the least it concerns.
     pub(crate) risk: Option<Risk>,
+    /// The sandbox of the commands it is about.
+    pub(crate) sandbox: Option<RuleSandbox>,
 }
 
 /// One place in a pattern of words.
@@ -67,6 +70,7 @@ impl Rule {
             recipes: Vec::new(),
             hosts: Vec::new(),
             risk: Some(risk),
+            sandbox: None,
         }
     }
 
@@ -124,6 +128,23 @@ impl Rule {
         (self.effects.is_empty() || self.effects.contains(&located.effect.kind))
             && (self.hosts.is_empty() || self.exact_host(located))
             && (self.paths.is_empty() || self.exact_path(subject, located))
+    }
+
+    /// Whether it keeps paths from every reader.
+    pub(crate) fn hides(&self) -> bool {
+        self.decision > Decision::Allow
+            && !self.paths.is_empty()
+            && (self.effects.is_empty() || self.effects.contains(&Kind::Read))
+            && self.argv.is_empty()
+            && self.regex.is_none()
+            && self.recipes.is_empty()
+            && self.hosts.is_empty()
+            && self.risk.is_none_or(|least| least == Risk::ReadOnly)
+    }
+
+    /// Its path patterns, absolute.
+    pub(crate) fn absolute_paths(&self, roots: &Roots) -> Vec<String> {
+        self.paths.iter().filter_map(|pattern| absolute(pattern, roots)).collect()
     }
 
     fn looks_at_effects(&self) -> bool {
@@ -226,7 +247,7 @@ fn is_operand_or_known(word: &Word) -> bool {
 }
 
 /// The host in `user@host:path`, `scheme://user@host:port/path`, or a bare host.
-fn host_of(text: &str) -> &str {
+pub fn host_of(text: &str) -> &str {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let rest = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     let rest = rest.rsplit('@').next().unwrap_or(rest);

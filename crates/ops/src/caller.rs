@@ -12,10 +12,13 @@ use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
 use umbo_view::mask::{MaskError, Masker};
 
+use crate::clock::Clock;
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
+use crate::files::{FileSettings, FileState};
 use crate::gatekeeper::Gatekeeper;
 use crate::project::Folder;
+use crate::sandbox::{SandboxSettings, Sandboxes};
 use crate::ticket::CANCELLED;
 
 /// How the names of owners begin that did not say who they are.
@@ -84,6 +87,10 @@ pub struct Caller {
     confinement: Option<PathBuf>,
     /// What was found in its projects.
     recipes: Cache,
+    /// What its commands may touch.
+    pub(crate) sandboxes: Sandboxes,
+    /// What its file operations share.
+    pub(crate) files: FileState,
     /// Jobs that end with it.
     held: Mutex<Vec<Held>>,
 }
@@ -129,6 +136,9 @@ pub struct CallerBuilder {
     shell: Shell,
     dialect: Option<&'static str>,
     tools: Vec<String>,
+    sandbox: SandboxSettings,
+    clock: Option<Clock>,
+    files: FileSettings,
 }
 
 impl Caller {
@@ -151,6 +161,9 @@ impl Caller {
             shell: Shell::Sh,
             dialect: None,
             tools: Vec::new(),
+            sandbox: SandboxSettings::default(),
+            clock: None,
+            files: FileSettings::default(),
         }
     }
 
@@ -187,6 +200,11 @@ impl Caller {
     /// A text of its own, fit to leave.
     pub fn mask(&self, text: &str) -> String {
         self.masker.mask_text(text)
+    }
+
+    /// The project that it has to stay in, if it has to.
+    pub(crate) fn confinement(&self) -> Option<&Path> {
+        self.confinement.as_deref()
     }
 
     /// Refuses a request to work outside of the project it has to stay in.
@@ -359,6 +377,13 @@ impl CallerBuilder {
         self
     }
 
+    /// By which clock its questions and approvals expire; that of the system unless given.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
     /// The shell that reads command lines; `sh` unless given.
     #[must_use]
     pub fn shell(mut self, shell: Shell) -> Self {
@@ -390,6 +415,20 @@ impl CallerBuilder {
         self
     }
 
+    /// What commands may touch if nobody says anything, and which profiles there are.
+    #[must_use]
+    pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
+        self.sandbox = settings;
+        self
+    }
+
+    /// How its file operations are to be.
+    #[must_use]
+    pub fn files(mut self, settings: FileSettings) -> Self {
+        self.files = settings;
+        self
+    }
+
     /// Builds the caller.
     pub fn build(self) -> Result<Caller, BuildError> {
         let masker = match self.masker {
@@ -412,16 +451,19 @@ impl CallerBuilder {
             }
             (None, None) => return Err(BuildError::NoGate),
         };
-        let recipes = match state {
+        let sandboxes = Sandboxes::new(self.sandbox, state.clone(), &self.environment);
+        let gate = match self.clock {
+            Some(clock) => gate.clock(clock),
+            None => gate,
+        };
+        let recipes = match &state {
             Some(state) => Cache::in_directory(state.join("recipes")),
             None => Cache::in_memory(),
         };
-        // Without a journal nothing is in order; everything else works.
-        let newest = backend.newest_event().unwrap_or(0);
         Ok(Caller {
             gate: gate.base(&self.directory),
             recipes,
-            completions: Arc::new(Completions::new(comes_back, newest)),
+            completions: Arc::new(Completions::new(Arc::clone(&backend), comes_back)),
             backend,
             masker,
             directory: self.directory,
@@ -435,6 +477,8 @@ impl CallerBuilder {
             shell: self.shell,
             dialect: self.dialect,
             tools: self.tools,
+            sandboxes,
+            files: FileState::new(self.files, state),
             held: Mutex::default(),
         })
     }

@@ -37,6 +37,8 @@ macro_rules! error_codes {
 error_codes! {
     /// Somebody has to approve the command first.
     ApprovalRequired = "approval_required",
+    /// An edit cannot be understood.
+    BadEdit = "bad_edit",
     /// A project's shell does not take this command.
     BlockedCommand = "blocked_command",
     /// The caller cancelled the call.
@@ -45,12 +47,16 @@ error_codes! {
     CommandFailed = "command_failed",
     /// A rule or a person denied the command.
     Denied = "denied",
+    /// A file exists already.
+    Exists = "exists",
     /// The approval that the caller came back with holds no longer.
     Expired = "expired",
     /// Something else, said in the message.
     Failed = "failed",
     /// The command could not be started.
     FailedToStart = "failed_to_start",
+    /// A file was changed since it was read.
+    FileChanged = "file_changed",
     /// The gate's rules, key or records cannot be used.
     GateFailed = "gate_failed",
     /// A file or a process of umbo's own could not be used.
@@ -73,10 +79,18 @@ error_codes! {
     KeyReused = "key_reused",
     /// The job was lost.
     Lost = "lost",
+    /// An edit would leave a file as it is.
+    NoChange = "no_change",
+    /// The text to be replaced, or the context of a patch, is not in the file.
+    NoMatch = "no_match",
     /// The program of a task runner is not installed.
     NoRunner = "no_runner",
     /// The wanted shell is not installed.
     NoShell = "no_shell",
+    /// There is nothing at a path.
+    NotFound = "not_found",
+    /// A file exists and was not read before it is overwritten.
+    NotRead = "not_read",
     /// The process does not run.
     NotRunning = "not_running",
     /// The command would start outside of the project that it has to stay in.
@@ -97,12 +111,18 @@ error_codes! {
     ShellSpawnFailed = "shell_spawn_failed",
     /// Standard input of the process is closed.
     StdinClosed = "stdin_closed",
+    /// Not all was done within the time there was.
+    TimedOut = "timed_out",
+    /// A file is larger than what can be handled.
+    TooLarge = "too_large",
     /// As many jobs run as may.
     TooManyJobs = "too_many_jobs",
     /// The same, as some contracts call it.
     TooManyProcesses = "too_many_processes",
     /// A tool failed, as some contracts call it.
     ToolError = "tool_error",
+    /// No change of that name is kept.
+    UnknownChange = "unknown_change",
     /// No job has that id, prefix or name, or several have.
     UnknownJob = "unknown_job",
     /// No process has that id.
@@ -115,6 +135,8 @@ error_codes! {
     UnknownTask = "unknown_task",
     /// There is no such tool.
     UnknownTool = "unknown_tool",
+    /// What is in a file cannot be read as what it seems to be.
+    Unreadable = "unreadable",
     /// The job's supervisor did not answer in time.
     Unresponsive = "unresponsive",
     /// Wrong words on the command line.
@@ -123,6 +145,8 @@ error_codes! {
     WorkingDirEscape = "working_dir_escape",
     /// A directory does not exist.
     WorkingDirNotFound = "working_dir_not_found",
+    /// A path leads to another kind of file than is needed.
+    WrongKind = "wrong_kind",
 }
 
 impl fmt::Display for ErrorCode {

@@ -55,6 +55,9 @@
 //! # }
 //! ```
 //!
+//! Tools belong to sets, of which a caller may have some: those of the shell, those for files
+//! ([`ToolSet`], [`Builder::sets`]).
+//!
 //! Calls block: a program with an async runtime makes them on a blocking thread. Every text in a
 //! result has been through a view: sanitised, masked, bounded.
 
@@ -73,7 +76,7 @@ mod tool;
 mod toolset;
 mod turn;
 
-pub use answer::{Answer, ToolError, ToolResult};
+pub use answer::{Answer, Image, ToolError, ToolResult};
 pub use completed::Completed;
 pub use dialect::{Dialect, Host, names as dialects, settings as dialect_settings};
 pub use events::{JobEvent, JobEventKind, JobEvents};
@@ -83,9 +86,10 @@ pub use schema::{Problem, check, input_schema, output_schema};
 pub use settings::{
     Setting, SettingDefault, SettingError, SettingKind, SettingValue, Settings, Tightens,
 };
-pub use tool::{Annotations, Binding, Hints, Overlap, Tool};
+pub use tool::{Annotations, Binding, Hints, Overlap, Tool, ToolSet};
 pub use toolset::{BuildError, Builder, Toolset};
 pub use umbo_ops::{
-    Approver, Call, Caller, CallerBuilder, Covers, ErrorCode, Gatekeeper, JobLog, Lasts, Owner,
-    Question, Records, Reply, ShownInput, Tick, Ticket, TicketBuilder, show_time,
+    AccessQuestion, AccessReply, Approver, Call, Caller, CallerBuilder, Covers, ErrorCode,
+    Gatekeeper, JobLog, Lasts, Owner, Question, Records, Reply, ShownInput, Tick, Ticket,
+    TicketBuilder, show_time,
 };

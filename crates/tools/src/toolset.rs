@@ -17,7 +17,7 @@ use crate::dialect::{self, Dialect, Host};
 use crate::guidance::Guidance;
 use crate::schema;
 use crate::settings::{Setting, SettingError, SettingValue, Settings};
-use crate::tool::{Overlap, Tool};
+use crate::tool::{Overlap, Tool, ToolSet};
 use crate::turn::Turns;
 
 /// Why a toolset could not be built.
@@ -49,6 +49,7 @@ pub struct Builder {
     only: Option<Vec<String>>,
     hidden: Vec<String>,
     others: Vec<String>,
+    sets: Option<Vec<ToolSet>>,
 }
 
 impl Builder {
@@ -94,6 +95,13 @@ impl Builder {
     #[must_use]
     pub fn has_terminal(mut self, has_terminal: bool) -> Self {
         self.has_terminal = has_terminal;
+        self
+    }
+
+    /// Only the tools of these sets; those of all unless given.
+    #[must_use]
+    pub fn sets(mut self, sets: impl IntoIterator<Item = ToolSet>) -> Self {
+        self.sets = Some(sets.into_iter().collect());
         self
     }
 
@@ -152,7 +160,9 @@ impl Builder {
         let mut tools = dialect.tools();
         tools.retain(|tool| {
             let is_named = |names: &Vec<String>| names.iter().any(|name| name == tool.name);
-            self.only.as_ref().is_none_or(is_named) && !is_named(&self.hidden)
+            self.only.as_ref().is_none_or(is_named)
+                && !is_named(&self.hidden)
+                && self.sets.as_ref().is_none_or(|sets| sets.contains(&tool.set))
         });
         let mut caller =
             self.caller.dialect(dialect.name()).tools(tools.iter().map(|tool| tool.name));
@@ -196,6 +206,7 @@ impl Toolset {
             only: None,
             hidden: Vec::new(),
             others: Vec::new(),
+            sets: None,
         }
     }
 
@@ -277,17 +288,23 @@ impl Toolset {
             _ => self.completed(ticket),
         };
         let error = result.as_ref().err().map(|error| error.code);
-        let (structured, text, job, is_cut) = match result {
-            Ok(Answer { mut structured, text, job, is_cut }) => {
+        let (structured, text, job, is_cut, images) = match result {
+            Ok(Answer { mut structured, text, job, is_cut, images }) => {
                 if !completed.is_empty() {
                     self.dialect.attach(&mut structured, &completed);
                 }
-                (structured, text, job, is_cut)
+                (structured, text, job, is_cut, images)
             }
             Err(error) => {
                 let error = error.in_words_of(self.dialect.fields());
                 let shape = || self.dialect.shape(&error);
-                (error.structured.clone().unwrap_or_else(shape), error.message, None, false)
+                (
+                    error.structured.clone().unwrap_or_else(shape),
+                    error.message,
+                    None,
+                    false,
+                    Vec::new(),
+                )
             }
         };
         let structured = self.masked(structured);
@@ -300,6 +317,7 @@ impl Toolset {
             error,
             job,
             is_cut,
+            images,
             completed: completed.into_iter().map(|told| self.masked_completion(told)).collect(),
         }
     }

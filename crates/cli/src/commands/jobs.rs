@@ -36,7 +36,7 @@ pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
     }
     match context.format {
         Format::Json => {
-            output::json(&answer.jobs)?;
+            output::json(&answer)?;
         }
         Format::Text if summaries.is_empty() => {
             let hint = if args.all { "" } else { "; `umbo jobs --all` shows older ones" };

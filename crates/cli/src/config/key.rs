@@ -36,7 +36,7 @@ impl Key {
     /// The variable that sets it; a whole table has none.
     pub(crate) fn variable(&self) -> Option<String> {
         let name = || format!("UMBO_{}", self.name.replace('.', "_").to_ascii_uppercase());
-        (self.kind != Kind::Variables).then(name)
+        (!matches!(self.kind, Kind::Variables | Kind::Profiles)).then(name)
     }
 }
 
@@ -61,6 +61,8 @@ pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     before_dialects()
         .into_iter()
         .chain(dialects)
+        .chain(of_sandboxes())
+        .chain(file_keys())
         .chain(after_dialects())
         .chain(of_agent())
         .collect()
@@ -77,7 +79,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 10] {
+fn before_dialects() -> [Key; 13] {
     [
         key(
             "max_running",
@@ -92,6 +94,13 @@ fn before_dialects() -> [Key; 10] {
             Preset::Text("open"),
             Tightens::Stricter,
             "the gate's mode for `exec`, `start`, `run` and `call`",
+        ),
+        key(
+            "exec.sandbox",
+            Kind::Profile,
+            Preset::Text("off"),
+            Tightens::Stricter,
+            "what commands of `exec`, `start`, `run` and `call` may touch: a profile",
         ),
         key(
             "exec.shell",
@@ -115,11 +124,25 @@ fn before_dialects() -> [Key; 10] {
             "the gate's mode for agents, who come in by `mcp`",
         ),
         key(
+            "tools.sandbox",
+            Kind::Profile,
+            Preset::Text("workspace+net"),
+            Tightens::Stricter,
+            "what an agent's commands may touch: a profile; unless set, only where this machine can enforce it",
+        ),
+        key(
             "tools.dialect",
             Kind::Dialect,
             Preset::Text("umbo"),
             Tightens::Nothing,
             "whose tools `mcp`, `call` and `tools` have",
+        ),
+        key(
+            "tools.sets",
+            Kind::Texts,
+            Preset::Text("shell"),
+            Tightens::Nothing,
+            "which of them `mcp` and `tools` have: `shell`, `files`",
         ),
         key(
             "tools.beside",
@@ -148,6 +171,100 @@ fn before_dialects() -> [Key; 10] {
             Preset::Text("true"),
             Tightens::Nothing,
             "whether the person in front of a client is asked by a form, where the client has forms",
+        ),
+    ]
+}
+
+fn of_sandboxes() -> [Key; 6] {
+    [
+        key(
+            "sandbox.profiles",
+            Kind::Profiles,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "own profiles: a table of tables with `profile` (the one it extends), `allow_write`, `allow_read`, `allow_host`",
+        ),
+        key(
+            "sandbox.allow_write",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "paths that may be written in every sandbox",
+        ),
+        key(
+            "sandbox.allow_read",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "paths that are shown in every sandbox though they would be hidden",
+        ),
+        key(
+            "sandbox.allow_host",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "hosts that may be reached from every sandbox that reaches only listed ones",
+        ),
+        key(
+            "sandbox.ask",
+            Kind::Choice(&["all", "writes", "hosts", "nothing"]),
+            Preset::Text("nothing"),
+            Tightens::Nothing,
+            "what a sandbox asks about instead of denying it: the client, or `umbo approvals`",
+        ),
+        key(
+            "sandbox.ask_secs",
+            Kind::Count,
+            Preset::Text("30"),
+            Tightens::Lower,
+            "how long such a question waits for an answer",
+        ),
+    ]
+}
+
+fn file_keys() -> [Key; 6] {
+    [
+        key(
+            "files.roots",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "directories beside the project whose files are read and changed as its own",
+        ),
+        key(
+            "files.hidden",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "globs of files that no file tool shows, beside keys and other secrets",
+        ),
+        key(
+            "files.protected",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "globs of files that no file tool changes, beside `.umbo` and the settings of agents",
+        ),
+        key(
+            "files.undo_bytes",
+            Kind::Size,
+            Preset::Text("256M"),
+            Tightens::Nothing,
+            "how much old content is kept for `undo`",
+        ),
+        key(
+            "files.web",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Only(false),
+            "whether `read` fetches web pages",
+        ),
+        key(
+            "files.web_private",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Only(false),
+            "also from private and local addresses",
         ),
     ]
 }

@@ -17,10 +17,13 @@ mod completions;
 mod config;
 mod contracts;
 mod dialects;
+#[path = "../../../engine/tests/engine/disk.rs"]
+mod disk;
 mod doctor;
 mod entry_points;
 mod events;
 mod exec;
+mod files;
 mod gate;
 mod harness;
 mod hostile;

@@ -24,7 +24,7 @@ pub(crate) use clients::installed;
 use crate::harness::Umbo;
 
 /// A client that says what it wants, well-formed or not.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
@@ -40,7 +40,7 @@ impl Client {
     }
 
     /// The same of a server that is called in some way.
-    fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take();
@@ -55,12 +55,12 @@ impl Client {
         client
     }
 
-    fn initialize(&mut self, revision: &str) -> Value {
+    pub(crate) fn initialize(&mut self, revision: &str) -> Value {
         self.initialize_with(revision, &json!({}))
     }
 
     /// Begins as one that can do more than most.
-    fn initialize_with(&mut self, revision: &str, capabilities: &Value) -> Value {
+    pub(crate) fn initialize_with(&mut self, revision: &str, capabilities: &Value) -> Value {
         self.initialize_as("test", revision, capabilities)
     }
 
@@ -78,7 +78,7 @@ impl Client {
         answer["result"].clone()
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.send_bytes(format!("{message}\n").as_bytes());
     }
 
@@ -100,12 +100,12 @@ impl Client {
         self.answer(id)
     }
 
-    fn ask_tool(&mut self, tool: &str, arguments: &Value) -> u64 {
+    pub(crate) fn ask_tool(&mut self, tool: &str, arguments: &Value) -> u64 {
         self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))
     }
 
     /// The result of a tool.
-    fn tool(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub(crate) fn tool(&mut self, tool: &str, arguments: &Value) -> Value {
         let id = self.ask_tool(tool, arguments);
         self.answer(id)["result"].clone()
     }
@@ -125,7 +125,7 @@ impl Client {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"))
     }
 
-    fn answer(&mut self, id: u64) -> Value {
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
         if let Some(at) = self.heard.iter().position(|message| message["id"] == id) {
             return self.heard.remove(at);
         }
@@ -139,7 +139,7 @@ impl Client {
     }
 
     /// The next notification or request with this method.
-    fn hear(&mut self, method: &str) -> Value {
+    pub(crate) fn hear(&mut self, method: &str) -> Value {
         if let Some(at) = self.heard.iter().position(|message| message["method"] == method) {
             return self.heard.remove(at);
         }
@@ -221,6 +221,48 @@ fn the_list_is_what_umbo_tools_prints() {
     assert_eq!(*tools, printed);
     let bytes = answer["result"].to_string().len();
     assert!(bytes <= 6 * 1024, "{bytes} bytes");
+    client.close();
+}
+
+#[test]
+fn the_list_of_each_set_is_small() {
+    let umbo = Umbo::new();
+    let files = ["read", "search", "find", "tree", "write", "edit", "undo"];
+    let shell = ["exec", "output", "input", "wait", "stop", "jobs", "recipe"];
+    for (sets, names) in [
+        ("shell", shell.to_vec()),
+        ("files", files.to_vec()),
+        ("shell,files", [shell, files].concat()),
+    ] {
+        let mut client = Client::start(&umbo, &["--tools", sets]);
+        client.initialize("2025-11-25");
+        let answer = client.request("tools/list", &json!({}));
+        let tools = answer["result"]["tools"].as_array().unwrap();
+        let listed: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert_eq!(listed, names);
+        let bytes = answer["result"].to_string().len();
+        assert!(bytes <= 6 * 1024 * sets.split(',').count(), "{sets}: {bytes} bytes");
+        client.close();
+    }
+    umbo.call(["mcp", "--tools", "nothing"]).answer().expect_status(125);
+}
+
+#[test]
+fn an_image_is_shown_as_one() {
+    let umbo = Umbo::new();
+    let image = concat!(env!("CARGO_MANIFEST_DIR"), "/../files/fixtures/dot.png");
+    std::fs::copy(image, umbo.path().join("dot.png")).unwrap();
+    let mut client = Client::start(&umbo, &["--tools", "files"]);
+    client.initialize("2025-11-25");
+    let result = client.tool("read", &json!({"path": "dot.png"}));
+    let content = result["content"].as_array().unwrap();
+    assert_eq!(
+        (&content[1]["type"], &content[1]["mimeType"]),
+        (&json!("image"), &json!("image/png"))
+    );
+    assert!(content[1]["data"].as_str().unwrap().starts_with("iVBOR"), "{result}");
+    assert_eq!(result["structuredContent"]["kind"], "image");
+    assert!(result["structuredContent"].get("data").is_none(), "{result}");
     client.close();
 }
 

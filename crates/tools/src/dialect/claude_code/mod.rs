@@ -1,7 +1,8 @@
-//! The dialect `claude-code`: the shell tools that those models know.
+//! The dialect `claude-code`: the tools for shell and files that those models know.
 
 mod bash;
 mod bash_output;
+mod files;
 mod kill_shell;
 
 use schemars::JsonSchema;
@@ -30,13 +31,15 @@ impl Dialect for ClaudeCode {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        vec![
+        let mut tools = vec![
             Tool::new("Bash", include_str!("bash.md"), bash::run),
             Tool::new("BashOutput", include_str!("bash_output.md"), bash_output::run)
                 .hints(Annotations::READS),
             Tool::new("KillShell", include_str!("kill_shell.md"), kill_shell::run)
                 .hints(Annotations::STOPS),
-        ]
+        ];
+        tools.extend(files::tools());
+        tools
     }
 
     fn prefers_bash(&self) -> bool {

@@ -2,6 +2,7 @@
 
 mod bash;
 mod cd;
+mod files;
 mod job;
 mod recipe;
 mod result;
@@ -83,6 +84,7 @@ impl Dialect for Omp {
             let words = include_str!("recipe.md");
             tools.push(Tool::with_state(state, recipe::NAME, words, recipe::run).serial());
         }
+        tools.extend(files::tools());
         tools
     }
 

@@ -5,6 +5,7 @@
 
 mod asks;
 mod bash;
+mod files;
 mod mirror;
 mod settings;
 mod store;
@@ -73,7 +74,7 @@ impl Dialect for Tasks {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        vec![
+        let mut tools = vec![
             Tool::with_state(&self.state, "Bash", include_str!("bash.md"), bash::run),
             Tool::new("task_list", include_str!("task_list.md"), task_list::run)
                 .hints(Annotations::READS),
@@ -81,7 +82,9 @@ impl Dialect for Tasks {
                 .hints(Annotations::READS),
             Tool::new("task_stop", include_str!("task_stop.md"), task_stop::run)
                 .hints(Annotations::STOPS),
-        ]
+        ];
+        tools.extend(files::tools());
+        tools
     }
 
     /// The snapshot of the task, with its output.
