@@ -23,6 +23,7 @@ const USAGE: &str = "\
 cargo xtask VERB
 
   ci [quick]           all that must hold before a change is merged; quick: without tests and docs
+  examples             runs the examples of the libraries
   setup                install what the tests need: shells and task runners
   tidy                 budgets, forbidden words, dependencies, directions between crates
   promises [--check]   run the tests of the promises and print their table; check the README's
@@ -65,6 +66,7 @@ fn run(words: &[&str]) -> Done {
     match words {
         ["ci"] => ci::full(),
         ["ci", "quick"] => ci::quick(),
+        ["examples"] => ci::examples(),
         ["setup"] => setup::run(),
         ["tidy"] => tidy::run(),
         ["promises"] => promises::print(),

@@ -33,6 +33,7 @@ mod bookmark;
 mod builder;
 mod catalog;
 mod clock;
+mod completion;
 mod engine;
 mod error;
 mod event;
@@ -54,6 +55,7 @@ mod lost;
 mod names;
 mod outcome;
 mod output;
+mod probe;
 mod prune;
 mod request;
 mod rescue;
@@ -77,6 +79,7 @@ pub use asynchronous::{EventStream, OutputStream};
 pub use attached::{Attached, Heard};
 pub use backend::{AttachedJob, Backend, BackendJob, Bookmark, JobHandle, JobWatch};
 pub use builder::Builder;
+pub use completion::{Completion, CompletionStream, Ended};
 pub use engine::{Engine, Listed, Scope};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, EventKind, GapKind, Item};
@@ -90,6 +93,7 @@ pub use outcome::{
     StoppedBy, Usage,
 };
 pub use output::Output;
+pub use probe::sandbox_rung;
 pub use request::{
     Admission, Attendance, Command, Environment, Ladder, Leaks, Limits, Login, OnDisconnect,
     OutputLimit, OutputPolicy, Profile, Request, Session, SessionDirectory, Shell, Size, Stdin,
@@ -114,6 +118,8 @@ pub fn init() {
             supervisor::main(state.into());
         } else if first == supervisor::NURSERY {
             supervisor::nursery(state.into());
+        } else if first == probe::ARGUMENT {
+            probe::main();
         }
     }
     builder::initialised();

@@ -18,6 +18,7 @@ use crate::call::text;
 
 /// Where a job stands: how it ended, or that it runs on; and what it wrote.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct JobAnswer {
     /// The job.
     pub job: String,
@@ -102,6 +103,7 @@ pub struct JobAnswer {
 
 /// A process that outlived the command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct LeakedProcess {
     /// Its process id.
     pub pid: i32,
@@ -113,6 +115,7 @@ pub struct LeakedProcess {
 
 /// What a job used, with all its descendants that were waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct JobUsage {
     /// Processor time in user mode, in microseconds.
     pub user_us: u64,
@@ -256,6 +259,7 @@ impl JobUsage {
 
 /// A job in a list.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ListedJob {
     /// The job.
     pub job: String,

@@ -7,10 +7,12 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use umbo_engine::sandbox::Denied;
 use umbo_engine::{Backend, ErrorKind, JobHandle, Outcome, Status};
 use umbo_gate::{Audit, Digest, Error, Event, GatePaths};
 
-use crate::clock::now;
+use crate::clock::{Clock, now};
+use crate::sandbox::misread;
 
 /// How long the first entry lies before it is written: the answer to the command goes first, and has
 /// the processors for itself.
@@ -19,6 +21,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Writes entries on a thread of its own, which begins with the first of them.
 #[derive(Debug)]
 pub(crate) struct AuditWriter {
+    clock: Clock,
     gate_paths: GatePaths,
     thread: Mutex<Option<WriterThread>>,
 }
@@ -40,7 +43,11 @@ pub(crate) enum Entry {
 
 impl AuditWriter {
     pub(crate) fn new(gate_paths: GatePaths) -> Self {
-        Self { gate_paths, thread: Mutex::default() }
+        Self { gate_paths, thread: Mutex::default(), clock: Clock::default() }
+    }
+
+    pub(crate) fn set_clock(&mut self, clock: Clock) {
+        self.clock = clock;
     }
 
     /// Takes an entry; entries are written in their order.
@@ -49,12 +56,13 @@ impl AuditWriter {
         if writer.is_none() {
             // What cannot be written here, `record_missed_ends` makes good.
             let Ok(audit) = self.gate_paths.audit() else { return };
+            let clock = self.clock.clone();
             let (entries, received) = channel::<Entry>();
             let handle = thread::spawn(move || {
                 while let Ok(first) = received.recv() {
                     thread::sleep(PAUSE);
                     for entry in std::iter::once(first).chain(received.try_iter()) {
-                        let _ = audit.append(&entry.event(), now());
+                        let _ = audit.append(&entry.event(), clock.now());
                     }
                 }
             });
@@ -100,7 +108,15 @@ fn ended(job: &JobHandle, outcome: &Outcome) -> Event {
         state: outcome.end.name().to_owned(),
         exit_code: outcome.exit_code(),
         log: job.log().ok().and_then(|log| Digest::of_reader(log).ok()),
+        denied: outcome.denied.iter().map(in_words).collect(),
+        misread: misread(outcome).then(|| job.summary().map(|summary| summary.command)).flatten(),
     }
+}
+
+/// A denial as the audit has it.
+fn in_words(denied: &Denied) -> String {
+    let Denied { operation, target, program, count, .. } = denied;
+    format!("{} {target} by {program} ({count})", operation.name())
 }
 
 /// Records the end of jobs that ended when nobody was there to record it. How many there were. A
@@ -125,9 +141,14 @@ pub fn record_missed_ends(audit: &Audit, backend: &dyn Backend) -> Result<usize,
     let mut recorded = 0;
     for id in open {
         let event = match backend.job(&id) {
-            Err(error) if error.kind() == ErrorKind::UnknownJob => {
-                Event::Outcome { job: id, state: "removed".to_owned(), exit_code: None, log: None }
-            }
+            Err(error) if error.kind() == ErrorKind::UnknownJob => Event::Outcome {
+                job: id,
+                state: "removed".to_owned(),
+                exit_code: None,
+                log: None,
+                denied: Vec::new(),
+                misread: None,
+            },
             Err(_) => continue,
             Ok(job) => match job.status() {
                 Ok(Status::Ended(outcome)) => ended(&job, &outcome),

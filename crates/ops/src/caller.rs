@@ -1,5 +1,7 @@
 //! Who asks, from where, and with what rights. Every operation is done for a caller.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -12,11 +14,14 @@ use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
 use umbo_view::mask::{MaskError, Masker};
 
+use crate::clock::Clock;
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
 use crate::files::{FileSettings, FileState};
 use crate::gatekeeper::Gatekeeper;
+use crate::job_secrets::JobSecrets;
 use crate::project::Folder;
+use crate::sandbox::{SandboxSettings, Sandboxes};
 use crate::ticket::CANCELLED;
 
 /// How the names of owners begin that did not say who they are.
@@ -85,10 +90,14 @@ pub struct Caller {
     confinement: Option<PathBuf>,
     /// What was found in its projects.
     recipes: Cache,
+    /// What its commands may touch.
+    pub(crate) sandboxes: Sandboxes,
     /// What its file operations share.
     pub(crate) files: FileState,
     /// Jobs that end with it.
     held: Mutex<Vec<Held>>,
+    /// The secrets of its jobs and of those it reads.
+    job_secrets: JobSecrets,
 }
 
 /// A job that ends with its caller.
@@ -132,6 +141,8 @@ pub struct CallerBuilder {
     shell: Shell,
     dialect: Option<&'static str>,
     tools: Vec<String>,
+    sandbox: SandboxSettings,
+    clock: Option<Clock>,
     files: FileSettings,
 }
 
@@ -155,6 +166,8 @@ impl Caller {
             shell: Shell::Sh,
             dialect: None,
             tools: Vec::new(),
+            sandbox: SandboxSettings::default(),
+            clock: None,
             files: FileSettings::default(),
         }
     }
@@ -189,9 +202,29 @@ impl Caller {
         program(&self.environment, name)
     }
 
-    /// A text of its own, fit to leave.
+    /// A text for the caller to read: without secrets, and with everything spelled out that a terminal
+    /// would obey or a reader would not see.
     pub fn mask(&self, text: &str) -> String {
-        self.masker.mask_text(text)
+        umbo_view::visible(&self.masker.mask_text(text)).into_owned()
+    }
+
+    /// Masks the secrets of a job from now on, also those that the caller does not have.
+    pub fn learn_secrets(&self, labels: &BTreeMap<String, String>) {
+        self.job_secrets.learn(labels, &self.masker);
+    }
+
+    /// A request with its secrets written on it, for readers who do not have them.
+    pub(crate) fn with_secrets<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        let mut request = Cow::Borrowed(request);
+        if let Some((name, label)) = self.job_secrets.label(&request, &self.masker) {
+            request.to_mut().labels.insert(name.to_owned(), label);
+        }
+        request
+    }
+
+    /// The project that it has to stay in, if it has to.
+    pub(crate) fn confinement(&self) -> Option<&Path> {
+        self.confinement.as_deref()
     }
 
     /// Refuses a request to work outside of the project it has to stay in.
@@ -364,6 +397,13 @@ impl CallerBuilder {
         self
     }
 
+    /// By which clock its questions and approvals expire; that of the system unless given.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
     /// The shell that reads command lines; `sh` unless given.
     #[must_use]
     pub fn shell(mut self, shell: Shell) -> Self {
@@ -392,6 +432,13 @@ impl CallerBuilder {
     #[must_use]
     pub fn tools(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tools = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// What commands may touch if nobody says anything, and which profiles there are.
+    #[must_use]
+    pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
+        self.sandbox = settings;
         self
     }
 
@@ -424,16 +471,21 @@ impl CallerBuilder {
             }
             (None, None) => return Err(BuildError::NoGate),
         };
+        let job_secrets = JobSecrets::new(state.as_deref());
+        let sandboxes = Sandboxes::new(self.sandbox, state.clone(), &self.environment);
+        let gate = match self.clock {
+            Some(clock) => gate.clock(clock),
+            None => gate,
+        };
         let recipes = match &state {
             Some(state) => Cache::in_directory(state.join("recipes")),
             None => Cache::in_memory(),
         };
-        // Without a journal nothing is in order; everything else works.
-        let newest = backend.newest_event().unwrap_or(0);
         Ok(Caller {
+            job_secrets,
             gate: gate.base(&self.directory),
             recipes,
-            completions: Arc::new(Completions::new(comes_back, newest)),
+            completions: Arc::new(Completions::new(Arc::clone(&backend), comes_back)),
             backend,
             masker,
             directory: self.directory,
@@ -447,6 +499,7 @@ impl CallerBuilder {
             shell: self.shell,
             dialect: self.dialect,
             tools: self.tools,
+            sandboxes,
             files: FileState::new(self.files, state),
             held: Mutex::default(),
         })

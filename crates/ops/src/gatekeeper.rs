@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Audit, Call, Decision, Digest, Error, FileEffect, Gate, GatePaths, Input,
-    Mode, Policy, Recipe, Refusal, RuleSources, ShellState, Unreadable,
+    Admission, Approver, Audit, Call, Decision, Digest, Error, Explanation, FileEffect, Gate,
+    GatePaths, Grounds, Input, Mode, Policy, Recipe, Refusal, RuleSources, ShellState, Unreadable,
 };
 
 use umbo_recipes::quote;
 
 use crate::audit_writer::{AuditWriter, Entry};
-use crate::clock::now;
+use crate::clock::Clock;
 use crate::typed;
 
 /// The label that says what is made of what is typed into a job.
@@ -43,6 +43,7 @@ pub struct Gatekeeper {
     base: Option<PathBuf>,
     gates: Mutex<Vec<Arc<CachedGate>>>,
     audit_writer: AuditWriter,
+    clock: Clock,
 }
 
 /// What the audit is told.
@@ -70,6 +71,50 @@ struct CommandText {
     state: ShellState,
     /// What else decides what the text means.
     setting: String,
+}
+
+/// What is asked of the gate.
+#[derive(Clone, Copy)]
+pub struct AdmissionRequest<'a> {
+    /// What is to run.
+    pub request: &'a Request,
+    /// Where its command begins, which a session may have left.
+    pub directory: &'a Path,
+    /// The task it comes from.
+    pub recipe: Option<Recipe<'a>>,
+    /// Why somebody is asked in any case.
+    pub asks: Option<&'a str>,
+    /// The profile of the sandbox it would run in.
+    pub contained: Option<&'a str>,
+    /// Why somebody is asked about the sandbox it wants.
+    pub leaves: Option<&'a str>,
+    /// All that was said about its sandbox: an approval is for that alone.
+    pub sandbox: &'a str,
+    /// Who can be asked at once.
+    pub host: Option<&'a dyn Approver>,
+}
+
+impl<'a> AdmissionRequest<'a> {
+    /// A request that begins in its own directory, and of which nothing else is known.
+    pub fn new(request: &'a Request) -> Self {
+        let directory = &request.cwd;
+        Self {
+            request,
+            directory,
+            recipe: None,
+            asks: None,
+            contained: None,
+            leaves: None,
+            sandbox: "",
+            host: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for AdmissionRequest<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AdmissionRequest").field("request", &self.request).finish_non_exhaustive()
+    }
 }
 
 /// Why a request may not run.
@@ -102,6 +147,8 @@ pub struct FileRequest<'a> {
 pub struct Permit<'a> {
     /// Who records it, and the number of the record that lets it run.
     record: Option<(&'a AuditWriter, u64)>,
+    /// What its sandbox follows from.
+    pub grounds: Grounds,
 }
 
 /// What may be typed into a job, after what was typed before.
@@ -130,6 +177,7 @@ impl Gatekeeper {
             run: None,
             base: None,
             gates: Mutex::default(),
+            clock: Clock::default(),
         }
     }
 
@@ -144,6 +192,14 @@ impl Gatekeeper {
     #[must_use]
     pub fn run_id(mut self, run: Option<String>) -> Self {
         self.run = run;
+        self
+    }
+
+    /// By which clock questions and approvals expire; that of the system unless given.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.audit_writer.set_clock(clock.clone());
+        self.clock = clock;
         self
     }
 
@@ -169,17 +225,13 @@ impl Gatekeeper {
         self.gate_paths.audit()
     }
 
-    /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
-    /// from, `asks` says why somebody is asked in any case, `host` can be asked at once.
-    pub fn admit(
-        &self,
-        request: &Request,
-        directory: &Path,
-        recipe: Option<Recipe<'_>>,
-        asks: Option<&str>,
-        host: Option<&dyn Approver>,
-    ) -> Result<Permit<'_>, NotAdmitted> {
-        let command = CommandText::new(request);
+    /// Whether a request may run.
+    pub fn admit(&self, asked: &AdmissionRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
+        let AdmissionRequest { request, directory, recipe, asks, host, .. } = *asked;
+        let mut command = CommandText::new(request);
+        if !asked.sandbox.is_empty() {
+            command.setting = format!("{} {}", command.setting, asked.sandbox);
+        }
         let (base, set) = (&request.env.base, &request.env.set);
         let environment = if set.is_empty() {
             Cow::Borrowed(&**base)
@@ -203,14 +255,49 @@ impl Gatekeeper {
             // Whether a better tool is pointed to is the business of a contract.
             tools: &[],
             asks,
+            contained: asked.contained,
+            leaves: asked.leaves,
             files: &[],
         };
         self.decide(&call, self.records, host)
     }
 
+    /// What would be decided about a request that begins in a directory, what its sandbox would follow from,
+    /// and its text. Nothing is recorded.
+    pub fn explain(
+        &self,
+        request: &Request,
+        directory: &Path,
+        contained: Option<&str>,
+    ) -> Result<(Explanation, Grounds, String), Error> {
+        let command = CommandText::new(request);
+        let environment = [&request.env.base[..], &request.env.set[..]].concat();
+        let call = Call {
+            command: &command.text,
+            shell: command.language,
+            cwd: directory,
+            environment: &environment,
+            set: &request.env.set,
+            shell_state: command.state,
+            input: Input::Nothing,
+            setting: "",
+            recipe: None,
+            run: self.run.as_deref(),
+            tools: &[],
+            asks: None,
+            contained,
+            leaves: None,
+            files: &[],
+        };
+        let (explained, grounds) =
+            call.explain_with_grounds(&self.rules(directory)?.policy, self.mode);
+        Ok((explained, grounds, command.text))
+    }
+
     /// Whether a question has this id, whatever became of it.
     pub fn knows_question(&self, id: &str) -> bool {
-        let found = self.gate_paths.approvals().and_then(|approvals| approvals.find(id, now()));
+        let found =
+            self.gate_paths.approvals().and_then(|approvals| approvals.find(id, self.clock.now()));
         found.is_ok_and(|approval| approval.question.id == id)
     }
 
@@ -232,6 +319,8 @@ impl Gatekeeper {
             run: None,
             tools: &[],
             asks: None,
+            contained: None,
+            leaves: None,
             files: &[],
         };
         let reading = call.reading();
@@ -276,6 +365,8 @@ impl Gatekeeper {
                 run: self.run.as_deref(),
                 tools: &[],
                 asks: None,
+                contained: None,
+                leaves: None,
                 files: &[],
             };
             self.decide(&call, Records::Refusals, host).map(drop)?;
@@ -298,7 +389,7 @@ impl Gatekeeper {
         let content = Digest::of(request.content.as_bytes());
         let call = self.file_call(request, &content);
         let cached = self.rules(call.cwd)?;
-        self.gate(&cached)?.record_denial(&call, "file policy", reason, now()).map(drop)
+        self.gate(&cached)?.record_denial(&call, "file policy", reason, self.clock.now()).map(drop)
     }
 
     fn file_call<'r>(&'r self, request: &FileRequest<'r>, content: &'r Digest) -> Call<'r> {
@@ -315,6 +406,8 @@ impl Gatekeeper {
             run: self.run.as_deref(),
             tools: &[],
             asks: None,
+            contained: None,
+            leaves: None,
             files: request.effects,
         }
     }
@@ -331,14 +424,15 @@ impl Gatekeeper {
         host: Option<&dyn Approver>,
     ) -> Result<Permit<'_>, NotAdmitted> {
         let cached = self.rules(call.cwd)?;
-        if records == Records::Refusals
-            && call.explain(&cached.policy, self.mode).verdict.decision() == Decision::Allow
-        {
-            return Ok(Permit { record: None });
+        if records == Records::Refusals {
+            let (explained, grounds) = call.explain_with_grounds(&cached.policy, self.mode);
+            if explained.verdict.decision() == Decision::Allow {
+                return Ok(Permit { record: None, grounds });
+            }
         }
-        match self.gate(&cached)?.admit_asking(call, host, now())? {
-            Admission::Admitted { record, .. } => {
-                Ok(Permit { record: Some((&self.audit_writer, record)) })
+        match self.gate(&cached)?.admit_asking(call, host, self.clock.now())? {
+            Admission::Admitted { record, grounds, .. } => {
+                Ok(Permit { record: Some((&self.audit_writer, record)), grounds })
             }
             Admission::Refused(refusal) => Err(NotAdmitted::Refused(refusal)),
         }
@@ -350,7 +444,8 @@ impl Gatekeeper {
             return Ok(gate);
         }
         let (policy, key) = (Arc::clone(&cached.policy), self.gate_paths.key()?);
-        let gate = Gate::open(policy, self.mode, self.gate_paths.state(), key)?;
+        let gate = Gate::open(policy, self.mode, self.gate_paths.state(), key)?
+            .with_audit(self.gate_paths.audit()?);
         Ok(cached.gate.get_or_init(|| gate))
     }
 

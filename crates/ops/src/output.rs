@@ -90,6 +90,7 @@ pub enum OnlyStream {
 
 /// What was read.
 #[derive(Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct OutputAnswer {
     /// The job.
     pub job: String,
@@ -131,6 +132,7 @@ pub struct OutputAnswer {
 
 /// Failures of two runs of the same command, each by its line.
 #[derive(Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ChangesAnswer {
     /// Only the later run has them.
     pub new: Vec<String>,

@@ -20,6 +20,7 @@ pub struct PruneRequest {
 
 /// Which jobs were deleted.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PruneAnswer {
     /// Their ids.
     pub removed: Vec<String>,

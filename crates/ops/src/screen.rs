@@ -24,6 +24,7 @@ pub struct ScreenRequest {
 
 /// What a terminal shows.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ScreenAnswer {
     /// The job.
     pub job: String,

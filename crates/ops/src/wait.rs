@@ -108,6 +108,7 @@ impl From<&Met> for WaitReason {
 
 /// What a wait came to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct WaitAnswer {
     /// Where the job stands; its `reason` is the condition that was met.
     #[serde(flatten)]

@@ -8,9 +8,6 @@ use umbo_engine::{Backend, Event, EventKind, Item, JobId, Subscription};
 
 use crate::toolset::Toolset;
 
-/// How long one sleep lasts; its end means nothing.
-const SLEEP: Duration = Duration::from_hours(1);
-
 /// Something that happened to a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobEvent {
@@ -73,7 +70,7 @@ impl JobEvents {
     /// Waits for the next thing that happens.
     pub fn next_event(&mut self) -> umbo_engine::Result<JobEvent> {
         loop {
-            match self.subscription.next(SLEEP)? {
+            match self.subscription.next(Duration::MAX)? {
                 None => {}
                 Some(Item::Gap { .. }) => {
                     let kind = JobEventKind::Missed;

@@ -40,6 +40,9 @@ pub struct Tool {
     /// Whether calls of one caller may overlap.
     #[serde(skip)]
     pub overlap: Overlap,
+    /// The schemas with all that is known, where those above are shorter.
+    #[serde(skip)]
+    full: Option<Box<FullSchemas>>,
     /// Which set of its dialect it belongs to.
     #[serde(skip)]
     pub set: ToolSet,
@@ -48,6 +51,13 @@ pub struct Tool {
     /// Reads arguments as the type that its function takes.
     #[serde(skip)]
     read: fn(Value) -> serde_json::Result<()>,
+}
+
+/// Schemas as the types of a tool have them.
+#[derive(Clone)]
+struct FullSchemas {
+    input: Value,
+    output: Option<Value>,
 }
 
 type Run = dyn Fn(&Call<'_>, Value) -> Result<Answer, ToolError> + Send + Sync;
@@ -79,6 +89,7 @@ impl Tool {
             examples: Vec::new(),
             binding: None,
             overlap: Overlap::Parallel,
+            full: None,
             set: ToolSet::Shell,
             run: Arc::new(run),
             read: |arguments| serde_json::from_value::<A>(arguments).map(drop),
@@ -159,6 +170,35 @@ impl Tool {
         self
     }
 
+    /// Keeps its schemas as they are now, before a contract that counts bytes shortens them: arguments
+    /// are held against the whole.
+    #[must_use]
+    pub fn keep_full_schemas(mut self) -> Self {
+        let (input, output) = (self.input_schema.clone(), self.output_schema.clone());
+        self.full = Some(Box::new(FullSchemas { input, output }));
+        self
+    }
+
+    /// The schema of its arguments with all that is known of them.
+    pub fn full_input_schema(&self) -> &Value {
+        self.full.as_ref().map_or(&self.input_schema, |full| &full.input)
+    }
+
+    /// The schema of its structured result with all that is known of it.
+    pub fn full_output_schema(&self) -> Option<&Value> {
+        self.full.as_ref().map_or(self.output_schema.as_ref(), |full| full.output.as_ref())
+    }
+
+    /// The same tool, listed with its whole schemas.
+    #[must_use]
+    pub fn in_full(&self) -> Self {
+        Self {
+            input_schema: self.full_input_schema().clone(),
+            output_schema: self.full_output_schema().cloned(),
+            ..self.clone()
+        }
+    }
+
     /// Whether it takes these arguments; else, the first thing that is wrong with them.
     pub fn check(&self, arguments: Value) -> Result<(), Problem> {
         let prepared = self.prepared(arguments)?;
@@ -169,8 +209,9 @@ impl Tool {
     /// Arguments that fit its schema, as its function reads them.
     pub(crate) fn prepared(&self, arguments: Value) -> Result<Value, Problem> {
         let arguments = if arguments.is_null() { json!({}) } else { arguments };
-        let arguments = schema::given(&self.input_schema, arguments);
-        schema::check(&self.input_schema, &arguments)?;
+        let schema = self.full_input_schema();
+        let arguments = schema::given(schema, arguments);
+        schema::check(schema, &arguments)?;
         Ok(arguments)
     }
 

@@ -8,7 +8,7 @@ use umbo_ops::{Call, EndedJobs, JobsRequest, Ticket, WhoseJobs, now};
 
 use super::ended;
 use crate::args::Jobs;
-use crate::context::{CallerWords, Context, Masking};
+use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::secrets;
@@ -18,8 +18,7 @@ use crate::time::{ordinal, show_duration};
 const LONGEST_NAME: usize = 24;
 
 pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
-    let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
-    let caller = context.observer(&words)?;
+    let caller = context.observer(&CallerWords::default())?;
     let ticket = Ticket::alone();
     let request = JobsRequest {
         scope: Some(WhoseJobs::All),
@@ -36,7 +35,7 @@ pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
     }
     match context.format {
         Format::Json => {
-            output::json(&answer.jobs)?;
+            output::json(&answer)?;
         }
         Format::Text if summaries.is_empty() => {
             let hint = if args.all { "" } else { "; `umbo jobs --all` shows older ones" };

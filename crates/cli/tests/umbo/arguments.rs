@@ -138,7 +138,7 @@ fn what_the_schema_takes_the_tool_can_read() {
     let mut taken = 0;
     for tools in toolsets(&umbo) {
         for (tool, arguments) in generated(&tools) {
-            if arguments.is_object() && check(&tool.input_schema, &arguments).is_ok() {
+            if arguments.is_object() && check(tool.full_input_schema(), &arguments).is_ok() {
                 taken += 1;
                 let read = tool.check(arguments.clone());
                 assert!(read.is_ok(), "{} {} {arguments}: {read:?}", tools.dialect(), tool.name);

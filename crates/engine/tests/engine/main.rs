@@ -9,7 +9,9 @@
     reason = "tests fail by panicking, and the harness tells what it knows"
 )]
 
+mod another_job;
 mod backend;
+mod disk;
 mod embed;
 mod examples;
 mod faults;

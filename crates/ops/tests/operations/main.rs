@@ -8,6 +8,8 @@
 )]
 
 mod backend;
+mod ends;
+mod expiry;
 
 #[path = "../../../engine/examples/remote/client.rs"]
 mod client;

@@ -1,11 +1,12 @@
 //! `job`: waits for background jobs, cancels them, lists them.
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{End, JobHandle, Ladder, Status, Summary};
+use umbo_engine::{CompletionStream, End, Ended, JobHandle, Ladder, Status, Summary};
 use umbo_ops::{Call, now, text};
 use umbo_view::Tick;
 
@@ -218,19 +219,21 @@ fn cancel_all(call: &Call<'_>, ids: &[String]) -> Result<Vec<CancelledJob>, Tool
 /// Waits until the first of those that run has ended. If all have, there is nothing to wait for.
 fn wait(call: &Call<'_>, jobs: &[JobHandle], timeout: Duration) -> Result<(), ToolError> {
     let start = Instant::now();
-    let mut seen = call.caller.backend.newest_event()?;
-    let over = || jobs.iter().filter(|job| is_over(job)).count();
-    let before = over();
-    while before < jobs.len() && !call.ticket.is_cancelled() {
+    let backend = &call.caller.backend;
+    let mut ends = CompletionStream::new(Arc::clone(backend), backend.newest_event()?);
+    if jobs.iter().all(is_over) {
+        return Ok(());
+    }
+    while !call.ticket.is_cancelled() {
         let left = timeout.saturating_sub(start.elapsed());
-        if left.is_zero() || over() > before {
+        if left.is_zero() {
             break;
         }
         tell(call, jobs, start);
-        if let Some(event) =
-            call.caller.backend.wait_event_after("exited", seen, left.min(PROGRESS_INTERVAL))?
-        {
-            seen = event.seq;
+        match ends.next(left.min(PROGRESS_INTERVAL))? {
+            Some(Ended::Job(end)) if jobs.iter().any(|job| *job.id() == end.job) => break,
+            Some(Ended::Missed(_)) if jobs.iter().any(is_over) => break,
+            _ => {}
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 use umbo_ops::Call;
+use umbo_recipes::quote;
 
 use super::error;
 use crate::answer::ToolError;
@@ -34,7 +35,7 @@ pub(super) fn expand(call: &Call<'_>, text: &str, writing: Writing) -> Result<St
     let mut problem = None;
     let expanded = pattern.replace_all(text, |found: &Captures<'_>| {
         match path(call, found[0].trim_matches(['\'', '"'])) {
-            Ok(path) if writing == Writing::Quoted => quoted(&path),
+            Ok(path) if writing == Writing::Quoted => quote::word(&path),
             Ok(path) => path,
             Err(error) => {
                 problem.get_or_insert(error);
@@ -68,15 +69,6 @@ fn path(call: &Call<'_>, url: &str) -> Result<String, ToolError> {
     Err(error(format!("Artifact {rest} not found. Available: {known}")))
 }
 
-/// A word that a shell reads as this path, wherever it stands if there is nothing to quote.
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
-    if path.chars().all(plain) {
-        return path.to_owned();
-    }
-    format!("'{}'", path.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,7 +87,7 @@ mod tests {
 
     #[test]
     fn paths_are_quoted_only_where_they_must_be() {
-        assert_eq!(quoted("/a/b-1"), "/a/b-1");
-        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
+        assert_eq!(quote::word("/a/b-1"), "/a/b-1");
+        assert_eq!(quote::word("/a b/it's"), r"'/a b/it'\''s'");
     }
 }

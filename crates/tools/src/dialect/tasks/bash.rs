@@ -9,6 +9,7 @@ use umbo_ops::{Call, ErrorCode, Ran, label_wait};
 
 use super::{DESCRIPTION, State, TaskSnapshot, asks};
 use crate::answer::{Answer, ToolError};
+use crate::dialect::Running;
 use crate::time::{limit, millis};
 
 const DEFAULT_TIMEOUT_MS: f64 = 120_000.0;
@@ -53,12 +54,6 @@ pub(super) struct Started {
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Running {
-    Running,
 }
 
 pub(super) fn run(

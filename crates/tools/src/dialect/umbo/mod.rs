@@ -97,7 +97,9 @@ fn wait(call: &Call<'_>, request: WaitRequest) -> Result<Answer<Brief<WaitAnswer
 
 fn stop(call: &Call<'_>, request: StopRequest) -> Result<Answer<Brief<StopAnswer>>, ToolError> {
     let answer = umbo_ops::stop(call, &request)?;
-    let lines: Vec<String> = answer.stopped.iter().map(|job| words::job(&job.job)).collect();
+    let stopped = answer.stopped.iter().map(|job| words::job(&job.job));
+    let failed = answer.failed.iter().map(|error| format!("[umbo: {error}]"));
+    let lines: Vec<String> = stopped.chain(failed).collect();
     Ok(Answer::new(Brief(answer.brief()), lines.join("\n")))
 }
 

@@ -120,6 +120,9 @@ fn ending(outcome: &Outcome) -> String {
     for leaked in &outcome.leaked {
         let _ = write!(line, ", outlived by {} {}", leaked.pid, leaked.command);
     }
+    if let Some(denied) = umbo_ops::denials(outcome) {
+        let _ = write!(line, ", {denied}");
+    }
     for note in &outcome.notes {
         let _ = write!(line, ", {note}");
     }
