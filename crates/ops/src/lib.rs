@@ -27,6 +27,8 @@
 //! # }
 //! ```
 //!
+//! Operations on files are in [`files`]: they pass the same gate, as paths instead of commands.
+//!
 //! Operations block; who has a runtime calls them on a thread that may. Every text that leaves has
 //! been through a view: sanitised, masked, bounded.
 
@@ -45,6 +47,7 @@ pub mod files;
 mod gatekeeper;
 mod input;
 mod job_log;
+mod job_secrets;
 mod jobs;
 mod keyboard;
 mod output;

@@ -55,6 +55,9 @@
 //! # }
 //! ```
 //!
+//! Tools belong to sets, of which a caller may have some: those of the shell, those for files
+//! ([`ToolSet`], [`Builder::sets`]).
+//!
 //! Calls block: a program with an async runtime makes them on a blocking thread. Every text in a
 //! result has been through a view: sanitised, masked, bounded.
 
@@ -90,3 +93,4 @@ pub use umbo_ops::{
     Gatekeeper, JobLog, Lasts, Owner, Question, Records, Reply, ShownInput, Tick, Ticket,
     TicketBuilder, show_time,
 };
+pub use umbo_view::{visible, visible_line};

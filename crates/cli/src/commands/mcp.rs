@@ -68,14 +68,16 @@ struct Pasted {
 }
 
 fn print_config(context: &Context, args: &Mcp, client: &Client) -> Result<ExitCode, Failure> {
-    let words = Words { name: "umbo", dialect: args.dialect.as_deref(), mode: args.mode };
+    tools::sets(context, &args.sets)?;
+    let words =
+        Words { name: "umbo", dialect: args.dialect.as_deref(), sets: &args.sets, mode: args.mode };
     let server = words.describe(context, client, Scope::User)?;
     let file = site::choose(client, Scope::User, &server.name).ok().map(|site| site.path);
     let text = install::snippet(client, &server).map_err(|problem| Failure::new(problem.why))?;
     let format = client.format.name();
     let pasted = Pasted { client: client.name, format, file, snippet: text };
     gate::answer(context.format, &pasted, || {
-        output::bytes(pasted.snippet.as_bytes())?;
+        output::text(&pasted.snippet)?;
         if let Some(file) = &pasted.file {
             output::talk(format_args!("This goes into {}.", file.display()));
         }
