@@ -133,7 +133,7 @@ impl Builder {
         let state =
             State::open(&std::path::absolute(&self.state).map_err(Error::state(&self.state))?)?;
         let spares = Spares::new(program, state.root().to_owned(), self.warmth);
-        spares.refill(None);
+        spares.refill();
         Ok(Engine::new(state, spares, self.max_running, self.retention, self.listed))
     }
 }

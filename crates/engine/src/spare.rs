@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::supervisor::{ARGUMENT, NURSERY};
 use crate::sys::socket;
-use crate::wire::{self, OrderOf};
+use crate::wire::{self, Afterwards, OrderOf};
 
 /// Where supervisors come from.
 #[derive(Debug)]
@@ -36,8 +36,12 @@ pub enum Warmth {
     Cold,
 }
 
-/// How many supervisors wait: one for the next job, and one for a job right behind it.
+/// How many supervisors wait when none comes back: one for the next job, and one for a job right
+/// behind it.
 const SPARES: usize = 2;
+
+/// So many that came back are kept, for as many jobs at the same time.
+const MOST_SPARES: usize = 8;
 
 /// Supervisors that wait for a job, and the process that forks the next.
 #[derive(Debug, Default)]
@@ -87,7 +91,7 @@ impl Spares {
         Self { program, state, warm }
     }
 
-    /// A supervisor to give a job with this sandbox to. [`Spares::refill`] must follow, when it has it.
+    /// A supervisor to give a job with this sandbox to. [`Spares::expect`] must follow, when it has it.
     pub(crate) fn take(&self, sandbox: Option<&Plan>) -> Result<Supervisor> {
         let failed = |source| Error::Supervisor { program: self.program.clone(), source };
         let Some(warm) = &self.warm else {
@@ -97,6 +101,7 @@ impl Spares {
         };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
         warm.forget_dead();
+        // Those that waited longest are ready.
         let fits = |spare: &Spare| spare.plan.as_ref() == sandbox;
         let index = warm.spares.iter().position(fits).unwrap_or(0);
         let socket = match warm.spares.get(index) {
@@ -106,25 +111,34 @@ impl Spares {
         Ok(Supervisor { socket, starter: None })
     }
 
-    /// Asks for more, which get ready when the job that was just given away is born, or over. They build
-    /// the sandboxes that the last jobs had: the one that it had, and the one before if that was another.
-    pub(crate) fn refill(&self, sandbox: Option<&Plan>) {
+    /// What a supervisor that gets a job does afterwards.
+    pub(crate) fn afterwards(&self) -> Afterwards {
+        if self.warm.is_some() { Afterwards::Return } else { Afterwards::End }
+    }
+
+    /// A job with this sandbox was given away: the next one is likely to have the same. One without comes
+    /// back soon, more often than not, and with it its supervisor.
+    pub(crate) fn expect(&self, sandbox: Option<&Plan>) {
         let Some(warm) = &self.warm else { return };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
-        warm.forget_dead();
         warm.expect(sandbox);
-        while warm.spares.len() < SPARES {
-            let plan = warm.wanted();
-            match warm.fork_one(&self.program, &self.state) {
-                Ok(socket) => {
-                    if let (Some(plan), Ok(socket)) = (&plan, socket.try_clone()) {
-                        let _ = wire::send(File::from(socket), &OrderOf::Expect(plan), &[]);
-                    }
-                    warm.spares.push(Spare { socket, plan });
-                }
-                // Met again, and told, when a job needs a supervisor.
-                Err(_) => return,
-            }
+        let wanted = if sandbox.is_some() { SPARES } else { 1 };
+        warm.fill(wanted, &self.program, &self.state);
+    }
+
+    /// Has supervisors made until enough wait.
+    pub(crate) fn refill(&self) {
+        let Some(warm) = &self.warm else { return };
+        let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
+        warm.fill(SPARES, &self.program, &self.state);
+    }
+
+    /// Takes one back that gets ready for another job.
+    pub(crate) fn give_back(&self, supervisor: Supervisor) {
+        let Some(warm) = &self.warm else { return };
+        let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
+        if warm.spares.len() < MOST_SPARES {
+            warm.spares.push(Spare { socket: supervisor.socket, plan: None });
         }
     }
 }
@@ -140,12 +154,34 @@ impl Warm {
         self.expected.truncate(SPARES);
     }
 
-    /// The sandbox that a further spare should have: one that no other has, or else the last.
-    fn wanted(&self) -> Option<Plan> {
+    /// Has supervisors made until so many wait, and one for each sandbox of the last jobs. They get ready
+    /// when the job that was just given away is born, or over.
+    fn fill(&mut self, wanted: usize, program: &Path, state: &Path) {
+        self.forget_dead();
+        while self.spares.len() < MOST_SPARES {
+            let missing = self.missing_sandbox();
+            if self.spares.len() >= wanted && missing.is_none() {
+                return;
+            }
+            let plan = missing.or_else(|| self.expected.front().cloned().flatten());
+            match self.fork_one(program, state) {
+                Ok(socket) => {
+                    if let (Some(plan), Ok(socket)) = (&plan, socket.try_clone()) {
+                        let _ = wire::send(File::from(socket), &OrderOf::Expect(plan), &[]);
+                    }
+                    self.spares.push(Spare { socket, plan });
+                }
+                // Met again, and told, when a job needs a supervisor.
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// A sandbox of the last jobs that no spare has built.
+    fn missing_sandbox(&self) -> Option<Plan> {
         let is_missing =
-            |plan: &&Option<Plan>| !self.spares.iter().any(|spare| spare.plan == **plan);
-        let plan = self.expected.iter().find(is_missing).or(self.expected.front());
-        plan.cloned().flatten()
+            |plan: &&Plan| !self.spares.iter().any(|spare| spare.plan.as_ref() == Some(*plan));
+        self.expected.iter().flatten().find(is_missing).cloned()
     }
 
     /// Forgets those that were killed: the kernel says so when their socket is closed.

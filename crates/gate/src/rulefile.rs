@@ -187,6 +187,7 @@ impl RuleParser<'_> {
             recipes: texts("recipe")?,
             hosts: texts("host")?,
             risk: table.get("risk").map(|item| self.choice(item, "risk", &RISKS)).transpose()?,
+            shown: None,
             sandbox: table.get("sandbox").map(|item| self.sandbox(item)).transpose()?,
         };
         let conditions = ["argv", "regex", "effect", "path", "host", "recipe"];
