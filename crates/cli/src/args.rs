@@ -26,7 +26,7 @@ pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain,
 pub(crate) use self::http::{Http, Log};
 pub(crate) use self::install::{Install, Uninstall};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
-pub(crate) use self::sandbox::Sandbox;
+pub(crate) use self::sandbox::{Sandbox, SandboxVerb};
 pub(crate) use self::wait::Wait;
 use crate::budget::{BudgetArg, parse_budget};
 use crate::complete;
@@ -115,6 +115,9 @@ pub(crate) enum Command {
     /// Check the rules, or say which of them decides about a command
     #[command(subcommand)]
     Rules(Rules),
+    /// Say what a command may touch, or find out what it needs
+    #[command(subcommand)]
+    Sandbox(SandboxVerb),
     /// List commands that wait for somebody's yes, and answers that still hold
     Approvals(Approvals),
     /// Let a command run that waits for it
@@ -277,6 +280,8 @@ pub(crate) struct Run {
     pub(crate) ready: Option<String>,
     #[command(flatten)]
     pub(crate) limits: Limits,
+    #[command(flatten)]
+    pub(crate) sandbox: Sandbox,
     /// Give it a terminal
     #[arg(long)]
     pub(crate) pty: bool,

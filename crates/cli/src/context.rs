@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::gate;
 use crate::http;
 use crate::output::Format;
+use crate::sandbox;
 use crate::secrets;
 use crate::time::TimeLimit;
 
@@ -108,7 +109,10 @@ impl Context {
 
     /// The run the caller says it belongs to.
     pub(crate) fn declared_run() -> Option<String> {
-        env::var("UMBO_RUN").ok().filter(|run| !run.is_empty())
+        let run = env::var("UMBO_RUN").ok().filter(|run| !run.is_empty())?;
+        // What a caller says of itself must not pass for what umbo finds out.
+        let is_taken = ["session ", "mcp "].iter().any(|taken| run.starts_with(taken));
+        Some(if is_taken { format!("declared {run}") } else { run })
     }
 
     /// The run the caller belongs to: what it says, else its terminal session.
@@ -133,7 +137,8 @@ impl Context {
     pub(crate) fn caller(&self, words: &CallerWords) -> Result<Caller, Failure> {
         let mode = words.mode.or(self.settings.exec.mode);
         let gate = gate::keeper(self, mode)?;
-        let builder = self.caller_builder(words)?.directory(Self::directory()?);
+        let sandbox = sandbox::settings(self, WorksFor::Person, mode);
+        let builder = self.caller_builder(words)?.directory(Self::directory()?).sandbox(sandbox);
         builder.gate(gate).build().map_err(Failure::new)
     }
 

@@ -10,6 +10,7 @@ mod context;
 mod failure;
 mod files;
 mod gate;
+mod held;
 mod http;
 mod install;
 mod log;

@@ -202,8 +202,11 @@ impl Attached {
 
     /// Lets go: the job runs on, whatever its request says about disconnection.
     pub fn detach(self) -> Job {
-        if self.on_disconnect == OnDisconnect::Stop && self.supervisor.is_some() {
-            let _ = self.job.disown();
+        if self.supervisor.is_some() {
+            if self.on_disconnect == OnDisconnect::Stop {
+                let _ = self.job.disown();
+            }
+            self.job.engine().refill_spares();
         }
         self.job
     }
@@ -216,6 +219,12 @@ impl Attached {
             Report::Ended(outcome) => {
                 self.outcome = Some(*outcome);
                 self.supervisor = None;
+            }
+            Report::EndedAndFree(outcome) => {
+                self.outcome = Some(*outcome);
+                if let Some(supervisor) = self.supervisor.take() {
+                    self.job.engine().give_back(supervisor);
+                }
             }
             // Another call was faster with the same key.
             Report::Exists => *self = Self::to_existing(self.job.clone()),

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use umbo_sandbox::{Decision, Question};
+
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, Item};
 use crate::find::Recent;
@@ -26,7 +28,7 @@ use crate::request::{Ladder, Request, Size};
 use crate::screen::{self, Screen};
 use crate::subscription::{Subscription, first_event};
 use crate::wait::{Condition, Met};
-use crate::{Attached, Engine, Job, Listed, Scope};
+use crate::{Attached, Engine, Heard, Job, Listed, Scope};
 
 /// How many events are read at once.
 const EVENTS_PER_READ: usize = 1024;
@@ -214,6 +216,17 @@ pub trait BackendJob: fmt::Debug + Send + Sync {
     /// Changes the size of its terminal.
     fn resize(&self, size: Size) -> Result<()>;
 
+    /// Calls of its command that its sandbox holds until somebody answers.
+    fn questions(&self) -> Result<Vec<Question>> {
+        Ok(Vec::new())
+    }
+
+    /// Answers one of them: the call goes on, or fails.
+    fn decide(&self, number: u64, decision: Decision) -> Result<()> {
+        let _ = decision;
+        Err(Error::invalid("question", format!("there is no question {number}")))
+    }
+
     /// Stops it and all its descendants; returns how it ended.
     fn stop(&self, ladder: Ladder) -> Result<Outcome>;
 
@@ -278,6 +291,13 @@ pub trait AttachedJob: fmt::Debug + Send {
 
     /// Waits for the end, at most for `timeout`. `None` if it runs on.
     fn wait(&mut self, timeout: Option<Duration>) -> Result<Option<Outcome>>;
+
+    /// Waits for the end or for a question of its sandbox, at most for `timeout`. Where questions cannot be
+    /// heard, they are denied when their time is over.
+    fn hear(&mut self, timeout: Option<Duration>) -> Result<Heard> {
+        let outcome = self.wait(timeout)?;
+        Ok(outcome.map_or(Heard::Nothing, |outcome| Heard::Ended(Box::new(outcome))))
+    }
 
     /// Lets go: the job runs on, whatever its request says about disconnection.
     fn detach(self: Box<Self>) -> JobHandle;
@@ -454,6 +474,14 @@ impl BackendJob for Job {
         Self::resize(self, size)
     }
 
+    fn questions(&self) -> Result<Vec<Question>> {
+        Self::questions(self)
+    }
+
+    fn decide(&self, number: u64, decision: Decision) -> Result<()> {
+        Self::decide(self, number, decision)
+    }
+
     fn stop(&self, ladder: Ladder) -> Result<Outcome> {
         Self::stop(self, ladder)
     }
@@ -478,6 +506,10 @@ impl AttachedJob for Attached {
 
     fn wait(&mut self, timeout: Option<Duration>) -> Result<Option<Outcome>> {
         Self::wait(self, timeout)
+    }
+
+    fn hear(&mut self, timeout: Option<Duration>) -> Result<Heard> {
+        Self::hear(self, timeout)
     }
 
     fn detach(self: Box<Self>) -> JobHandle {

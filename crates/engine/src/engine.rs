@@ -27,7 +27,7 @@ use crate::prune;
 use crate::request::{Command, Request, SessionDirectory, Stdin};
 use crate::session;
 use crate::shell::{self, Invocation};
-use crate::spare::Spares;
+use crate::spare::{Spares, Supervisor};
 use crate::state::{FORMAT, Record, State};
 use crate::supervisor::TAG;
 use crate::wire::{Assign, NotifyOn, Retention, StdinKind};
@@ -171,10 +171,20 @@ impl Engine {
             Claim::None => JobId::generate(),
         };
         let (assign, body) = self.assign(request, directory, &job, notify_on)?;
-        let supervisor = self.inner.spares.take()?;
+        let supervisor = self.inner.spares.take(assign.sandbox.as_ref())?;
         let sent = Attached::send(Job::new(self.clone(), job), supervisor, &assign, &body);
-        self.inner.spares.refill(assign.sandbox.as_ref());
+        self.inner.spares.expect(assign.sandbox.as_ref());
         Ok(sent)
+    }
+
+    /// Takes a supervisor back that gets ready for another job.
+    pub(crate) fn give_back(&self, supervisor: Supervisor) {
+        self.inner.spares.give_back(supervisor);
+    }
+
+    /// Has supervisors made in the place of those that do not come back soon.
+    pub(crate) fn refill_spares(&self) {
+        self.inner.spares.refill();
     }
 
     fn launch(&self, request: &Request, notify_on: NotifyOn) -> Result<Attached> {
@@ -273,6 +283,7 @@ impl Engine {
             retention: self.inner.retention,
             notify_on,
             sandbox: session::in_sandbox(self, request),
+            afterwards: self.inner.spares.afterwards(),
         };
         Ok((assign, body.bytes))
     }

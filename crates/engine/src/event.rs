@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -193,6 +193,11 @@ impl Journal {
             }
             _ => Err(error),
         })
+    }
+
+    /// Whether the file is still there and was not deleted since it was opened.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.file.metadata().is_ok_and(|meta| meta.nlink() > 0)
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -55,6 +55,7 @@ mod lost;
 mod names;
 mod outcome;
 mod output;
+mod probe;
 mod prune;
 mod request;
 mod rescue;
@@ -92,6 +93,7 @@ pub use outcome::{
     StoppedBy, Usage,
 };
 pub use output::Output;
+pub use probe::sandbox_rung;
 pub use request::{
     Admission, Attendance, Command, Environment, Ladder, Leaks, Limits, Login, OnDisconnect,
     OutputLimit, OutputPolicy, Profile, Request, Session, SessionDirectory, Shell, Size, Stdin,
@@ -116,6 +118,8 @@ pub fn init() {
             supervisor::main(state.into());
         } else if first == supervisor::NURSERY {
             supervisor::nursery(state.into());
+        } else if first == probe::ARGUMENT {
+            probe::main();
         }
     }
     builder::initialised();

@@ -38,7 +38,8 @@ const RETAINED_RECORD: usize = 16;
 const MOST_RECORDS: u64 = 512;
 
 /// Makes room if this job, which has ended, was one too many. Costs the job nothing: it is over.
-pub(crate) fn after_job(state: &State, job: &JobId, keep: Retention) {
+/// `begin` is called before that.
+pub(crate) fn after_job(state: &State, job: &JobId, keep: Retention, begin: impl FnOnce()) {
     let Ok(counted) = count(state, 1, disk_use(state.job(job).path())) else { return };
     let is_full = counted.jobs > keep.jobs as u64 || counted.bytes > keep.bytes;
     let is_aged = keep.age.is_some() && counted.records % AGE_LOOKED_AT == 0;
@@ -49,6 +50,7 @@ pub(crate) fn after_job(state: &State, job: &JobId, keep: Retention) {
     if let Ok(file) = files::open_or_create(&state.root().join("prune.lock"))
         && lock::try_exclusive(&file).unwrap_or(false)
     {
+        begin();
         // A little more than needed, so that not every job from now on has to make room.
         let keep = Retention {
             jobs: keep.jobs - keep.jobs / 16,

@@ -73,6 +73,20 @@ pub(crate) struct Assign {
     /// What it may touch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sandbox: Option<Plan>,
+    /// What the supervisor does afterwards. Those of earlier versions end.
+    #[serde(default)]
+    pub(crate) afterwards: Afterwards,
+}
+
+/// What a supervisor does when its job is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Afterwards {
+    /// It ends.
+    #[default]
+    End,
+    /// It gets ready for another job of this caller, if this one left nothing behind.
+    Return,
 }
 
 /// What the caller wants to hear of a job that goes well.
@@ -119,6 +133,8 @@ pub(crate) enum Report {
     Asked(Box<Question>),
     /// The job is over, and its record on disk.
     Ended(Box<Outcome>),
+    /// The same, and the supervisor gets ready for another job.
+    EndedAndFree(Box<Outcome>),
     /// A job with that id exists already.
     Exists,
     /// As many jobs run as may.

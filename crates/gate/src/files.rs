@@ -134,20 +134,57 @@ pub(crate) fn asks(files: &[FileEffect], mode: Mode, roots: &Roots) -> Option<St
 /// directories and cannot ask about each file.
 #[derive(Clone, Debug, Default)]
 pub struct Unreadable {
-    patterns: Vec<String>,
+    /// Patterns, each with the directory that all its matches are in.
+    patterns: Vec<(PathBuf, String)>,
 }
 
 impl Unreadable {
     pub(crate) fn new(patterns: Vec<String>) -> Self {
-        Self { patterns }
+        let with_base = |pattern: String| (PathBuf::from(glob::literal_base(&pattern)), pattern);
+        Self { patterns: patterns.into_iter().map(with_base).collect() }
     }
 
     /// Whether a resolved path is one of them.
     pub fn covers(&self, path: &Path) -> bool {
-        if self.patterns.is_empty() {
-            return false;
+        // Asked for every file of a tree: most are in none of these directories.
+        self.patterns.iter().any(|(base, pattern)| {
+            path.starts_with(base) && glob::path_matches(pattern, &path.to_string_lossy())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_pattern_covers_is_unreadable_and_nothing_else() {
+        let patterns = ["/p/secrets/**", "/c/key", "/p/**/*.pem"].map(str::to_owned).to_vec();
+        let unreadable = Unreadable::new(patterns);
+        for path in ["/p/secrets", "/p/secrets/a/b", "/c/key", "/p/a.pem", "/p/x/y/a.pem"] {
+            assert!(unreadable.covers(Path::new(path)), "{path}");
         }
-        let text = path.to_string_lossy();
-        self.patterns.iter().any(|pattern| glob::path_matches(pattern, &text))
+        for path in ["/p/secretsx", "/c/keys", "/c", "/q/a.pem", "/p/a.pem.txt"] {
+            assert!(!unreadable.covers(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_worst_of_several_files_is_what_is_asked_about() {
+        let effects = [
+            FileEffect::Read("/p/a".into()),
+            FileEffect::Write("/p/[b]*".into()),
+            FileEffect::Delete("/p/c".into()),
+        ];
+        let reading = reading(&effects);
+        assert_eq!((reading.risk, reading.reason.as_str()), (Risk::Mutate, "It changes /p/[b]*."));
+        let roots = Roots { project: "/p".into(), ..Roots::default() };
+        let located = located(&effects, &reading, &roots);
+        assert!(located.iter().all(|each| each.place.as_ref().is_some_and(|place| place.certain)));
+        assert!(located.iter().all(|each| each.risk <= Risk::Mutate), "all are in the project");
+        let elsewhere = Roots { project: "/q".into(), ..Roots::default() };
+        let located = super::located(&effects, &reading, &elsewhere);
+        assert_eq!(located[1].risk, Risk::Dangerous);
+        assert_eq!(located[0].risk, Risk::ReadOnly);
     }
 }

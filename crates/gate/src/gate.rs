@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use umbo_command::{Reading, Risk, Shell};
 
-use crate::approval::{Answer, Approver, Binding, Question, Reply, ShownInput};
+use crate::approval::{Answer, Approver, Binding, Question, Reply, Shown, ShownInput, UsableBy};
 use crate::approvals::{APPROVAL_LIFETIME_MICROS, Approval, ApprovalState, Approvals};
 use crate::audit::{Audit, Event};
 use crate::decision::Decision;
@@ -19,6 +19,7 @@ use crate::policy::Policy;
 use crate::recipe::Recipe;
 use crate::refusal::{Declined, Refusal};
 use crate::rule::Rule;
+use crate::sandbox::Grounds;
 use crate::subject::Subject;
 use crate::surroundings::read_in;
 use crate::verdict::{Explanation, Verdict, changing_prefixes, decide, suggest};
@@ -52,6 +53,11 @@ pub struct Call<'a> {
     /// Why an approval is needed although the mode would allow the command, if the caller's contract
     /// requires one. A rule that allows it still does.
     pub asks: Option<&'a str>,
+    /// The profile of the sandbox it would run in, if in one.
+    pub contained: Option<&'a str>,
+    /// Why somebody is asked about the way it wants to run, whatever the mode would let through; a rule that
+    /// allows it still does.
+    pub leaves: Option<&'a str>,
     /// What a file tool does, if this is the call of one: then no command is read.
     pub files: &'a [FileEffect],
 }
@@ -142,6 +148,14 @@ impl Call<'_> {
         self.weigh(&self.subject(&reading, policy), policy, mode, &[])
     }
 
+    /// The same, with what its sandbox would follow from.
+    pub fn explain_with_grounds(&self, policy: &Policy, mode: Mode) -> (Explanation, Grounds) {
+        let reading = self.reading();
+        let explained = self.weigh(&self.subject(&reading, policy), policy, mode, &[]);
+        let grounds = Grounds::new(&explained, &reading.effects);
+        (explained, grounds)
+    }
+
     /// The verdict on it and on what its task runs, with some prefixes approved.
     fn weigh(
         &self,
@@ -160,6 +174,17 @@ impl Call<'_> {
             let (why, suggestion) = (why.to_owned(), suggest(subject.reading));
             explained.verdict = Verdict::Ask { why, suggestion };
         }
+        if let Some(leaves) = self.leaves
+            && explained.decided_by.is_none()
+        {
+            let why = match &explained.verdict {
+                Verdict::Allow { .. } => leaves.to_owned(),
+                Verdict::Ask { why, .. } => format!("{leaves} {why}"),
+                Verdict::Deny { .. } => return explained,
+            };
+            // A rule for its words would not say how it runs.
+            explained.verdict = Verdict::Ask { why, suggestion: None };
+        }
         explained
     }
 
@@ -170,6 +195,7 @@ impl Call<'_> {
         }
         Subject::in_environment(self.command, reading, self.cwd, policy.roots(), self.environment)
             .recipe(self.recipe.map(|recipe| recipe.name))
+            .contained(self.contained)
     }
 
     /// A keyed hash of what it is given: the text may be a password.
@@ -202,6 +228,8 @@ pub enum Admission {
         approval: Option<String>,
         /// The number of the record that says so.
         record: u64,
+        /// What its sandbox follows from.
+        grounds: Grounds,
     },
     /// It does not run, or not yet.
     Refused(Refusal),
@@ -244,6 +272,13 @@ impl Gate {
         let approvals = Approvals::open(state, key.clone())?;
         let audit = Audit::new(state, key.clone());
         Ok(Self { policy: policy.into(), mode, approvals, audit, key, approver: None })
+    }
+
+    /// With another audit than that of its state directory with its usual budget.
+    #[must_use]
+    pub fn with_audit(mut self, audit: Audit) -> Self {
+        self.audit = audit;
+        self
     }
 
     /// With an approver that can answer at once.
@@ -300,7 +335,10 @@ impl Gate {
         };
         let record = self.record(call, &explained, &permission, now)?;
         Ok(match permission {
-            Ok((why, approval)) => Admission::Admitted { why, approval, record },
+            Ok((why, approval)) => {
+                let grounds = Grounds::new(&explained, &reading.effects);
+                Admission::Admitted { why, approval, record, grounds }
+            }
             Err(refusal) => Admission::Refused(refusal),
         })
     }
@@ -340,6 +378,7 @@ impl Gate {
             risk,
             why: why.to_owned(),
             prefixes: changing_prefixes(subject.reading).unwrap_or_default(),
+            shown: Shown::new(subject),
             input: ShownInput::new(call.input, subject.reading.runs_input),
             sets: call.set.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect(),
             run: call.run.map(str::to_owned),
@@ -460,6 +499,7 @@ impl Gate {
             reason,
             approval,
             input: call.input_digest(&self.key),
+            sandbox: call.contained.map(str::to_owned),
             policy: self.policy.digest().clone(),
         };
         Ok(self.audit.append(&event, now)?.seq)
@@ -518,7 +558,10 @@ fn record_answer(audit: &Audit, id: String, said: String, by: &str, now: u64) ->
 
 fn in_words(reply: &Reply) -> String {
     match reply {
-        Reply::Approve { covers, lasts } => format!("approve {covers:?} {lasts:?}").to_lowercase(),
+        Reply::Approve { covers, lasts, usable_by } => {
+            let whose = if *usable_by == UsableBy::Anyone { " by anyone" } else { "" };
+            format!("approve {covers:?} {lasts:?}{whose}").to_lowercase()
+        }
         Reply::Deny { reason } => format!("deny: {reason}"),
     }
 }

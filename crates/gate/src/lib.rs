@@ -21,6 +21,7 @@ mod ancestry;
 mod approval;
 mod approvals;
 mod audit;
+mod confirmed;
 mod decision;
 mod digest;
 mod environment;
@@ -38,6 +39,7 @@ mod recipe;
 mod refusal;
 mod rule;
 mod rulefile;
+mod sandbox;
 mod store;
 mod subject;
 mod surroundings;
@@ -46,9 +48,13 @@ mod trust;
 mod verdict;
 
 pub use ancestry::{Evidence, inside_job};
-pub use approval::{Answer, Approver, Binding, Covers, Lasts, Question, Reply, ShownInput};
+pub use approval::{
+    AccessQuestion, AccessReply, Answer, Approver, Binding, Covers, Lasts, Question, Reply, Shown,
+    ShownEffect, ShownInput, UsableBy,
+};
 pub use approvals::{APPROVAL_LIFETIME_MICROS, Approval, ApprovalState, Approvals};
 pub use audit::{AUDIT_BUDGET, Appended, Audit, Event, Finding, Record, Report};
+pub use confirmed::{Change, USER_FILES, UserFile, confirm};
 pub use decision::Decision;
 pub use digest::Digest;
 pub use environment::{EnvironmentPolicy, Inherit};
@@ -63,7 +69,8 @@ pub use place::{Roots, project_of, resolve, restrict_to_project};
 pub use policy::{Layer, Matched, Policy, Trust};
 pub use recipe::{Recipe, Script};
 pub use refusal::{Declined, Refusal};
-pub use rule::Rule;
+pub use rule::{Rule, host_of};
+pub use sandbox::{Grounds, RuleSandbox};
 pub use subject::Subject;
 pub use surroundings::read_in;
 pub use time::show_time;

@@ -16,6 +16,7 @@ use crate::files::Unreadable;
 use crate::place::Roots;
 use crate::rule::Rule;
 use crate::rulefile::{Example, RuleFile};
+use crate::sandbox::RuleSandbox;
 use crate::subject::Subject;
 
 const BUILTIN: &str = include_str!("builtin.toml");
@@ -87,6 +88,9 @@ pub struct Matched {
     pub rule: String,
     /// Why it is there.
     pub reason: String,
+    /// The sandbox it sets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<RuleSandbox>,
 }
 
 impl Policy {
@@ -99,9 +103,9 @@ impl Policy {
         Ok(policy)
     }
 
-    /// With the user's rules.
-    pub fn user(self, path: &Path, text: &str) -> Result<Self> {
-        self.file(Layer::User, path, text, Trust::Trusted)
+    /// With the user's rules. Of rules that nobody confirmed only what tightens counts.
+    pub fn user(self, path: &Path, text: &str, trust: Trust) -> Result<Self> {
+        self.file(Layer::User, path, text, trust)
     }
 
     /// With the project's rules. Of an untrusted file only what tightens counts; it must be right all
@@ -121,6 +125,9 @@ impl Policy {
         let before = rules.len();
         if trust == Trust::Untrusted {
             rules.retain(|rule| rule.decision > Decision::Allow);
+            for sandbox in rules.iter_mut().filter_map(|rule| rule.sandbox.as_mut()) {
+                sandbox.only_tightens = true;
+            }
         }
         // `dir/.umbo/rules.toml` speaks of `dir`, wherever the project begins.
         let directory = path.parent().and_then(Path::parent).filter(|_| layer == Layer::Project);
@@ -260,6 +267,7 @@ impl Matched {
             line: rule.line,
             rule: rule.name.clone(),
             reason: rule.reason.clone(),
+            sandbox: rule.sandbox.clone(),
         }
     }
 

@@ -11,6 +11,8 @@
 //! host = "*.example.com"
 //! recipe = "deploy*"
 //! risk = "dangerous"                 # allow: the worst it covers; else the least it concerns
+//! sandbox = "workspace+net"          # the profile it runs in; or a table, as
+//! # sandbox = { profile = "workspace+net", allow_host = ["a.example"], allow_write = ["~/x"], allow_read = ["~/y"] }
 //! [rule.examples]
 //! match = ["git push"]
 //! not_match = ["git status"]
@@ -26,18 +28,22 @@ use umbo_command::{Kind, Risk};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::rule::{Rule, TextPattern, WordPattern};
+use crate::sandbox::RuleSandbox;
 
 /// A compiled expression takes no more memory than this.
 const LARGEST_REGEX_BYTES: usize = 256 << 10;
+/// Longer words have no neighbours, and comparing them takes long.
+const LONGEST_COMPARED_BYTES: usize = 100;
 /// A file has no more expressions than this: each takes time to compile.
 const MOST_REGEXES: usize = 200;
 /// A file has no more rules than this.
 const MOST_RULES: usize = 2000;
 
-const RULE_KEYS: [&str; 11] = [
+const RULE_KEYS: [&str; 12] = [
     "name", "decision", "reason", "argv", "regex", "effect", "path", "host", "recipe", "risk",
-    "examples",
+    "sandbox", "examples",
 ];
+const SANDBOX_KEYS: [&str; 4] = ["profile", "allow_write", "allow_read", "allow_host"];
 const EXAMPLE_KEYS: [&str; 2] = ["match", "not_match"];
 const KINDS: [(&str, Kind); 15] = [
     ("read", Kind::Read),
@@ -181,6 +187,8 @@ impl RuleParser<'_> {
             recipes: texts("recipe")?,
             hosts: texts("host")?,
             risk: table.get("risk").map(|item| self.choice(item, "risk", &RISKS)).transpose()?,
+            shown: None,
+            sandbox: table.get("sandbox").map(|item| self.sandbox(item)).transpose()?,
         };
         let conditions = ["argv", "regex", "effect", "path", "host", "recipe"];
         if !conditions.iter().any(|name| table.contains_key(name))
@@ -190,6 +198,28 @@ impl RuleParser<'_> {
             return Err(self.error(span.as_ref(), &problem));
         }
         Ok(rule)
+    }
+
+    /// The name of a profile, or a table with it and with what it allows besides.
+    fn sandbox(&self, item: &Item) -> Result<RuleSandbox> {
+        let Some(table) = item.as_table_like() else {
+            let profile = self.string(item, "sandbox")?.to_owned();
+            return Ok(RuleSandbox { profile, ..RuleSandbox::default() });
+        };
+        self.only(table, &SANDBOX_KEYS)?;
+        let profile = table.get("profile").ok_or_else(|| {
+            self.error(item.span().as_ref(), "the `sandbox` of the rule has no `profile`")
+        })?;
+        let texts = |name: &str| {
+            table.get(name).map_or_else(|| Ok(Vec::new()), |item| self.strings(item, name))
+        };
+        Ok(RuleSandbox {
+            profile: self.string(profile, "profile")?.to_owned(),
+            allow_write: texts("allow_write")?,
+            allow_read: texts("allow_read")?,
+            allow_host: texts("allow_host")?,
+            only_tightens: false,
+        })
     }
 
     fn string<'t>(&self, item: &'t Item, name: &str) -> Result<&'t str> {
@@ -335,30 +365,12 @@ fn list(words: &[&str]) -> String {
 
 /// The nearest known word, or all of them.
 fn hint(word: &str, known: &[&str]) -> String {
-    let nearest = known.iter().map(|other| (distance(word, other), other)).min();
+    let compared = known.iter().filter(|_| word.len() <= LONGEST_COMPARED_BYTES);
+    let nearest = compared.map(|other| (strsim::damerau_levenshtein(word, other), other)).min();
     match nearest {
         Some((far, other)) if far <= 1 + word.chars().count() / 3 => {
             format!("; did you mean `{other}`?")
         }
         _ => format!("; it is one of {}", list(known)),
     }
-}
-
-/// How many letters must be changed, added, removed or swapped with their neighbour.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
 }

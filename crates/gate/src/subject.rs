@@ -30,6 +30,8 @@ pub struct Subject<'a> {
     pub(crate) roots: &'a Roots,
     /// The recipe it is run as, if it is one.
     pub(crate) recipe: Option<&'a str>,
+    /// The sandbox it would run in, if in one.
+    pub(crate) contained: Option<&'a str>,
     /// The reading's effects, in its order.
     pub(crate) located_effects: Vec<LocatedEffect<'a>>,
     /// Commands that the arguments of unknown programs could make them run.
@@ -88,6 +90,7 @@ impl<'a> Subject<'a> {
             reading,
             roots,
             recipe: None,
+            contained: None,
             located_effects: Vec::new(),
             hidden: Vec::new(),
             directories,
@@ -111,6 +114,7 @@ impl<'a> Subject<'a> {
             reading,
             roots,
             recipe: None,
+            contained: None,
             located_effects: files::located(effects, reading, roots),
             hidden: Vec::new(),
             directories: Directories { paths: vec![roots.project.clone()], certain: true },
@@ -135,6 +139,13 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub fn recipe(mut self, name: Option<&'a str>) -> Self {
         self.recipe = name;
+        self
+    }
+
+    /// The same, in a sandbox if one is named.
+    #[must_use]
+    pub fn contained(mut self, profile: Option<&'a str>) -> Self {
+        self.contained = profile;
         self
     }
 

@@ -143,13 +143,25 @@ impl Invocation {
                 result = &mut self.call => return Waited::Over(whole(result)),
                 () = &mut late => return Waited::Late,
                 () = &mut cancelled => return Waited::Cancelled,
-                Some(Asked { question, answer }) = self.asked.recv() => {
+                Some(asked) = self.asked.recv() => {
                     // However late it is: somebody may be about to answer.
                     tokio::select! {
-                        reply = self.ask(question) => { let _ = answer.send(reply); }
+                        () = self.put(asked) => {}
                         () = &mut cancelled => return Waited::Cancelled,
                     }
                 }
+            }
+        }
+    }
+
+    /// Puts a question to the person in front of the client, and passes the answer on.
+    async fn put(&mut self, asked: Asked) {
+        match asked {
+            Asked::Command { question, answer } => {
+                let _ = answer.send(self.ask(*question).await);
+            }
+            Asked::Access { question, answer } => {
+                let _ = answer.send(self.via.ask_access(&question, &self.caller.tools).await);
             }
         }
     }

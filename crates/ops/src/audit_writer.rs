@@ -7,10 +7,12 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use umbo_engine::sandbox::Denied;
 use umbo_engine::{Backend, ErrorKind, JobHandle, Outcome, Status};
 use umbo_gate::{Audit, Digest, Error, Event, GatePaths};
 
 use crate::clock::{Clock, now};
+use crate::sandbox::misread;
 
 /// How long the first entry lies before it is written: the answer to the command goes first, and has
 /// the processors for itself.
@@ -106,7 +108,15 @@ fn ended(job: &JobHandle, outcome: &Outcome) -> Event {
         state: outcome.end.name().to_owned(),
         exit_code: outcome.exit_code(),
         log: job.log().ok().and_then(|log| Digest::of_reader(log).ok()),
+        denied: outcome.denied.iter().map(in_words).collect(),
+        misread: misread(outcome).then(|| job.summary().map(|summary| summary.command)).flatten(),
     }
+}
+
+/// A denial as the audit has it.
+fn in_words(denied: &Denied) -> String {
+    let Denied { operation, target, program, count, .. } = denied;
+    format!("{} {target} by {program} ({count})", operation.name())
 }
 
 /// Records the end of jobs that ended when nobody was there to record it. How many there were. A
@@ -131,9 +141,14 @@ pub fn record_missed_ends(audit: &Audit, backend: &dyn Backend) -> Result<usize,
     let mut recorded = 0;
     for id in open {
         let event = match backend.job(&id) {
-            Err(error) if error.kind() == ErrorKind::UnknownJob => {
-                Event::Outcome { job: id, state: "removed".to_owned(), exit_code: None, log: None }
-            }
+            Err(error) if error.kind() == ErrorKind::UnknownJob => Event::Outcome {
+                job: id,
+                state: "removed".to_owned(),
+                exit_code: None,
+                log: None,
+                denied: Vec::new(),
+                misread: None,
+            },
             Err(_) => continue,
             Ok(job) => match job.status() {
                 Ok(Status::Ended(outcome)) => ended(&job, &outcome),

@@ -5,20 +5,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use umbo_engine::sandbox::{Decision, Grant, Question};
 use umbo_engine::{
-    AttachedJob, Condition, Environment, JobHandle, Login, Met, OnDisconnect, Outcome, Request,
-    Scope, Shell, Stdin, Summary,
+    AttachedJob, Condition, Environment, Heard, JobHandle, Login, Met, OnDisconnect, Outcome,
+    Request, Scope, Shell, Stdin, Summary,
 };
-use umbo_gate::{Recipe, Script};
+use umbo_gate::{AccessQuestion, AccessReply, Mode, Recipe, Script};
 use umbo_recipes::Task;
 use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions};
 
-use crate::caller::{Caller, NAMELESS};
+use crate::caller::Caller;
 use crate::clock::now;
 use crate::error::{Error, ErrorCode};
 use crate::gatekeeper::{AdmissionRequest, Gatekeeper, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
 use crate::job_log::JobLog;
 use crate::project::{TASK, job_name};
+use crate::sandbox::{Chosen, SandboxWords, Wanted};
 use crate::ticket::Ticket;
 
 /// The label that names the dialect a job was started in.
@@ -46,6 +48,17 @@ pub struct Call<'a> {
     task: Option<&'a Task>,
     /// Why somebody is asked about its commands in any case.
     asks: Option<&'a str>,
+    /// What it says about the sandbox of its commands.
+    sandbox: Option<&'a SandboxWords>,
+}
+
+/// A command that may run.
+pub(crate) struct Admitted<'a> {
+    pub(crate) permit: Permit<'a>,
+    /// The request, with its sandbox.
+    pub(crate) request: Request,
+    /// How that was chosen; none if the request brought it.
+    pub(crate) chosen: Option<Chosen>,
 }
 
 /// What became of a command within the time its caller had.
@@ -60,7 +73,7 @@ pub enum Ran {
 impl<'a> Call<'a> {
     /// A call of a caller.
     pub fn new(caller: &'a Caller, ticket: &'a Ticket) -> Self {
-        Self { caller, ticket, recipe: None, task: None, asks: None }
+        Self { caller, ticket, recipe: None, task: None, asks: None, sandbox: None }
     }
 
     /// The same call, for a task of the project that runs these scripts. `word` stands for what is
@@ -78,25 +91,55 @@ impl<'a> Call<'a> {
         Self { asks: why, ..*self }
     }
 
-    /// Asks the gate. Waiting for a person is no part of the command's time.
-    fn admit(&self, request: &Request) -> Result<Permit<'a>, Error> {
-        let host = self.ticket.approver();
+    /// The same call, with what its caller says about the sandbox of its commands.
+    #[must_use]
+    pub fn sandboxed(&self, words: Option<&'a SandboxWords>) -> Self {
+        Self { sandbox: words, ..*self }
+    }
+
+    /// What its caller says about the sandbox of its commands.
+    pub(crate) fn sandbox_words(&self) -> Option<&'a SandboxWords> {
+        self.sandbox
+    }
+
+    /// Asks the gate, and chooses the sandbox. Waiting for a person is no part of the command's time.
+    pub(crate) fn admit(&self, request: &Request) -> Result<Admitted<'a>, Error> {
+        let sandboxes = &self.caller.sandboxes;
         let directory = self.caller.backend.begins_in(request);
-        let (recipe, asks, directory) = (self.recipe, self.asks, &*directory);
-        let asked = AdmissionRequest { request, directory, recipe, asks, host };
-        Ok(self.caller.gate.admit(&asked)?)
+        // A program that brings a plan knows what it does.
+        let wanted = match &request.sandbox {
+            Some(plan) => Wanted::planned(plan),
+            None => sandboxes.wanted(self.sandbox)?,
+        };
+        let leaves = wanted.leaves.as_deref().filter(|_| self.caller.gate.mode() != Mode::Open);
+        let permit = self.caller.gate.admit(&AdmissionRequest {
+            request,
+            directory: &directory,
+            recipe: self.recipe,
+            asks: self.asks,
+            contained: wanted.contained.as_deref(),
+            leaves,
+            sandbox: &wanted.binding(),
+            host: self.ticket.approver(),
+        })?;
+        let mut request = request.clone();
+        if request.sandbox.is_some() {
+            return Ok(Admitted { permit, request, chosen: None });
+        }
+        let chosen = sandboxes.choose(&wanted, &permit.grounds, &directory)?;
+        request.sandbox.clone_from(&chosen.plan);
+        Ok(Admitted { permit, request, chosen: Some(chosen) })
     }
 
     /// A request as its job is remembered: whether what is typed into it later is more than data.
     fn labelled<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
         let takes_keys = request.terminal.is_some() || request.stdin == Stdin::Open;
         let directory = || self.caller.backend.begins_in(request);
-        if !takes_keys || !Gatekeeper::only_reads_input(request, &directory()) {
-            return Cow::Borrowed(request);
+        let mut labelled = self.caller.with_secrets(request);
+        if takes_keys && Gatekeeper::only_reads_input(request, &directory()) {
+            labelled.to_mut().labels.insert(INPUT.to_owned(), INPUT_IS_DATA.to_owned());
         }
-        let mut labelled = request.clone();
-        labelled.labels.insert(INPUT.to_owned(), INPUT_IS_DATA.to_owned());
-        Cow::Owned(labelled)
+        labelled
     }
 
     /// Asks the gate about what is to be typed. Keys are typed like text.
@@ -158,8 +201,8 @@ impl<'a> Call<'a> {
     /// Starts a job that nobody waits for.
     pub fn start(&self, request: &Request) -> Result<JobHandle, Error> {
         self.caller.confined(request)?;
-        let permit = self.admit(request)?;
-        let request = &*self.labelled(request);
+        let Admitted { permit, request, .. } = self.admit(request)?;
+        let request = &*self.labelled(&request);
         let attached = self.caller.backend.spawn(&self.made_once(request))?;
         let job = attached.job();
         permit.started(&job);
@@ -172,8 +215,8 @@ impl<'a> Call<'a> {
     /// that it outlives its caller.
     pub fn run(&self, request: &Request, timeout: Duration) -> Result<Ran, Error> {
         self.caller.confined(request)?;
-        let permit = self.admit(request)?;
-        let request = &*self.labelled(request);
+        let Admitted { permit, request, chosen } = self.admit(request)?;
+        let request = &*self.labelled(&request);
         let deadline = Instant::now().checked_add(timeout);
         // Who has no time for the end is told of the start: before that there is no job to tell of.
         let sent = self.made_once(request);
@@ -191,8 +234,10 @@ impl<'a> Call<'a> {
         let mut watch = self.watch(&job);
         let outcome = loop {
             let left = remaining(deadline);
-            if let Some(outcome) = attached.wait(self.sleep(left))? {
-                break Some(outcome);
+            match attached.hear(self.sleep(left))? {
+                Heard::Ended(outcome) => break Some(*outcome),
+                Heard::Asked(question) => self.put_question(&job, question),
+                Heard::Nothing => {}
             }
             if left.is_zero() || self.ticket.is_over() {
                 break None;
@@ -200,9 +245,13 @@ impl<'a> Call<'a> {
             watch.look();
         };
         self.ticket.unbind();
-        if let Some(outcome) = outcome {
+        if let Some(mut outcome) = outcome {
             permit.ended(&job, &outcome);
             self.told(&job);
+            if let Some(chosen) = &chosen {
+                let notes = self.caller.sandboxes.notes(chosen, &outcome);
+                outcome.notes.extend(notes);
+            }
             return Ok(Ran::Ended(job, Box::new(outcome)));
         }
         self.caller.completions.expect(job.id());
@@ -213,6 +262,28 @@ impl<'a> Call<'a> {
             self.keep(attached, request.on_disconnect);
         }
         Ok(Ran::Running(job))
+    }
+
+    /// Asks whoever holds the ticket about a call that the sandbox holds. Without an answer the question stays
+    /// open for others, until its time is over.
+    fn put_question(&self, job: &JobHandle, question: Question) {
+        let Some(host) = self.ticket.approver() else { return };
+        let asked = AccessQuestion {
+            job: job.id().to_string(),
+            command: job.summary().map(|summary| summary.command).unwrap_or_default(),
+            operation: question.operation.name().to_owned(),
+            target: self.caller.mask(&question.target),
+            program: self.caller.mask(&question.program),
+            grants: question.grants.iter().map(Grant::to_string).collect(),
+            left: Duration::from_millis(question.left_ms),
+        };
+        let decision = match host.ask_access(&asked) {
+            Some(AccessReply::Allow(index)) => question.grants.into_iter().nth(index),
+            Some(AccessReply::Deny) => None,
+            None => return,
+        };
+        // It may have been answered elsewhere, or be over.
+        let _ = job.decide(question.number, decision.map_or(Decision::Deny, Decision::Allow));
     }
 
     /// The request as it is sent: of a call that is made once, the job is started once, and
@@ -300,22 +371,31 @@ impl<'a> Call<'a> {
         Watch { call: self, job: job.clone(), progress: None, told: Instant::now() }
     }
 
-    /// The job that a caller means: by an id any, by a name one of its own, or else one whose caller
-    /// has no name and may be gone. One of somebody who has a name is told, and not touched.
+    /// The job that a caller means: by an id any, by a name one of its own, or else one that a person
+    /// started. A name never means a job of another agent; that there is one is told.
     pub fn job(&self, name: &str) -> Result<JobHandle, Error> {
         let name = plain_id(name);
         self.own_job(name).or_else(|error| match self.caller.backend.job(name) {
-            Ok(other) if has_nameless_owner(&other) => Ok(other),
+            Ok(other) if has_no_owner(&other) => Ok(self.masking(other)),
             other => Err(self.unknown(error, other.ok().as_ref())),
         })
     }
 
     /// The job with an id, or the caller's own one with a name.
     pub fn own_job(&self, name: &str) -> umbo_engine::Result<JobHandle> {
-        match &self.caller.owner {
+        let found = match &self.caller.owner {
             Some(owner) => self.caller.backend.job_of(owner, name),
             None => self.caller.backend.job(name),
+        };
+        found.map(|job| self.masking(job))
+    }
+
+    /// The job, whose secrets are masked from now on.
+    fn masking(&self, job: JobHandle) -> JobHandle {
+        if let Some(summary) = job.summary() {
+            self.caller.learn_secrets(&summary.labels);
         }
+        job
     }
 
     /// An error that tells of a job nobody knows which ones there are.
@@ -344,6 +424,9 @@ impl<'a> Call<'a> {
         let mut jobs = self.caller.backend.jobs(scope)?;
         if whose == Whose::Mine && self.caller.owner.is_some() {
             jobs.retain(|summary| summary.owner == self.caller.owner);
+        }
+        for summary in &jobs {
+            self.caller.learn_secrets(&summary.labels);
         }
         Ok(jobs)
     }
@@ -429,7 +512,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// A tail if there is news, a sign of life if there has been none for long. What cannot be
+    /// A tail if it wrote something, a sign of life if it has not for long. What cannot be
     /// told is left out: nothing depends on it.
     fn look(&mut self) {
         if !self.call.ticket.wants_progress() {
@@ -461,9 +544,8 @@ fn plain_id(name: &str) -> &str {
     ulid.unwrap_or(name)
 }
 
-fn has_nameless_owner(job: &JobHandle) -> bool {
-    let owner = job.summary().and_then(|summary| summary.owner);
-    owner.is_none_or(|owner| owner.starts_with(NAMELESS))
+fn has_no_owner(job: &JobHandle) -> bool {
+    job.summary().is_some_and(|summary| summary.owner.is_none())
 }
 
 /// A view's text; nothing at all for a view of nothing.

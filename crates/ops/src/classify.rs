@@ -8,6 +8,7 @@ use serde_json::Value;
 use umbo_command::{Explained, Given, Reading, Shell, explain};
 
 use crate::error::Error;
+use crate::sandbox::{Proposal, propose};
 
 /// The shells whose grammar is known.
 const SHELLS: &str = "sh, bash, zsh, fish, nu or pwsh";
@@ -34,6 +35,8 @@ pub struct ClassifyAnswer {
     /// Each simple command with the row and the option that decided.
     #[schemars(with = "Vec<ExplainedShape>")]
     pub explained: Vec<Explained>,
+    /// The smallest sandbox that it needs.
+    pub sandbox: Proposal,
 }
 
 /// The fields of a [`Reading`]: the room that reads commands knows no schemas.
@@ -118,7 +121,13 @@ pub fn classify(
     };
     let line = &request.command;
     let reading = umbo_gate::read_in(line, shell, Given::default(), directory, home);
-    Ok(ClassifyAnswer { reading, explained: explain(line, shell).commands })
+    let project = umbo_gate::project_of(directory);
+    let resolve = |target: &str| match (target.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => Some(home.join(rest)),
+        _ => Some(umbo_gate::resolve(&directory.join(target))),
+    };
+    let sandbox = propose(&reading, &project, resolve);
+    Ok(ClassifyAnswer { reading, explained: explain(line, shell).commands, sandbox })
 }
 
 /// The grammar of a shell, by its name.

@@ -17,6 +17,7 @@ use umbo_view::Stream;
 use crate::answer::JobAnswer;
 use crate::call::{Call, Ran, text};
 use crate::error::Error;
+use crate::sandbox::SandboxArgument;
 use crate::values::{Count, Seconds};
 
 /// What is to run, and how long its caller waits.
@@ -80,6 +81,9 @@ pub struct ExecRequest {
     /// background or handed back running runs on, unless given.
     #[schemars(description = "If you go away")]
     pub on_disconnect: Option<OnDisconnect>,
+    /// What it may touch, instead of what is usual; whoever wants more is asked about.
+    #[schemars(description = "")]
+    pub sandbox: Option<SandboxArgument>,
     /// What a tool call cannot say.
     #[serde(skip)]
     #[schemars(skip)]
@@ -179,6 +183,8 @@ fn words<'de, D: serde::Deserializer<'de>>(
 /// Runs a command and waits for it, or starts it if its caller does not want to wait.
 pub fn exec(call: &Call<'_>, request: &ExecRequest) -> Result<JobAnswer, Error> {
     let wanted = request.prepare(call)?;
+    let words = request.sandbox.as_ref().map(SandboxArgument::words).transpose()?;
+    let call = &call.sandboxed(words.as_ref());
     let asked = request.wait.map(|wait| wait.0);
     let ran = if request.background {
         Ran::Running(call.start(&wanted)?)

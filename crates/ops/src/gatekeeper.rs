@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use umbo_command::Shell as Language;
 use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Audit, Call, Decision, Digest, Error, FileEffect, Gate, GatePaths, Input,
-    Mode, Policy, Recipe, Refusal, RuleSources, ShellState, Unreadable,
+    Admission, Approver, Audit, Call, Decision, Digest, Error, Explanation, FileEffect, Gate,
+    GatePaths, Grounds, Input, Mode, Policy, Recipe, Refusal, RuleSources, ShellState, Unreadable,
 };
 
 use umbo_recipes::quote;
@@ -84,6 +84,12 @@ pub struct AdmissionRequest<'a> {
     pub recipe: Option<Recipe<'a>>,
     /// Why somebody is asked in any case.
     pub asks: Option<&'a str>,
+    /// The profile of the sandbox it would run in.
+    pub contained: Option<&'a str>,
+    /// Why somebody is asked about the sandbox it wants.
+    pub leaves: Option<&'a str>,
+    /// All that was said about its sandbox: an approval is for that alone.
+    pub sandbox: &'a str,
     /// Who can be asked at once.
     pub host: Option<&'a dyn Approver>,
 }
@@ -92,7 +98,16 @@ impl<'a> AdmissionRequest<'a> {
     /// A request that begins in its own directory, and of which nothing else is known.
     pub fn new(request: &'a Request) -> Self {
         let directory = &request.cwd;
-        Self { request, directory, recipe: None, asks: None, host: None }
+        Self {
+            request,
+            directory,
+            recipe: None,
+            asks: None,
+            contained: None,
+            leaves: None,
+            sandbox: "",
+            host: None,
+        }
     }
 }
 
@@ -132,6 +147,8 @@ pub struct FileRequest<'a> {
 pub struct Permit<'a> {
     /// Who records it, and the number of the record that lets it run.
     record: Option<(&'a AuditWriter, u64)>,
+    /// What its sandbox follows from.
+    pub grounds: Grounds,
 }
 
 /// What may be typed into a job, after what was typed before.
@@ -210,8 +227,11 @@ impl Gatekeeper {
 
     /// Whether a request may run.
     pub fn admit(&self, asked: &AdmissionRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
-        let AdmissionRequest { request, directory, recipe, asks, host } = *asked;
-        let command = CommandText::new(request);
+        let AdmissionRequest { request, directory, recipe, asks, host, .. } = *asked;
+        let mut command = CommandText::new(request);
+        if !asked.sandbox.is_empty() {
+            command.setting = format!("{} {}", command.setting, asked.sandbox);
+        }
         let (base, set) = (&request.env.base, &request.env.set);
         let environment = if set.is_empty() {
             Cow::Borrowed(&**base)
@@ -235,9 +255,43 @@ impl Gatekeeper {
             // Whether a better tool is pointed to is the business of a contract.
             tools: &[],
             asks,
+            contained: asked.contained,
+            leaves: asked.leaves,
             files: &[],
         };
         self.decide(&call, self.records, host)
+    }
+
+    /// What would be decided about a request that begins in a directory, what its sandbox would follow from,
+    /// and its text. Nothing is recorded.
+    pub fn explain(
+        &self,
+        request: &Request,
+        directory: &Path,
+        contained: Option<&str>,
+    ) -> Result<(Explanation, Grounds, String), Error> {
+        let command = CommandText::new(request);
+        let environment = [&request.env.base[..], &request.env.set[..]].concat();
+        let call = Call {
+            command: &command.text,
+            shell: command.language,
+            cwd: directory,
+            environment: &environment,
+            set: &request.env.set,
+            shell_state: command.state,
+            input: Input::Nothing,
+            setting: "",
+            recipe: None,
+            run: self.run.as_deref(),
+            tools: &[],
+            asks: None,
+            contained,
+            leaves: None,
+            files: &[],
+        };
+        let (explained, grounds) =
+            call.explain_with_grounds(&self.rules(directory)?.policy, self.mode);
+        Ok((explained, grounds, command.text))
     }
 
     /// Whether a question has this id, whatever became of it.
@@ -265,6 +319,8 @@ impl Gatekeeper {
             run: None,
             tools: &[],
             asks: None,
+            contained: None,
+            leaves: None,
             files: &[],
         };
         let reading = call.reading();
@@ -309,6 +365,8 @@ impl Gatekeeper {
                 run: self.run.as_deref(),
                 tools: &[],
                 asks: None,
+                contained: None,
+                leaves: None,
                 files: &[],
             };
             self.decide(&call, Records::Refusals, host).map(drop)?;
@@ -348,6 +406,8 @@ impl Gatekeeper {
             run: self.run.as_deref(),
             tools: &[],
             asks: None,
+            contained: None,
+            leaves: None,
             files: request.effects,
         }
     }
@@ -364,14 +424,15 @@ impl Gatekeeper {
         host: Option<&dyn Approver>,
     ) -> Result<Permit<'_>, NotAdmitted> {
         let cached = self.rules(call.cwd)?;
-        if records == Records::Refusals
-            && call.explain(&cached.policy, self.mode).verdict.decision() == Decision::Allow
-        {
-            return Ok(Permit { record: None });
+        if records == Records::Refusals {
+            let (explained, grounds) = call.explain_with_grounds(&cached.policy, self.mode);
+            if explained.verdict.decision() == Decision::Allow {
+                return Ok(Permit { record: None, grounds });
+            }
         }
         match self.gate(&cached)?.admit_asking(call, host, self.clock.now())? {
-            Admission::Admitted { record, .. } => {
-                Ok(Permit { record: Some((&self.audit_writer, record)) })
+            Admission::Admitted { record, grounds, .. } => {
+                Ok(Permit { record: Some((&self.audit_writer, record)), grounds })
             }
             Admission::Refused(refusal) => Err(NotAdmitted::Refused(refusal)),
         }
@@ -383,7 +444,8 @@ impl Gatekeeper {
             return Ok(gate);
         }
         let (policy, key) = (Arc::clone(&cached.policy), self.gate_paths.key()?);
-        let gate = Gate::open(policy, self.mode, self.gate_paths.state(), key)?;
+        let gate = Gate::open(policy, self.mode, self.gate_paths.state(), key)?
+            .with_audit(self.gate_paths.audit()?);
         Ok(cached.gate.get_or_init(|| gate))
     }
 

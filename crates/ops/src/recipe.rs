@@ -13,6 +13,7 @@ use crate::call::{Call, Ran};
 use crate::error::{Error, ErrorCode};
 use crate::exec::{self, LimitsArgument, OnDisconnect, OutputWanted};
 use crate::project::{Folder, Risks, RunnerAnswer, Runs, TaskAnswer};
+use crate::sandbox::SandboxArgument;
 use crate::values::Seconds;
 use crate::wait::{WaitReason, pattern_of};
 
@@ -48,6 +49,9 @@ pub struct RecipeRequest {
     /// A pattern in its output that says that it is ready.
     #[schemars(description = "Regex: in background, answer when output matches")]
     pub ready: Option<String>,
+    /// What it may touch, instead of what is usual; whoever wants more is asked about.
+    #[schemars(description = "")]
+    pub sandbox: Option<SandboxArgument>,
     /// What a tool call cannot say.
     #[serde(skip)]
     #[schemars(skip)]
@@ -248,7 +252,8 @@ pub fn run(call: &Call<'_>, request: &RecipeRequest) -> Result<RunAnswer, Error>
     let wanted = request.prepare(call, &folder, &selection, background)?;
     let name = selection.task.as_ref().map_or("", |task| task.name.as_str());
     let scripts = folder.scripts_of(&selection);
-    let gated = call.for_recipe(name, selection.task.as_ref(), &scripts);
+    let words = request.sandbox.as_ref().map(SandboxArgument::words).transpose()?;
+    let gated = call.for_recipe(name, selection.task.as_ref(), &scripts).sandboxed(words.as_ref());
     let wait = call.allowed_wait(request.wait.map(|wait| wait.0));
     let mut reason = None;
     let ran = if background {

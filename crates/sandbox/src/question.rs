@@ -1,6 +1,8 @@
 //! A call that is held while somebody is asked about it.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +27,14 @@ pub struct Question {
     pub grants: Vec<Grant>,
 }
 
+impl Question {
+    /// The same, with the time that is left for an answer.
+    pub(crate) fn asked_at(&self, now: Instant, deadline: Instant) -> Self {
+        let left = deadline.saturating_duration_since(now).as_millis();
+        Self { left_ms: u64::try_from(left).unwrap_or(u64::MAX), ..self.clone() }
+    }
+}
+
 /// What an answer may grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -37,6 +47,17 @@ pub enum Grant {
     Directory(PathBuf),
     /// This host, for as long as the job runs.
     Host(String),
+}
+
+impl fmt::Display for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Once => f.write_str("this time"),
+            Self::Path(path) => write!(f, "{} while it runs", path.display()),
+            Self::Directory(path) => write!(f, "all in {} while it runs", path.display()),
+            Self::Host(host) => write!(f, "{host} while it runs"),
+        }
+    }
 }
 
 /// Somebody's answer.

@@ -55,6 +55,9 @@
 //! # }
 //! ```
 //!
+//! Tools belong to sets, of which a caller may have some: those of the shell, those for files
+//! ([`ToolSet`], [`Builder::sets`]).
+//!
 //! Calls block: a program with an async runtime makes them on a blocking thread. Every text in a
 //! result has been through a view: sanitised, masked, bounded.
 
@@ -86,6 +89,8 @@ pub use settings::{
 pub use tool::{Annotations, Binding, Hints, Overlap, Tool, ToolSet};
 pub use toolset::{BuildError, Builder, Toolset};
 pub use umbo_ops::{
-    Approver, Call, Caller, CallerBuilder, Covers, ErrorCode, Gatekeeper, JobLog, Lasts, Owner,
-    Question, Records, Reply, ShownInput, Tick, Ticket, TicketBuilder, show_time,
+    AccessQuestion, AccessReply, Approver, Call, Caller, CallerBuilder, Covers, ErrorCode,
+    Gatekeeper, JobLog, Lasts, Owner, Question, Records, Reply, ShownInput, Tick, Ticket,
+    TicketBuilder, show_time,
 };
+pub use umbo_view::{visible, visible_line};

@@ -60,7 +60,11 @@ pub(super) fn umbo_server(scratch: &Scratch, state: &str) -> Server {
         name: "umbo",
         program: scratch.umbo().to_owned(),
         words: ["--state-dir", &state, "mcp"].map(str::to_owned).to_vec(),
-        variables: vec![("HOME", home(scratch)), ("UMBO_MAX_RUNNING", "64".to_owned())],
+        variables: vec![
+            ("HOME", home(scratch)),
+            ("UMBO_MAX_RUNNING", "64".to_owned()),
+            ("UMBO_TOOLS_SANDBOX", "off".to_owned()),
+        ],
         tool: "exec",
         arguments: |line| json!({"command": line}),
     }
@@ -72,7 +76,11 @@ fn home(scratch: &Scratch) -> String {
 
 fn servers(scratch: &Scratch) -> Vec<Server> {
     let home = home(scratch);
-    let mut servers = vec![umbo_server(scratch, "state")];
+    let mut contained = umbo_server(scratch, "state");
+    contained.name = "umbo, commands in a sandbox";
+    contained.variables.pop();
+    contained.variables.push(("UMBO_TOOLS_SANDBOX", "workspace+net".to_owned()));
+    let mut servers = vec![umbo_server(scratch, "state"), contained];
     let peers: [fn(&str) -> Done<Server>; 2] = [shell_server, desktop_commander];
     for peer in peers {
         match peer(&home) {

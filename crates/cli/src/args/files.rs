@@ -173,6 +173,9 @@ pub(crate) struct Read {
     /// The lines alone
     #[arg(long)]
     pub(crate) plain: bool,
+    /// Show secrets as they are
+    #[arg(long)]
+    pub(crate) unmask: bool,
     #[arg(long, value_name = "MODE", help = MODE_HELP)]
     pub(crate) mode: Option<Mode>,
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use umbo_gate::Mode;
+use umbo_view::visible_line;
 
 use crate::args::Install;
 use crate::context::Context;
@@ -62,7 +63,8 @@ pub(crate) fn run(context: &Context, args: &Install) -> Result<ExitCode, Failure
         gate::only_outside_jobs("install")?;
     }
     let scope = if args.project { Scope::Project } else { Scope::User };
-    let words = Words { name: &args.name, dialect: args.dialect.as_deref(), mode: args.mode };
+    let words =
+        Words { name: &args.name, dialect: args.dialect.as_deref(), sets: &[], mode: args.mode };
     let server = words.describe(context, client, scope)?;
     let site = site::choose(client, scope, &server.name)?;
     let mut report = Report::new(client, scope, &site, &server.name);
@@ -152,6 +154,8 @@ fn checked(context: &Context, client: &Client) -> Result<ExitCode, Failure> {
 pub(super) struct Words<'a> {
     pub(super) name: &'a str,
     pub(super) dialect: Option<&'a str>,
+    /// Which sets of tools; those of the settings if there are none.
+    pub(super) sets: &'a [String],
     pub(super) mode: Option<Mode>,
 }
 
@@ -182,6 +186,9 @@ impl Words<'_> {
             }
             arguments.extend(["--dialect".to_owned(), dialect.to_owned()]);
         }
+        if !self.sets.is_empty() {
+            arguments.extend(["--tools".to_owned(), self.sets.join(",")]);
+        }
         if let Some(mode) = self.mode {
             arguments.extend(["--mode".to_owned(), mode.to_string()]);
         }
@@ -196,7 +203,7 @@ impl Words<'_> {
 
 /// A file that is not edited, and what to do instead.
 fn by_hand(client: &Client, site: &Site, server: &Server, problem: &Problem) -> Failure {
-    let place = located(site, problem);
+    let place = visible_line(&located(site, problem)).into_owned();
     let advice = match install::missing(client, site.text.as_deref().unwrap_or_default(), server) {
         Ok(Missing::Lines(lines)) => format!(" By hand, it would have to say:\n\n{lines}"),
         Ok(Missing::Entry { line, replaces }) => {
@@ -209,7 +216,7 @@ fn by_hand(client: &Client, site: &Site, server: &Server, problem: &Problem) -> 
         }
         Err(_) => String::new(),
     };
-    Failure::new(format!("{place}; nothing was changed.{advice}"))
+    Failure::laid_out(format!("{place}; nothing was changed.{advice}"))
 }
 
 pub(super) fn located(site: &Site, problem: &Problem) -> String {
@@ -247,7 +254,7 @@ pub(super) fn consent(
     report.diff = Some(diff);
     match asked {
         Asked::Print => {
-            gate::answer(context.format, report, || output::bytes(shown.as_bytes()))?;
+            gate::answer(context.format, report, || output::text(&shown))?;
             return Ok(false);
         }
         Asked::Yes => {}
@@ -262,7 +269,7 @@ pub(super) fn consent(
     }
     let asks = matches!(asked, Asked::AtTheTerminal);
     if asks || context.format == Format::Text {
-        output::talk(shown.trim_end());
+        output::talk_lines(shown.trim_end());
     }
     if asks && !gate::confirm(&format!("Change {}?", report.file.display()))? {
         return Err(Failure::new("nothing was changed"));

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use umbo_engine::JobId;
+use umbo_gate::Mode;
 use umbo_tools::Owner;
 
 use super::install::Words;
 use super::tools;
 use crate::args::Mcp;
-use crate::context::Context;
+use crate::context::{Context, WorksFor};
 use crate::failure::Failure;
 use crate::gate;
 use crate::install::site::{self, Scope};
@@ -31,7 +32,7 @@ pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
         let make = move |owner| {
             let run = run_of(&owner);
             let sets = Some(sets.clone());
-            tools::toolset_of(&owned, dialect.as_deref(), sets, owner, Some(mode), Some(run))
+            tools::toolset_of(&owned, dialect.as_deref(), sets, owner, agent(mode, run))
         };
         http::serve(context, &args.http, args.owner.clone(), make)?;
         return Ok(ExitCode::SUCCESS);
@@ -39,9 +40,13 @@ pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
     let run = Context::declared_run().unwrap_or_else(|| run_of(&owner));
     let dialect = args.dialect.as_deref();
-    let toolset = tools::toolset_of(context, dialect, Some(sets), owner, Some(mode), Some(run))?;
+    let toolset = tools::toolset_of(context, dialect, Some(sets), owner, agent(mode, run))?;
     umbo_mcp::serve_stdio(toolset, context.settings.tools.client).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn agent(mode: Mode, run: String) -> tools::Caller {
+    tools::Caller { mode: Some(mode), run: Some(run), works_for: WorksFor::Agent }
 }
 
 /// The run of a client: what is answered for a run is answered for one client, not for all of them.
@@ -63,14 +68,16 @@ struct Pasted {
 }
 
 fn print_config(context: &Context, args: &Mcp, client: &Client) -> Result<ExitCode, Failure> {
-    let words = Words { name: "umbo", dialect: args.dialect.as_deref(), mode: args.mode };
+    tools::sets(context, &args.sets)?;
+    let words =
+        Words { name: "umbo", dialect: args.dialect.as_deref(), sets: &args.sets, mode: args.mode };
     let server = words.describe(context, client, Scope::User)?;
     let file = site::choose(client, Scope::User, &server.name).ok().map(|site| site.path);
     let text = install::snippet(client, &server).map_err(|problem| Failure::new(problem.why))?;
     let format = client.format.name();
     let pasted = Pasted { client: client.name, format, file, snippet: text };
     gate::answer(context.format, &pasted, || {
-        output::bytes(pasted.snippet.as_bytes())?;
+        output::text(&pasted.snippet)?;
         if let Some(file) = &pasted.file {
             output::talk(format_args!("This goes into {}.", file.display()));
         }

@@ -6,13 +6,14 @@ use umbo_ops::files::{self, LineStyle, ReadAnswer, ReadOptions, ReadRequest};
 use umbo_ops::{Call, Count, Ticket};
 
 use crate::args::Read;
-use crate::context::Context;
+use crate::context::{CallerWords, Context, Masking};
 use crate::failure::Failure;
-use crate::files as verbs;
 use crate::output::{self, Format};
 
 pub(crate) fn run(context: &Context, args: &Read) -> Result<ExitCode, Failure> {
-    let (caller, ticket) = (verbs::caller(context, args.mode)?, Ticket::alone());
+    let masking = if args.unmask { Masking::Nothing } else { Masking::Secrets };
+    let words = CallerWords { mode: args.mode, masking, ..CallerWords::default() };
+    let (caller, ticket) = (context.caller(&words)?, Ticket::alone());
     let style = match context.format {
         Format::Json => LineStyle::Anchors,
         Format::Text if args.anchors => LineStyle::Anchors,
@@ -29,6 +30,7 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<ExitCode, Failure> {
     };
     let answer = files::read(&Call::new(&caller, &ticket), &request)?;
     match context.format {
+        Format::Json if args.unmask => output::json_unmasked(&answer)?,
         Format::Json => output::json(&answer)?,
         Format::Text => print(&answer)?,
     }
@@ -36,11 +38,7 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<ExitCode, Failure> {
 }
 
 fn print(answer: &ReadAnswer) -> Result<(), Failure> {
-    if output::is_terminal() {
-        output::bytes(output::visible(&answer.text).as_bytes())?;
-    } else {
-        output::bytes(answer.text.as_bytes())?;
-    }
+    output::content(&answer.text)?;
     if answer.found_by.is_some() {
         output::talk(format_args!("umbo: this is {}", answer.path));
     }

@@ -78,6 +78,7 @@ fn request(args: &Run) -> Result<RecipeRequest, Failure> {
         op: args.task.as_deref().map(quote::word),
         args: (!arguments.is_empty()).then_some(arguments),
         cwd: args.cwd.clone(),
+        sandbox: args.sandbox.argument(),
         background: args.background.then_some(true),
         ready: args.ready.clone(),
         options: RecipeOptions {

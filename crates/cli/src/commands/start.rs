@@ -16,7 +16,6 @@ use crate::args::{Limits, OnLeak, OnMaxOutput, Start};
 use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use crate::sandbox;
 use crate::secrets;
 use crate::time::ordinal;
 
@@ -48,7 +47,7 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
 
 /// Tells a person at a terminal that a job waits for its turn; what looks like a hang is none.
 pub(super) fn tell_of_queue(job: &JobHandle) {
-    if !std::io::stderr().is_terminal() {
+    if !output::is_error_terminal() {
         return;
     }
     if let Some(summary) = job.summary()
@@ -77,7 +76,6 @@ pub(super) fn request(
     if let Some(confinement) = &context.settings.confinement {
         confinement.check(&directory, args.cwd.as_deref().unwrap_or(&directory))?;
     }
-    let plan = sandbox::plan(context, &args.sandbox, &directory)?;
     let (command, words) = command(&args)?;
     let mut request = ExecRequest { command, argv: words, background, ..ExecRequest::default() };
     for variable in &args.env {
@@ -100,9 +98,9 @@ pub(super) fn request(
         admission: if args.no_queue { Admission::Refuse } else { Admission::Queue },
         attendance: if args.attended { Attendance::Attended } else { Attendance::default() },
         limits: Some(limits(&args.limits)),
-        sandbox: plan,
         ..ExecOptions::default()
     };
+    request.sandbox = args.sandbox.argument();
     request.cwd = args.cwd;
     request.pty = args.pty;
     request.idle_timeout = args.limits.idle_timeout.map(Seconds);

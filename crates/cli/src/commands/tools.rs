@@ -6,16 +6,18 @@ use umbo_gate::Mode;
 use umbo_tools::{Owner, Tool, ToolSet, Toolset};
 
 use crate::args::Tools;
-use crate::context::Context;
+use crate::context::{Context, WorksFor};
 use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
+use crate::sandbox;
 use crate::secrets;
 
 pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> {
     let sets = sets(context, &args.sets)?;
     let dialect = args.dialect.as_deref();
-    let toolset = toolset_of(context, dialect, Some(sets), Owner::Everybody, None, Context::run())?;
+    let person = Caller { mode: None, run: Context::run(), works_for: WorksFor::Person };
+    let toolset = toolset_of(context, dialect, Some(sets), Owner::Everybody, person)?;
     if context.format == Format::Json {
         if args.full {
             let tools: Vec<Tool> = toolset.tools().iter().map(Tool::in_full).collect();
@@ -54,7 +56,17 @@ pub(super) fn toolset(
     owner: Owner,
     mode: Option<Mode>,
 ) -> Result<Toolset, Failure> {
-    toolset_of(context, dialect, None, owner, mode, Context::run())
+    let caller = Caller { mode, run: Context::run(), works_for: WorksFor::Person };
+    toolset_of(context, dialect, None, owner, caller)
+}
+
+/// Who calls tools, and how they are judged.
+pub(super) struct Caller {
+    pub(super) mode: Option<Mode>,
+    /// The run it belongs to.
+    pub(super) run: Option<String>,
+    /// Whether it is one, or a person who calls a tool.
+    pub(super) works_for: WorksFor,
 }
 
 /// The sets of tools that words name, or else the settings.
@@ -79,13 +91,14 @@ pub(super) fn toolset_of(
     dialect: Option<&str>,
     sets: Option<Vec<ToolSet>>,
     owner: Owner,
-    mode: Option<Mode>,
-    run: Option<String>,
+    caller: Caller,
 ) -> Result<Toolset, Failure> {
+    let Caller { mode, run, works_for } = caller;
     let settings = &context.settings;
     let caller = context
         .agent()
         .gate(gate::keeper(context, mode)?.run_id(run))
+        .sandbox(sandbox::settings(context, works_for, mode))
         .masker(secrets::masker()?)
         .directory(Context::directory()?)
         .longest_wait(settings.tools.longest_wait)

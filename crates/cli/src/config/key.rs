@@ -36,7 +36,7 @@ impl Key {
     /// The variable that sets it; a whole table has none.
     pub(crate) fn variable(&self) -> Option<String> {
         let name = || format!("UMBO_{}", self.name.replace('.', "_").to_ascii_uppercase());
-        (self.kind != Kind::Variables).then(name)
+        (!matches!(self.kind, Kind::Variables | Kind::Profiles)).then(name)
     }
 }
 
@@ -61,6 +61,7 @@ pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     before_dialects()
         .into_iter()
         .chain(dialects)
+        .chain(of_sandboxes())
         .chain(file_keys())
         .chain(after_dialects())
         .chain(of_agent())
@@ -78,7 +79,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 11] {
+fn before_dialects() -> [Key; 13] {
     [
         key(
             "max_running",
@@ -93,6 +94,13 @@ fn before_dialects() -> [Key; 11] {
             Preset::Text("open"),
             Tightens::Stricter,
             "the gate's mode for `exec`, `start`, `run` and `call`",
+        ),
+        key(
+            "exec.sandbox",
+            Kind::Profile,
+            Preset::Text("off"),
+            Tightens::Stricter,
+            "what commands of `exec`, `start`, `run` and `call` may touch: a profile",
         ),
         key(
             "exec.shell",
@@ -114,6 +122,13 @@ fn before_dialects() -> [Key; 11] {
             Preset::Text("guard"),
             Tightens::Stricter,
             "the gate's mode for agents, who come in by `mcp`",
+        ),
+        key(
+            "tools.sandbox",
+            Kind::Profile,
+            Preset::Text("workspace+net"),
+            Tightens::Stricter,
+            "what an agent's commands may touch: a profile; unless set, only where this machine can enforce it",
         ),
         key(
             "tools.dialect",
@@ -156,6 +171,53 @@ fn before_dialects() -> [Key; 11] {
             Preset::Text("true"),
             Tightens::Nothing,
             "whether the person in front of a client is asked by a form, where the client has forms",
+        ),
+    ]
+}
+
+fn of_sandboxes() -> [Key; 6] {
+    [
+        key(
+            "sandbox.profiles",
+            Kind::Profiles,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "own profiles: a table of tables with `profile` (the one it extends), `allow_write`, `allow_read`, `allow_host`",
+        ),
+        key(
+            "sandbox.allow_write",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "paths that may be written in every sandbox",
+        ),
+        key(
+            "sandbox.allow_read",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "paths that are shown in every sandbox though they would be hidden",
+        ),
+        key(
+            "sandbox.allow_host",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "hosts that may be reached from every sandbox that reaches only listed ones",
+        ),
+        key(
+            "sandbox.ask",
+            Kind::Choice(&["all", "writes", "hosts", "nothing"]),
+            Preset::Text("nothing"),
+            Tightens::Nothing,
+            "what a sandbox asks about instead of denying it: the client, or `umbo approvals`",
+        ),
+        key(
+            "sandbox.ask_secs",
+            Kind::Count,
+            Preset::Text("30"),
+            Tightens::Lower,
+            "how long such a question waits for an answer",
         ),
     ]
 }
@@ -207,7 +269,7 @@ fn file_keys() -> [Key; 6] {
     ]
 }
 
-fn after_dialects() -> [Key; 11] {
+fn after_dialects() -> [Key; 12] {
     [
         key(
             "output.tokens",
@@ -273,6 +335,13 @@ fn after_dialects() -> [Key; 11] {
             Preset::Nothing,
             Tightens::Nothing,
             "how long they stay, as `30d`",
+        ),
+        key(
+            "retention.audit_bytes",
+            Kind::Size,
+            Preset::Text("64M"),
+            Tightens::Nothing,
+            "how much room the audit takes; its oldest records go first",
         ),
     ]
 }

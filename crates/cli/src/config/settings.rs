@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use umbo_engine::sandbox::Ask;
 use umbo_engine::{Listed, Shell};
-use umbo_gate::{EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
+use umbo_gate::{AUDIT_BUDGET, EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
 use umbo_mcp::{ClientOptions, OnCancel};
 use umbo_model::Effort;
-use umbo_ops::ErrorCode;
 use umbo_ops::files::{FileSettings, WebPolicy};
+use umbo_ops::{ErrorCode, OwnProfile, SandboxArgument, SandboxWords};
 use umbo_tools::SettingValue;
 use umbo_view::Budget;
 
@@ -32,6 +33,8 @@ pub(crate) struct Settings {
     /// Whether noise is folded in it.
     pub(crate) minimize: bool,
     pub(crate) environment: EnvironmentPolicy,
+    /// What holds for every sandbox.
+    pub(crate) sandbox: Sandbox,
     /// How file operations work.
     pub(crate) files: FileSettings,
     /// Where commands must stay, if they must.
@@ -44,6 +47,7 @@ pub(crate) struct Retention {
     pub(crate) jobs: usize,
     pub(crate) bytes: u64,
     pub(crate) age: Option<Duration>,
+    pub(crate) audit_bytes: u64,
 }
 
 /// What holds for a person's own verbs.
@@ -53,12 +57,14 @@ pub(crate) struct Exec {
     pub(crate) mode: Option<Mode>,
     pub(crate) shell: Shell,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) sandbox: SandboxSetting,
 }
 
 /// What holds for agents.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tools {
     pub(crate) mode: Mode,
+    pub(crate) sandbox: SandboxSetting,
     pub(crate) dialect: String,
     pub(crate) max_running: usize,
     /// The most and the oldest ended jobs in a list.
@@ -75,6 +81,22 @@ pub(crate) struct Tools {
     pub(crate) client: ClientOptions,
     /// What was said about dialects, by their settings.
     pub(crate) dialects: Vec<(&'static str, SettingValue)>,
+}
+
+/// The profile of commands about which nobody says anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SandboxSetting {
+    pub(crate) profile: String,
+    /// Whether somebody set it.
+    pub(crate) is_said: bool,
+}
+
+/// What holds for every sandbox.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sandbox {
+    pub(crate) profiles: Vec<OwnProfile>,
+    pub(crate) always: SandboxWords,
+    pub(crate) ask: Ask,
 }
 
 /// What holds for umbo's own agent.
@@ -156,6 +178,7 @@ impl Settings {
                 jobs: count(layers, "retention.jobs"),
                 bytes: number(layers, "retention.bytes").unwrap_or(u64::MAX),
                 age: text(layers, "retention.age").and_then(|age| parse_duration(age).ok()),
+                audit_bytes: number(layers, "retention.audit_bytes").unwrap_or(AUDIT_BUDGET),
             },
             exec: Exec {
                 mode: mode(layers, "exec.mode").filter(|_| said("exec.mode")),
@@ -163,9 +186,11 @@ impl Settings {
                     .and_then(|name| Shell::parse(name).ok())
                     .unwrap_or(Shell::Sh),
                 timeout: seconds("exec.timeout_secs"),
+                sandbox: profile(layers, "exec.sandbox"),
             },
             tools: Tools {
                 mode: mode(layers, "tools.mode").unwrap_or_default(),
+                sandbox: profile(layers, "tools.sandbox"),
                 dialect: text(layers, "tools.dialect").unwrap_or_default().to_owned(),
                 max_running: count(layers, "tools.shell.max_concurrent_processes"),
                 listed: (
@@ -188,6 +213,7 @@ impl Settings {
             },
             minimize: flag(layers, "output.minimize"),
             environment: environment(layers),
+            sandbox: sandbox(layers),
             files: files(layers),
             confinement,
         }
@@ -251,6 +277,39 @@ fn environment(layers: &Layers) -> EnvironmentPolicy {
             Some(Value::Variables(pairs)) => pairs.clone(),
             _ => Vec::new(),
         },
+    }
+}
+
+fn profile(layers: &Layers, name: &str) -> SandboxSetting {
+    SandboxSetting {
+        profile: text(layers, name).unwrap_or_default().to_owned(),
+        is_said: layers.setting(name).is_some_and(|held| held.origin.is_said()),
+    }
+}
+
+fn sandbox(layers: &Layers) -> Sandbox {
+    let paths = |name: &str| list(layers, name).into_iter().map(PathBuf::from).collect();
+    let profiles = match layers.value("sandbox.profiles") {
+        Some(Value::Variables(profiles)) => profiles.as_slice(),
+        _ => &[],
+    };
+    // They were looked at when they were read.
+    let own = |(name, json): &(String, String)| {
+        let words = SandboxArgument(serde_json::from_str(json).ok()?).words().ok()?;
+        Some(OwnProfile { name: name.clone(), words })
+    };
+    let asks = text(layers, "sandbox.ask").unwrap_or_default();
+    let deadline_ms = number(layers, "sandbox.ask_secs").unwrap_or(0).saturating_mul(1000);
+    let asks_about = |what: &str| asks == "all" || asks == what;
+    Sandbox {
+        profiles: profiles.iter().filter_map(own).collect(),
+        always: SandboxWords {
+            profile: None,
+            allow_write: paths("sandbox.allow_write"),
+            allow_read: paths("sandbox.allow_read"),
+            allow_host: list(layers, "sandbox.allow_host"),
+        },
+        ask: Ask { writes: asks_about("writes"), hosts: asks_about("hosts"), deadline_ms },
     }
 }
 
@@ -338,6 +397,8 @@ mod tests {
                 Kind::Path => "\"/bin/dash\"".into(),
                 Kind::Patterns | Kind::Texts => "[\"X_*\"]".into(),
                 Kind::Variables => "{ X = \"1\" }".into(),
+                Kind::Profile => "\"read-only\"".into(),
+                Kind::Profiles => "{ x = \"workspace\" }".into(),
             };
             assert_ne!(settings(&format!("{} = {other}", key.name)), default, "{}", key.name);
         }

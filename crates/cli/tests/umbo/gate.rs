@@ -1,5 +1,7 @@
 //! The gate on the command line: what runs, what asks, who may answer.
 
+mod confirmed;
+mod files;
 mod judged;
 
 use std::fs;
@@ -158,11 +160,11 @@ fn an_approved_command_runs_once_and_the_audit_knows_all_of_it() {
 fn a_denial_reaches_the_caller_with_its_reason() {
     let umbo = Umbo::new();
     let project = project(&umbo);
-    let (_, asked) = exec(&umbo, &project, &["--mode", "auto"], "rm x");
+    let (_, asked) = exec(&umbo, &project, &["--mode", "default"], "rm x");
     let id = asked["error"]["id"].as_str().unwrap();
     let denied = person(&umbo, &project, &["deny", id, "--reason", "keep it"], "");
     assert!(denied.status.success(), "{denied:?}");
-    let (status, said) = exec(&umbo, &project, &["--mode", "auto"], "rm x");
+    let (status, said) = exec(&umbo, &project, &["--mode", "default"], "rm x");
     assert_eq!((status, &said["error"]["code"]), (125, &Value::from("denied")), "{said}");
     assert_eq!(said["error"]["reason"], "keep it");
     assert_eq!(said["error"]["id"], id);

@@ -24,7 +24,7 @@ pub(crate) use clients::installed;
 use crate::harness::Umbo;
 
 /// A client that says what it wants, well-formed or not.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
@@ -40,7 +40,7 @@ impl Client {
     }
 
     /// The same of a server that is called in some way.
-    fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take();
@@ -55,12 +55,12 @@ impl Client {
         client
     }
 
-    fn initialize(&mut self, revision: &str) -> Value {
+    pub(crate) fn initialize(&mut self, revision: &str) -> Value {
         self.initialize_with(revision, &json!({}))
     }
 
     /// Begins as one that can do more than most.
-    fn initialize_with(&mut self, revision: &str, capabilities: &Value) -> Value {
+    pub(crate) fn initialize_with(&mut self, revision: &str, capabilities: &Value) -> Value {
         self.initialize_as("test", revision, capabilities)
     }
 
@@ -78,7 +78,7 @@ impl Client {
         answer["result"].clone()
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.send_bytes(format!("{message}\n").as_bytes());
     }
 
@@ -100,12 +100,12 @@ impl Client {
         self.answer(id)
     }
 
-    fn ask_tool(&mut self, tool: &str, arguments: &Value) -> u64 {
+    pub(crate) fn ask_tool(&mut self, tool: &str, arguments: &Value) -> u64 {
         self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))
     }
 
     /// The result of a tool.
-    fn tool(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub(crate) fn tool(&mut self, tool: &str, arguments: &Value) -> Value {
         let id = self.ask_tool(tool, arguments);
         self.answer(id)["result"].clone()
     }
@@ -125,7 +125,7 @@ impl Client {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"))
     }
 
-    fn answer(&mut self, id: u64) -> Value {
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
         if let Some(at) = self.heard.iter().position(|message| message["id"] == id) {
             return self.heard.remove(at);
         }
@@ -139,7 +139,7 @@ impl Client {
     }
 
     /// The next notification or request with this method.
-    fn hear(&mut self, method: &str) -> Value {
+    pub(crate) fn hear(&mut self, method: &str) -> Value {
         if let Some(at) = self.heard.iter().position(|message| message["method"] == method) {
             return self.heard.remove(at);
         }
@@ -352,7 +352,10 @@ fn the_end_of_the_input_ends_the_foreground_and_leaves_the_background() {
     }
     assert_eq!(umbo.nappers().len(), 2, "what was handed over outlives who asked for it");
     for name in ["stays", "yielded"] {
-        let stopped = other.call("stop", &json!({"job": name, "kill": true}));
+        let unknown = other.tool("stop", &json!({"job": name, "kill": true}));
+        assert_eq!(unknown["isError"], true, "a name is its own client's: {unknown}");
+        let id = umbo.listed_by_name(name);
+        let stopped = other.call("stop", &json!({"job": id, "kill": true}));
         assert_eq!(stopped["stopped"][0]["state"], "stopped");
     }
     other.close();

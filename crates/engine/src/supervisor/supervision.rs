@@ -18,9 +18,9 @@ use super::input::Input;
 use super::keeper::IDLE;
 use super::ladder::Climb;
 use super::prepared::{NewJob, PreparedJob};
-use super::report;
 use super::sandbox::Questions;
 use super::tree::Tree;
+use super::{Next, report};
 use crate::clock;
 use crate::event::EventKind;
 use crate::failpoint;
@@ -35,13 +35,13 @@ use crate::sys::process;
 use crate::sys::watch::Deserted;
 use crate::wire::{Assign, Frame, NotifyOn, Report};
 
-/// Takes a job and sees it through. Returns the supervisor's exit code.
+/// Takes a job and sees it through.
 pub(super) fn run(
     state: &State,
     mut prepared: PreparedJob,
     caller: &OwnedFd,
     frame: Frame<Assign>,
-) -> i32 {
+) -> Next {
     match admit(state, &mut prepared, frame, caller) {
         Ok(admitted) => {
             let mut job = Supervision::new(state, prepared, caller, admitted);
@@ -52,7 +52,7 @@ pub(super) fn run(
         Err(refusal) => {
             report(caller, &refusal);
             prepared.abandon();
-            0
+            Next::Exit(0)
         }
     }
 }

@@ -9,6 +9,7 @@
     reason = "tests fail by panicking, and the harness tells what it knows"
 )]
 
+mod another_job;
 mod backend;
 mod disk;
 mod embed;

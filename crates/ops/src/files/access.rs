@@ -13,7 +13,7 @@ use umbo_gate::{FileEffect, Unreadable};
 use umbo_view::mask::Masker;
 
 use crate::call::{Call, fresh_name};
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::gatekeeper::FileRequest;
 
 /// A path, and what is done with it.
@@ -189,6 +189,18 @@ fn admit(call: &Call<'_>, named: Named<'_>, touched: &[Touched]) -> Result<(), E
         return Ok(());
     }
     let jobs = jobs_directory(call);
+    if let Some(project) = call.caller.confinement() {
+        let project = umbo_gate::resolve(project);
+        let is_own = |path: &Path| path.starts_with(&project) || is_below(path, jobs.as_deref());
+        if let Some(outside) = meant.iter().find(|each| !is_own(&each.path)) {
+            let message = format!(
+                "{} is outside of the project {}, which its caller has to stay in",
+                outside.path.display(),
+                project.display()
+            );
+            return Err(Error::new(ErrorCode::OutsideProject, message));
+        }
+    }
     let effects: Vec<FileEffect> = meant
         .iter()
         .map(|each| match each.kind {

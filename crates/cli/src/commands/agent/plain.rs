@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
 fn tell(event: &AgentEvent) {
     let line = |who: &str, text: &str| {
         // A reader that is gone is noticed by who reads the next line.
-        let _ = output::line(format_args!("{who}: {}", output::visible(text.trim_end())));
+        let _ = output::text(format_args!("{who}: {}\n", text.trim_end()));
     };
     match event {
         AgentEvent::ToolStart { call, .. } => {

@@ -9,10 +9,10 @@ use umbo_agent::{
 use umbo_model::{CacheLife, Client, Effort, RetryPolicy, ThinkingStyle};
 use umbo_tools::{Approver, Owner, Toolset};
 
-use super::super::tools::toolset_of;
+use super::super::tools::{Caller, toolset_of};
 use super::system::SystemPrompt;
 use crate::args::{Agent as Words, Effort as EffortWord};
-use crate::context::Context;
+use crate::context::{Context, WorksFor};
 use crate::failure::Failure;
 use crate::models::Models;
 use crate::secrets;
@@ -194,7 +194,9 @@ fn toolset_named(
     name: String,
 ) -> Result<Toolset, Failure> {
     let mode = words.gate.unwrap_or(context.settings.agent.mode);
-    toolset_of(context, Some(dialect), None, Owner::Named(name.clone()), Some(mode), Some(name))
+    let owner = Owner::Named(name.clone());
+    let agent = Caller { mode: Some(mode), run: Some(name), works_for: WorksFor::Agent };
+    toolset_of(context, Some(dialect), None, owner, agent)
 }
 
 fn setup(

@@ -121,7 +121,16 @@ fn words(text: &str) -> Vec<&str> {
 
 /// A text without what a terminal would obey; tabs are spaces.
 pub(super) fn clean(text: &str) -> String {
-    crate::output::visible(&text.replace('\t', "    "))
+    let turns = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let mut clean = String::with_capacity(text.len());
+    for c in text.replace('\t', "    ").chars() {
+        if c.is_control() || turns(c) {
+            clean.extend(c.escape_unicode());
+        } else {
+            clean.push(c);
+        }
+    }
+    clean
 }
 
 /// Markdown, line by line as it comes.
