@@ -197,13 +197,9 @@ pub(crate) struct Start {
     pub(crate) attended: bool,
     #[arg(long, value_name = "MODE", help = MODE_HELP)]
     pub(crate) mode: Option<Mode>,
-    /// One word is a line for the shell; several are a program and its arguments
-    #[arg(
-        value_name = "COMMAND",
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
+    /// One word is a line for the shell; several are a program and its arguments. It begins at the
+    /// first word that is no option, or after `--`
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
     pub(crate) command: Vec<std::ffi::OsString>,
 }
 
@@ -450,12 +446,7 @@ pub(crate) struct Classify {
     #[arg(long, value_name = "OTHER")]
     pub(crate) diff: Option<String>,
     /// The command; several words are one line
-    #[arg(
-        value_name = "COMMAND",
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
     pub(crate) command: Vec<String>,
 }
 
