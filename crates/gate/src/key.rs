@@ -13,6 +13,7 @@ use rustix::fs::OFlags;
 use rustix::rand::{GetRandomFlags, getrandom};
 use sha2::Sha256;
 
+use crate::confirmed::confirm_all;
 use crate::digest::hex;
 use crate::error::{Error, Result};
 use crate::store::{make_directory, publish};
@@ -30,7 +31,17 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
-    /// The key in umbo's configuration directory, made if there is none.
+    /// The key in a directory, if there is one.
+    pub(crate) fn existing(directory: &Path) -> Result<Option<Self>> {
+        let path = directory.join("key");
+        if path.symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        Self::read(&path).map(Some)
+    }
+
+    /// The key in umbo's configuration directory, made if there is none: the user's files count from then
+    /// on as they are at that time, or as a person confirms them.
     pub fn open(config: &Path) -> Result<Self> {
         let path = config.join("key");
         if !path.exists() {
@@ -43,6 +54,9 @@ impl Key {
                     if source.kind() == std::io::ErrorKind::AlreadyExists => {}
                 other => other?,
             }
+            let key = Self::read(&path)?;
+            confirm_all(config, &key);
+            return Ok(key);
         }
         Self::read(&path)
     }

@@ -181,6 +181,7 @@ impl RuleParser<'_> {
             recipes: texts("recipe")?,
             hosts: texts("host")?,
             risk: table.get("risk").map(|item| self.choice(item, "risk", &RISKS)).transpose()?,
+            shown: None,
         };
         let conditions = ["argv", "regex", "effect", "path", "host", "recipe"];
         if !conditions.iter().any(|name| table.contains_key(name))

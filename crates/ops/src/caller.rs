@@ -144,9 +144,10 @@ impl Caller {
         program(&self.environment, name)
     }
 
-    /// A text of its own, fit to leave.
+    /// A text for the caller to read: without secrets, and with everything spelled out that a terminal
+    /// would obey or a reader would not see.
     pub fn mask(&self, text: &str) -> String {
-        self.masker.mask_text(text)
+        umbo_view::visible(&self.masker.mask_text(text)).into_owned()
     }
 
     /// Refuses a request to work outside of the project it has to stay in.

@@ -90,3 +90,4 @@ pub use umbo_ops::{
     Approver, Call, Caller, Covers, ErrorCode, Gatekeeper, JobLog, Lasts, Owner, Question, Records,
     Reply, ShownInput, Tick, Ticket, TicketBuilder, show_time,
 };
+pub use umbo_view::{visible, visible_line};

@@ -355,7 +355,7 @@ impl Toolset {
 
     /// What is said to who asks for a tool that does not exist.
     pub fn unknown_tool(&self, name: &str) -> String {
-        self.dialect.unknown_tool(name, &self.tools).message
+        self.mask(&self.dialect.unknown_tool(name, &self.tools).message)
     }
 
     /// Calls a tool. Whatever goes wrong is in the result.
@@ -405,7 +405,7 @@ impl Toolset {
         ToolResult {
             fits_schema: schema.is_none_or(|schema| schema::check(schema, &structured).is_ok()),
             structured,
-            text: self.masker.mask_text(&text),
+            text: self.mask(&text),
             is_error: error.is_some(),
             error,
             job,
@@ -454,17 +454,13 @@ impl Toolset {
     }
 
     pub(crate) fn masked_completion(&self, told: Completed) -> Completed {
-        Completed {
-            event: self.masked(told.event),
-            sentence: self.masker.mask_text(&told.sentence),
-            ..told
-        }
+        Completed { event: self.masked(told.event), sentence: self.mask(&told.sentence), ..told }
     }
 
-    /// All strings of a value, masked: nothing leaves here that a view has not seen.
+    /// All strings of a value, masked and made visible: no other text reaches a caller.
     fn masked(&self, value: Value) -> Value {
         match value {
-            Value::String(text) => Value::String(self.masker.mask_text(&text)),
+            Value::String(text) => Value::String(self.mask(&text)),
             Value::Array(items) => items.into_iter().map(|item| self.masked(item)).collect(),
             Value::Object(map) => {
                 map.into_iter().map(|(name, value)| (name, self.masked(value))).collect()

@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::Serialize;
 use umbo_gate::{Approval, ApprovalState, ShownInput};
 
-use super::approve::visible;
 use umbo_ops::show_time;
 
 use crate::args::Approvals;
@@ -63,8 +62,8 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
                 listed.state.to_owned(),
                 listed.risk.to_owned(),
                 show_duration(Duration::from_micros(age)),
-                visible(&listed.cwd.replace('\n', "⏎")),
-                visible(&listed.command.replace('\n', "⏎")),
+                listed.cwd.to_owned(),
+                listed.command.to_owned(),
             ]
         });
         let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();

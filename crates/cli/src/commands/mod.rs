@@ -35,6 +35,7 @@ mod wait;
 use std::process::ExitCode;
 
 use umbo_engine::{End, Limit, Outcome};
+use umbo_gate::UserFile;
 
 use crate::args::Command;
 use crate::context::Context;
@@ -85,7 +86,10 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
         | Command::Run(_)
         | Command::Mcp(_)
         | Command::Call(_)
-        | Command::Tools(_) => context.config.sound(),
+        | Command::Tools(_) => {
+            context.config.sound()?;
+            warn_of_changed_files(context)
+        }
         // They tell it themselves.
         Command::Config(_) | Command::Doctor => Ok(()),
         _ => {
@@ -95,6 +99,18 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
             Ok(())
         }
     }
+}
+
+/// Says which of the user's files were changed behind the person's back. Those that are there when the
+/// first command runs count as they are.
+fn warn_of_changed_files(context: &Context) -> Result<(), Failure> {
+    let gate_paths = crate::gate::paths(context)?;
+    // Where no key can be made there is nothing to compare with either.
+    let _ = gate_paths.guard_user_files();
+    for warning in gate_paths.unconfirmed_files()?.iter().filter_map(UserFile::warning) {
+        crate::output::talk(format_args!("umbo: {warning}"));
+    }
+    Ok(())
 }
 
 /// The exit code that tells how a job ended: its own, 128 + signal, 124 for a time limit, 125 if

@@ -39,5 +39,6 @@ mod session;
 mod shells;
 mod start;
 mod stop;
+mod terminal;
 mod view;
 mod wait;
