@@ -4,6 +4,7 @@ mod config;
 mod gate;
 mod http;
 mod install;
+mod jobs;
 mod limits;
 mod sandbox;
 mod wait;
@@ -19,6 +20,7 @@ pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::http::{Http, Log};
 pub(crate) use self::install::{Install, Uninstall};
+pub(crate) use self::jobs::{JobState, Jobs};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
 pub(crate) use self::sandbox::Sandbox;
 pub(crate) use self::wait::Wait;
@@ -274,13 +276,6 @@ pub(crate) enum CompletionShell {
     Fish,
     /// Nushell
     Nu,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Jobs {
-    /// All that are on disk, not only those that run or ended a moment ago
-    #[arg(long)]
-    pub(crate) all: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -41,6 +41,8 @@ const EMPTYING_GROUPS: Duration = Duration::from_millis(500);
 /// started, and some more for a machine that kills them.
 const MOST_DEAD_SUPERVISORS: usize = 6;
 
+/// Fewer last characters of an id name no job.
+const SHORTEST_END: usize = 4;
 /// So many events back is looked for the job that was started last.
 const LAST_JOB_EVENTS: u64 = 8192;
 
@@ -345,8 +347,11 @@ impl Engine {
         }
         let lower = name.to_ascii_lowercase();
         if !name.is_empty() {
-            let fits: Vec<&JobId> =
-                ids.iter().filter(|id| id.as_str().starts_with(&lower)).collect();
+            let is_meant = |id: &&JobId| {
+                let id = id.as_str();
+                id.starts_with(&lower) || (lower.len() >= SHORTEST_END && id.ends_with(&lower))
+            };
+            let fits: Vec<&JobId> = ids.iter().filter(is_meant).collect();
             match fits[..] {
                 [only] => return Ok(Job::new(self.clone(), only.clone())),
                 [] => {}

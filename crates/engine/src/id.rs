@@ -24,6 +24,12 @@ impl JobId {
         &self.0
     }
 
+    /// Its last six characters, by which a person or a model calls it: one of a billion, and
+    /// accepted wherever an id is.
+    pub fn short(&self) -> &str {
+        &self.0[self.0.len() - 6..]
+    }
+
     /// When it was made, in milliseconds since 1970.
     pub fn made_at_ms(&self) -> u64 {
         Ulid::from_string(&self.0).map_or(0, |ulid| ulid.timestamp_ms())
