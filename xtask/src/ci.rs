@@ -10,7 +10,13 @@ use crate::{fuzz, setup, tidy};
 const NEXTEST: &str = "0.9.143";
 
 /// Examples that show how the libraries are used, and check that it is so.
-const EXAMPLES: [(&str, &str); 1] = [("umbo-tools", "custom_dialect")];
+const EXAMPLES: [(&str, &str); 5] = [
+    ("umbo-engine", "one_command"),
+    ("umbo-engine", "background_job"),
+    ("umbo-tools", "agent_loop"),
+    ("umbo-tools", "approvals"),
+    ("umbo-tools", "custom_dialect"),
+];
 
 /// All of it.
 pub(crate) fn full() -> Done {
@@ -26,13 +32,24 @@ pub(crate) fn full() -> Done {
     step_of(&mut tests())?;
     step_of(&mut exact_tokens())?;
     step_of(&mut async_engine())?;
+    step_of(&mut cargo(&["run", "--quiet", "--package", "xtask", "--", "soak", "2", "--debug"]))?;
     step_of(&mut cargo(&["test", "--doc", "--workspace", "--all-features"]))?;
-    for (package, example) in EXAMPLES {
-        step_of(&mut cargo(&["run", "--quiet", "--package", package, "--example", example]))?;
-    }
+    step("examples", examples)?;
     step_of(&mut docs())?;
     step("a minute of fuzzing for each target", fuzz::same_minute)?;
     say(format!("\n== all well after {:.0} s", start.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+/// Runs the examples; each may keep its jobs in a directory that goes with it.
+pub(crate) fn examples() -> Done {
+    for (package, example) in EXAMPLES {
+        let state = std::env::temp_dir().join(format!("umbo-{example}-{}", std::process::id()));
+        let mut run = cargo(&["run", "--quiet", "--package", package, "--example", example, "--"]);
+        let done = execute(run.arg(&state));
+        let _ = std::fs::remove_dir_all(&state);
+        done?;
+    }
     Ok(())
 }
 

@@ -24,13 +24,16 @@ const USAGE: &str = "\
 cargo xtask VERB
 
   ci [quick]           all that must hold before a change is merged; quick: without tests and docs
+  examples             runs the examples of the libraries
   setup                install what the tests need: shells and task runners
   tidy                 budgets, forbidden words, dependencies, directions between crates
   promises [--check]   run the tests of the promises and print their table; check the README's
   record               draw the README's picture of a session from a real run; --debug as for soak
   bench exec [N]       what a command costs through umbo, beside a bare spawn
+  bench exec many [N]  the same with 1, 2, 4 and 8 outstanding
   bench flood [SIZE]   how fast output is captured, beside `cat > file` (1G unless said otherwise)
   bench jobs [N]       many live jobs: start, list, connect, memory, stop (500)
+  bench history [--quick]   what calls cost with up to 200,000 ended and 500 live jobs; deleting
   bench mcp [N]        the server beside others: start, memory, `echo hi`, lost output of N (20000)
   bench sandbox [N]    what a sandbox costs, at the start of a command and while it works
   bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
@@ -65,6 +68,7 @@ fn run(words: &[&str]) -> Done {
     match words {
         ["ci"] => ci::full(),
         ["ci", "quick"] => ci::quick(),
+        ["examples"] => ci::examples(),
         ["setup"] => setup::run(),
         ["tidy"] => tidy::run(),
         ["promises"] => promises::print(),
@@ -73,6 +77,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "exec", rest @ ..] => bench::exec::run(rest),
         ["bench", "flood", rest @ ..] => bench::flood::run(rest),
         ["bench", "jobs", rest @ ..] => bench::jobs::run(rest),
+        ["bench", "history", rest @ ..] => bench::history::run(rest),
         ["bench", "mcp", rest @ ..] => bench::mcp::run(rest),
         ["bench", "sandbox", rest @ ..] => bench::sandbox::run(rest),
         ["bench", "view"] => bench::example("umbo-view", "throughput", &[]),

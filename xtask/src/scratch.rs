@@ -124,16 +124,26 @@ impl Scratch {
         request
     }
 
-    /// Waits until nothing is left of any job: no supervisor, no spare, no control group.
+    /// What this process and all it started have used of the processors, where somebody counts it.
+    pub(crate) fn processor_time(&self) -> Duration {
+        self.group.as_ref().and_then(Group::processor_time).unwrap_or_default()
+    }
+
+    /// Waits until nothing is left of any job: no supervisor, no spare, no control group. Says so.
     pub(crate) fn prove_empty(&self, state: &str) -> Done {
+        let after = self.prove_gone(state)?.as_millis();
+        let groups = if self.group.is_some() { "no cgroup" } else { "cgroups not in use" };
+        say(format!("left behind: no supervisor, no spare, {groups} (after {after} ms)"));
+        Ok(())
+    }
+
+    /// The same, silently; how long it took.
+    pub(crate) fn prove_gone(&self, state: &str) -> Done<Duration> {
         let start = Instant::now();
         loop {
             let left = self.leftovers(state);
             if left.is_empty() {
-                let groups = if self.group.is_some() { "no cgroup" } else { "cgroups not in use" };
-                let after = start.elapsed().as_millis();
-                say(format!("left behind: no supervisor, no spare, {groups} (after {after} ms)"));
-                return Ok(());
+                return Ok(start.elapsed());
             }
             if start.elapsed() > PATIENCE {
                 return Err(Failure::new(format!("left behind:\n  {}", left.join("\n  "))));
@@ -205,6 +215,12 @@ impl Group {
         let group = Self { path, before };
         fs::write(group.path.join("cgroup.procs"), "0").ok()?;
         Some(group)
+    }
+
+    fn processor_time(&self) -> Option<Duration> {
+        let stat = fs::read_to_string(self.path.join("cpu.stat")).ok()?;
+        let used = stat.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
+        Some(Duration::from_micros(used.trim().parse().ok()?))
     }
 
     /// Everything in it but this process.

@@ -35,7 +35,7 @@ impl Tools for Nothing {
     fn call(self: Arc<Self>, _: Invocation) -> BoxFuture<ToolOutput> {
         Box::pin(async { ToolOutput::text("nothing happened") })
     }
-    fn recover(self: Arc<Self>, _: String) -> BoxFuture<Recovery> {
+    fn recover(self: Arc<Self>, _: ToolCall, _: String) -> BoxFuture<Recovery> {
         Box::pin(async { Recovery::Unknown })
     }
     fn completions(&self) -> Vec<Completion> {
@@ -107,6 +107,7 @@ fn setup(server: &ModelServer) -> Setup {
         limits: Limits::default(),
         compaction: compact::Settings { enabled: false, ..compact::Settings::default() },
         wait_for_jobs: false,
+        mask: None,
     }
 }
 

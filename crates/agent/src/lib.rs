@@ -11,12 +11,13 @@
 //!   once: after a crash the tools are asked what became of it, and nothing is run twice.
 //!
 //! The crate is silent: events go to an observer, keys and addresses come from the caller, and the
-//! tools are whatever implements [`Tools`].
+//! tools are whatever implements [`Tools`]: [`JobTools`] are those of `umbo-tools`, in any dialect.
 
 pub mod compact;
 mod context;
 mod entry;
 pub mod harmony;
+mod job_tools;
 mod message;
 mod queue;
 mod run;
@@ -25,11 +26,14 @@ mod tools;
 
 pub use context::{Context, ContextMessage, build_context};
 pub use entry::{Entry, EntryKind, Header, SESSION_VERSION};
+pub use job_tools::JobTools;
 pub use message::{AgentMessage, Content};
 pub use queue::{Delivery, InterruptMode, QueueMode, Queues};
-pub use run::{Agent, AgentEvent, Candidate, Limit, Limits, Observer, Outcome, RunError, Setup};
+pub use run::{
+    Agent, AgentEvent, Candidate, Limit, Limits, Mask, Observer, Outcome, RunError, Setup,
+};
 pub use session::{
     Damage, Durability, Session, SessionError, SessionInfo, ToolStarted, list, session_directory,
     to_html, to_markdown,
 };
-pub use tools::{BoxFuture, Completion, Invocation, Recovery, ToolOutput, Tools};
+pub use tools::{BoxFuture, Completion, Invocation, Progress, Recovery, ToolOutput, Tools};

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::Value;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 use umbo_model::{Part, ToolCall, ToolSpec};
 
@@ -25,8 +26,8 @@ pub trait Tools: Send + Sync {
     /// Runs a call. Whoever gets the same key twice must not do the work twice.
     fn call(self: Arc<Self>, invocation: Invocation) -> BoxFuture<ToolOutput>;
 
-    /// What became of a call that was under way when everything was killed.
-    fn recover(self: Arc<Self>, key: String) -> BoxFuture<Recovery>;
+    /// What became of a call that was under way when everything was killed, by the key it had.
+    fn recover(self: Arc<Self>, call: ToolCall, key: String) -> BoxFuture<Recovery>;
 
     /// Work in the background that has ended and was not acknowledged, in the order in which it
     /// ended.
@@ -51,6 +52,23 @@ pub struct Invocation {
     pub key: String,
     /// Tells when to stop.
     pub cancel: CancellationToken,
+    /// Where it says how it stands.
+    pub progress: Progress,
+}
+
+/// Where a call says how it stands.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    pub(crate) call_id: String,
+    pub(crate) sender: UnboundedSender<(String, String)>,
+}
+
+impl Progress {
+    /// Shows a text in the place of what was shown before.
+    pub fn show(&self, text: impl Into<String>) {
+        // Who does not listen any more misses nothing.
+        let _ = self.sender.send((self.call_id.clone(), text.into()));
+    }
 }
 
 /// What a tool answers.
@@ -62,6 +80,8 @@ pub struct ToolOutput {
     pub is_error: bool,
     /// What a front end shows beside it.
     pub details: Option<Value>,
+    /// The work in the background whose end this tells: it is not told again.
+    pub tells: Option<String>,
 }
 
 impl ToolOutput {

@@ -1,6 +1,8 @@
 //! The words of the command line. Parsed here and nothing else: no file, no environment is read.
 
+mod agent;
 mod config;
+mod files;
 mod gate;
 mod http;
 mod install;
@@ -16,13 +18,15 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use umbo_engine::Size;
 use umbo_gate::Mode;
 
+pub(crate) use self::agent::{Agent, Effort, ExportFormat, Models, Sessions, SessionsAction};
 pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
+pub(crate) use self::files::{Edit, EntryOrder, Find, Ls, Read, Search, Tree, Undo, Write};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::http::{Http, Log};
 pub(crate) use self::install::{Install, Uninstall};
 pub(crate) use self::jobs::{JobState, Jobs};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
-pub(crate) use self::sandbox::Sandbox;
+pub(crate) use self::sandbox::{Sandbox, SandboxVerb};
 pub(crate) use self::wait::Wait;
 use crate::budget::{BudgetArg, parse_budget};
 use crate::complete;
@@ -90,11 +94,30 @@ pub(crate) enum Command {
     Events(Events),
     /// Delete ended jobs
     Prune(Prune),
+    /// Print a file, a directory, an archive, a database, a document, or a job's output
+    Read(Read),
+    /// Search in files
+    Search(Search),
+    /// Find files by name, newest first
+    Find(Find),
+    /// List a directory
+    Ls(Ls),
+    /// Show a directory and what is below it
+    Tree(Tree),
+    /// Write a file
+    Write(Write),
+    /// Change files by text, patch or anchors: all of them or none
+    Edit(Edit),
+    /// Take back what `write` and `edit` changed, or list it
+    Undo(Undo),
     /// Say what a command would do, without running it
     Classify(Classify),
     /// Check the rules, or say which of them decides about a command
     #[command(subcommand)]
     Rules(Rules),
+    /// Say what a command may touch, or find out what it needs
+    #[command(subcommand)]
+    Sandbox(SandboxVerb),
     /// List commands that wait for somebody's yes, and answers that still hold
     Approvals(Approvals),
     /// Let a command run that waits for it
@@ -117,6 +140,12 @@ pub(crate) enum Command {
     Call(Call),
     /// List the tools of a dialect
     Tools(Tools),
+    /// Work on something with a model and the tools: in the terminal, or -p for scripts
+    Agent(Box<Agent>),
+    /// List the models that can be asked, or ask whether they answer
+    Models(Models),
+    /// List, read, copy, name, export or delete the conversations with agents
+    Sessions(Sessions),
     /// Put umbo into an agent's settings, or list the agents it knows
     Install(Install),
     /// Take umbo out of an agent's settings
@@ -154,7 +183,7 @@ pub(crate) struct Start {
     /// Set a variable
     #[arg(long = "env", value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
-    /// What it reads: TEXT, @FILE, or - for umbo's own input
+    /// What it reads: TEXT, @FILE, or - for umbo's own input, which `exec` passes on if it is piped
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     pub(crate) stdin: Option<String>,
     /// Give it a terminal
@@ -194,7 +223,8 @@ pub(crate) struct Start {
     /// Fail instead of waiting when as many jobs run as may
     #[arg(long)]
     pub(crate) no_queue: bool,
-    /// Leave pagers, editors and prompts as they are
+    /// Leave pagers, editors and prompts as they are; otherwise PAGER, EDITOR, CI and the like say that
+    /// nobody is there, where your environment does not say otherwise
     #[arg(long)]
     pub(crate) attended: bool,
     #[arg(long, value_name = "MODE", help = MODE_HELP)]
@@ -246,6 +276,8 @@ pub(crate) struct Run {
     pub(crate) ready: Option<String>,
     #[command(flatten)]
     pub(crate) limits: Limits,
+    #[command(flatten)]
+    pub(crate) sandbox: Sandbox,
     /// Give it a terminal
     #[arg(long)]
     pub(crate) pty: bool,
@@ -450,6 +482,9 @@ pub(crate) struct Mcp {
     /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
     #[arg(long, value_name = "NAME", add = complete::dialects())]
     pub(crate) dialect: Option<String>,
+    /// Which sets of them: shell, files [default: tools.sets, shell]
+    #[arg(long = "tools", value_name = "SETS", value_delimiter = ',')]
+    pub(crate) sets: Vec<String>,
     /// A name to come back under: its jobs are listed as its own, and told when they end
     #[arg(long, value_name = "NAME", env = "UMBO_OWNER")]
     pub(crate) owner: Option<String>,
@@ -497,4 +532,10 @@ pub(crate) struct Tools {
     /// Whose names, fields and answers the tools have [default: tools.dialect, umbo]
     #[arg(long, value_name = "NAME", add = complete::dialects())]
     pub(crate) dialect: Option<String>,
+    /// With --json: the whole schemas, where a model is given shorter ones
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Which sets of them: shell, files [default: tools.sets, shell]
+    #[arg(long = "tools", value_name = "SETS", value_delimiter = ',')]
+    pub(crate) sets: Vec<String>,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use umbo_engine::{Followed, Job, Size};
+use umbo_engine::{Followed, JobHandle, Size};
 use umbo_ops::Attachment;
 
 use crate::failure::Failure;
@@ -25,10 +25,15 @@ pub(crate) enum Left {
     Detached,
 }
 
+/// Whether somebody sits here.
+pub(crate) fn is_at_terminal() -> bool {
+    io::stdin().is_terminal() && output::is_terminal()
+}
+
 /// Joins the terminals until the job ends or the detach key is typed.
 pub(crate) fn sit_down(attachment: &Arc<Attachment>, detach: &[u8]) -> Result<Left, Failure> {
     let job = attachment.job();
-    if !io::stdin().is_terminal() || !output::is_terminal() {
+    if !is_at_terminal() {
         return Err(Failure::new("attach needs a terminal; use `umbo input` and `umbo screen`"));
     }
     let (picture, offset) = job.redraw()?;
@@ -85,13 +90,14 @@ fn type_into(attachment: &Attachment, detach: &[u8]) {
     }
 }
 
-fn window() -> Option<Size> {
+/// The size of the caller's terminal.
+pub(crate) fn window() -> Option<Size> {
     let (columns, rows) = output::size(Stream::Output)?;
     Some(Size { columns: columns.try_into().ok()?, rows: rows.try_into().ok()? })
 }
 
 /// Gives the job's terminal the size of this one.
-fn fit(job: &Job, size: Option<Size>) {
+fn fit(job: &JobHandle, size: Option<Size>) {
     if let Some(size) = size {
         let _ = job.resize(size);
     }

@@ -7,6 +7,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
@@ -14,7 +15,7 @@ use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate, complete};
 use clap_complete::env::{Bash, EnvCompleter, Fish, Shells, Zsh};
 use serde_json::json;
-use umbo_engine::{Scope, Status, Summary, Warmth};
+use umbo_engine::{Listed, Warmth};
 use umbo_gate::{Approval, ApprovalState};
 use umbo_ops::project::Folder;
 use umbo_ops::{Call, RecipeOptions, RecipeRequest, Ticket};
@@ -30,6 +31,8 @@ use crate::secrets;
 const VARIABLE: &str = "UMBO_COMPLETE";
 /// As much of a command is shown beside its job.
 const SHOWN_COMMAND: usize = 60;
+/// How many jobs that ended are offered.
+const OFFERED_ENDED: usize = 200;
 
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Zsh, &Fish, &Nushell]);
 
@@ -56,14 +59,14 @@ pub(crate) fn script(shell: &str) -> Option<String> {
     String::from_utf8(script).ok()
 }
 
-/// Jobs, all that are on disk.
+/// Jobs: those that run, and the newest of those that ended.
 pub(crate) fn jobs() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| listed(|_| true))
+    ArgValueCandidates::new(|| listed(OFFERED_ENDED))
 }
 
 /// Jobs that are not over.
 pub(crate) fn running_jobs() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| listed(|summary| !matches!(summary.status, Status::Ended(_))))
+    ArgValueCandidates::new(|| listed(0))
 }
 
 /// The tasks of the project.
@@ -112,12 +115,13 @@ fn context() -> Option<Context> {
     Context::from_environment(global, WorksFor::Person, Warmth::Cold).ok()
 }
 
-fn listed(is_wanted: impl Fn(&Summary) -> bool) -> Vec<CompletionCandidate> {
+fn listed(ended: usize) -> Vec<CompletionCandidate> {
     let Some(context) = context() else { return Vec::new() };
-    let jobs = context.engine.jobs(Scope::All).unwrap_or_default();
+    let offered = Listed { jobs: ended, age: Duration::MAX };
+    let jobs = context.backend.recent(offered, &mut |_| true).unwrap_or_default();
     let newest = candidate("@last", "the newest job");
     let mut candidates = vec![newest.display_order(Some(0))];
-    for (place, summary) in jobs.iter().rev().filter(|summary| is_wanted(summary)).enumerate() {
+    for (place, summary) in jobs.iter().rev().enumerate() {
         let command = masked(summary.command.lines().next().unwrap_or_default());
         let help = format!("{}: {}", summary.status.name(), output::cut(&command, SHOWN_COMMAND));
         let name = summary.name.as_deref().filter(|name| is_plain(name));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use umbo_engine::{Engine, Environment, Listed, Warmth};
+use umbo_engine::{Backend, Engine, Listed, Warmth};
 use umbo_gate::Mode;
 use umbo_ops::{Caller, CallerBuilder, Owner};
 use umbo_view::mask::Masker;
@@ -19,13 +19,17 @@ use crate::failure::Failure;
 use crate::gate;
 use crate::http;
 use crate::output::Format;
+use crate::sandbox;
 use crate::secrets;
 use crate::time::TimeLimit;
 
 /// What every verb needs.
 #[derive(Clone)]
 pub(crate) struct Context {
-    pub(crate) engine: Engine,
+    /// Where jobs run.
+    pub(crate) backend: Arc<dyn Backend>,
+    /// Where jobs and all that umbo remembers is kept.
+    pub(crate) state: PathBuf,
     pub(crate) format: Format,
     /// The state directory, absolute, if the words of the call name it.
     pub(crate) named_state: Option<PathBuf>,
@@ -68,7 +72,9 @@ impl Context {
             .listed(listed)
             .open()?;
         let format = Format::of(global.json);
-        Ok(Self { engine, format, named_state, config: Arc::new(config), settings })
+        let state = engine.state_directory().to_owned();
+        let backend = engine.into();
+        Ok(Self { backend, state, format, named_state, config: Arc::new(config), settings })
     }
 
     /// Reads the configuration that holds for the caller.
@@ -86,11 +92,6 @@ impl Context {
         let own: Vec<(OsString, OsString)> =
             env::vars_os().filter(|(name, _)| name != http::TOKEN).collect();
         self.settings.environment.apply(&own)
-    }
-
-    /// The environment of a command.
-    pub(crate) fn environment(&self) -> Environment {
-        Environment { base: self.variables().into(), ..Environment::default() }
     }
 
     /// Where the user's rules, key and trust are: absolute.
@@ -136,7 +137,8 @@ impl Context {
     pub(crate) fn caller(&self, words: &CallerWords) -> Result<Caller, Failure> {
         let mode = words.mode.or(self.settings.exec.mode);
         let gate = gate::keeper(self, mode)?;
-        let builder = self.caller_builder(words)?.directory(Self::directory()?);
+        let sandbox = sandbox::settings(self, WorksFor::Person, mode);
+        let builder = self.caller_builder(words)?.directory(Self::directory()?).sandbox(sandbox);
         builder.gate(gate).build().map_err(Failure::new)
     }
 
@@ -154,18 +156,33 @@ impl Context {
                 Arc::new(Masker::builder().without_formats().build().map_err(Failure::new)?)
             }
         };
-        let confinement = settings.confinement.as_ref().map(|within| within.project.clone());
-        Ok(Caller::builder(self.engine.clone())
+        Ok(self
+            .base_caller()
             .masker(masker)
             .directory(Self::directory().unwrap_or_else(|_| PathBuf::from(".")))
-            .environment(self.variables())
             .owner(Owner::Everybody)
             .budget(BudgetArg::or(words.budget, settings.output))
-            .minimize(settings.minimize)
             .timeout(TimeLimit::or(words.timeout, settings.exec.timeout))
-            .confine(confinement)
             .longest_wait(Duration::MAX)
             .shell(settings.exec.shell.clone()))
+    }
+
+    /// An agent that calls tools.
+    pub(crate) fn agent(&self) -> CallerBuilder {
+        let settings = &self.settings;
+        self.base_caller().budget(settings.output).timeout(settings.tools.timeout)
+    }
+
+    /// What people and agents have in common.
+    fn base_caller(&self) -> CallerBuilder {
+        let settings = &self.settings;
+        let confinement = settings.confinement.as_ref().map(|within| within.project.clone());
+        Caller::builder(Arc::clone(&self.backend))
+            .state(&self.state)
+            .environment(self.variables())
+            .minimize(settings.minimize)
+            .confine(confinement)
+            .files(settings.files.clone())
     }
 
     /// What is masked in an answer that is printed: of one that a person reads as text, the text is

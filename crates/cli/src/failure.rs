@@ -142,6 +142,9 @@ impl From<Error> for Failure {
                 "; stop one, wait, or allow more (UMBO_MAX_RUNNING, or max_running in the \
                  configuration)",
             ),
+            (ErrorCode::SessionBusy, _) => {
+                error.message.push_str("; wait for it, stop it, or use another session");
+            }
             (ErrorCode::Unresponsive, Some(job)) => {
                 let hint = format!("; `umbo stop --kill {job}` ends it from outside");
                 error.message.push_str(&hint);

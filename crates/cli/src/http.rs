@@ -48,6 +48,7 @@ pub(crate) fn serve(
     let mut options = McpOptions::default();
     options.idle_timeout = args.idle_timeout;
     options.owner = owner;
+    options.client = context.settings.tools.client;
     let make = move |owner| make(owner).map_err(|failure| failure.to_string());
     let endpoint = McpEndpoint::new(&options, make).map_err(Failure::new)?;
     let door = Door::builder(guard).mount(MCP_PATH, Arc::new(endpoint)).build();

@@ -8,14 +8,18 @@ mod complete;
 mod config;
 mod context;
 mod failure;
+mod files;
 mod gate;
+mod held;
 mod http;
 mod install;
 mod log;
+mod models;
 mod output;
 mod pick;
 mod sandbox;
 mod secrets;
+mod sessions;
 mod spinner;
 mod terminal;
 mod time;
@@ -49,11 +53,17 @@ fn main() -> ExitCode {
 
 fn run(args: Args) -> Result<ExitCode, Failure> {
     let works_for = match args.command {
-        Command::Mcp(_) | Command::Call(_) | Command::Tools(_) => WorksFor::Agent,
+        Command::Agent(_) | Command::Mcp(_) | Command::Call(_) | Command::Tools(_) => {
+            WorksFor::Agent
+        }
         _ => WorksFor::Person,
     };
     // Only who stays has a use for a supervisor that waits for the next job.
-    let stays = matches!(&args.command, Command::Mcp(mcp) if mcp.print_config.is_none());
+    let stays = match &args.command {
+        Command::Agent(_) => true,
+        Command::Mcp(mcp) => mcp.print_config.is_none(),
+        _ => false,
+    };
     let warmth = if stays { Warmth::Warm } else { Warmth::Cold };
     let context = Context::from_environment(args.global, works_for, warmth)?;
     commands::run(&context, args.command)

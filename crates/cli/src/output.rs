@@ -2,9 +2,10 @@
 //! standard error. Data goes to standard output, messages to standard error.
 //!
 //! Everything that is printed passes here and is made visible first: a command, a name, a path or an
-//! error that somebody chose cannot move the cursor, change the terminal or add lines to a list. Only two
-//! things are written as they are: the bytes of a job for who asked for them ([`job_bytes`]), and the
-//! control sequences of umbo's own drawings ([`draw`]), which are constants.
+//! error that somebody chose cannot move the cursor, change the terminal or add lines to a list. Only this is
+//! written as it is: the bytes of a job for who asked for them ([`job_bytes`]), the content of a file where
+//! no terminal is ([`content`]), and the control sequences of umbo's own drawings ([`draw`]), which are
+//! constants.
 
 #![expect(clippy::disallowed_methods, reason = "the one place that prints")]
 
@@ -41,6 +42,17 @@ pub(crate) fn line(text: impl fmt::Display) -> Result<(), Failure> {
 pub(crate) fn text(text: impl fmt::Display) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(visible(&text.to_string()).as_bytes())?;
+    stdout.flush()?;
+    Ok(())
+}
+
+/// Prints what is in a file that was asked for: as it is where no person reads, so that a copy is one.
+pub(crate) fn content(content: &str) -> Result<(), Failure> {
+    if is_terminal() {
+        return text(content);
+    }
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(content.as_bytes())?;
     stdout.flush()?;
     Ok(())
 }

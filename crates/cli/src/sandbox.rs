@@ -1,65 +1,57 @@
-//! From the words about a sandbox to a plan for it.
+//! From words and settings about sandboxes to what the operations take.
 
-use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::{Path, PathBuf};
-
-use umbo_engine::sandbox::{Plan, Policy, Profile, Surroundings};
+use umbo_gate::{Mode, project_of};
+use umbo_ops::{SandboxArgument, SandboxSettings, SandboxWords, UsualSandbox};
 
 use crate::args::Sandbox;
-use crate::context::Context;
-use crate::failure::Failure;
+use crate::config::SandboxSetting;
+use crate::context::{Context, WorksFor};
 
-/// The plan that the words mean for a command in `directory`; none for no sandbox.
-pub(crate) fn plan(
+/// The profile that commands get in mode `auto` though nobody set one: what it runs unasked it contains.
+const AUTO_PROFILE: &str = "workspace+net";
+
+/// How the commands of a caller are kept in sandboxes, in a mode of the gate.
+pub(crate) fn settings(
     context: &Context,
-    words: &Sandbox,
-    directory: &Path,
-) -> Result<Option<Plan>, Failure> {
-    let Some(name) = &words.profile else { return Ok(None) };
-    let profile: Profile = name.parse().map_err(Failure::new)?;
-    let around = surroundings(context, directory)?;
-    let Some(mut policy) = Policy::of(profile, &around).map_err(Failure::new)? else {
-        return Ok(None);
+    works_for: WorksFor,
+    mode: Option<Mode>,
+) -> SandboxSettings {
+    let (given, is_agent) = match works_for {
+        WorksFor::Person => (&context.settings.exec.sandbox, false),
+        WorksFor::Agent => (&context.settings.tools.sandbox, true),
     };
-    for path in &words.allow_write {
-        policy.allow_write(&directory.join(path)).map_err(Failure::new)?;
+    let shared = &context.settings.sandbox;
+    SandboxSettings {
+        usual: usual(given, is_agent, mode),
+        profiles: shared.profiles.clone(),
+        always: shared.always.clone(),
+        ask: Some(shared.ask).filter(|ask| ask.writes || ask.hosts),
+        hidden: Context::config_directory().into_iter().collect(),
+        // Who names the directory of a command would else name what it may write.
+        project: Context::directory().ok().filter(|_| is_agent).map(|here| project_of(&here)),
     }
-    for path in &words.allow_read {
-        policy.allow_read(&directory.join(path)).map_err(Failure::new)?;
-    }
-    for host in &words.allow_host {
-        policy.allow_host(host).map_err(Failure::new)?;
-    }
-    policy.plan().map(Some).map_err(Failure::new)
 }
 
-fn surroundings(context: &Context, directory: &Path) -> Result<Surroundings, Failure> {
-    let home = Context::home();
-    let project = project(directory, home.as_deref());
-    let state = context.engine.state_directory().to_owned();
-    let mut hasher = DefaultHasher::new();
-    project.hash(&mut hasher);
-    // The commands of one project share what they put there, and nobody else does.
-    let temporary = state.join("tmp").join(format!("{:016x}", hasher.finish()));
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&temporary)
-        .map_err(|error| Failure::new(format!("cannot make {}: {error}", temporary.display())))?;
-    // As open as any /tmp for whoever the job becomes; the state above it is its owner's alone.
-    let _ = fs::set_permissions(&temporary, fs::Permissions::from_mode(0o1777));
-    let own = [Some(state), Context::config_directory()].into_iter().flatten().collect();
-    let search_path = std::env::split_paths(&Context::search_path()).collect();
-    Ok(Surroundings { project, home, own, temporary: Some(temporary), search_path })
+fn usual(given: &SandboxSetting, is_agent: bool, mode: Option<Mode>) -> UsualSandbox {
+    let profile = given.profile.clone();
+    match (given.is_said, profile.as_str()) {
+        (true, "off") => UsualSandbox::Off,
+        (true, _) => UsualSandbox::Required(profile),
+        (false, _) if is_agent => UsualSandbox::IfPossible(profile),
+        (false, _) if mode == Some(Mode::Auto) => UsualSandbox::IfPossible(AUTO_PROFILE.to_owned()),
+        (false, _) => UsualSandbox::Unset,
+    }
 }
 
-/// The nearest directory above that is a repository or has settings of umbo; else the directory itself.
-fn project(directory: &Path, home: Option<&Path>) -> PathBuf {
-    let is_project = |path: &&Path| {
-        let is_home = home.is_some_and(|home| home.starts_with(path));
-        !is_home && (path.join(".git").exists() || path.join(".umbo").exists())
-    };
-    directory.ancestors().find(is_project).unwrap_or(directory).to_owned()
+impl Sandbox {
+    /// What the words say, if they say anything.
+    pub(crate) fn argument(&self) -> Option<SandboxArgument> {
+        let words = SandboxWords {
+            profile: self.profile.clone(),
+            allow_write: self.allow_write.clone(),
+            allow_read: self.allow_read.clone(),
+            allow_host: self.allow_host.clone(),
+        };
+        (!words.is_empty()).then(|| SandboxArgument::from(&words))
+    }
 }

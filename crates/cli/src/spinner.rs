@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use umbo_engine::{Followed, Job};
+use umbo_engine::{Followed, JobHandle};
 use umbo_ops::{JobLog, now};
 use umbo_view::mask::Masker;
 use umbo_view::{Progress, Reader, Tick, visible_line};
@@ -27,13 +27,13 @@ pub(crate) struct Spinner {
 
 impl Spinner {
     /// A spinner for a job, if a person is there to see it.
-    pub(crate) fn start(job: &Job) -> Self {
+    pub(crate) fn start(job: &JobHandle) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let drawing = output::is_error_terminal().then(|| {
             let (job, is_over) = (job.clone(), Arc::clone(&is_over));
             thread::spawn(move || {
                 // Nothing depends on it: what goes wrong ends the drawing and no more.
-                let _ = secrets::masker().and_then(|masker| draw(&job, &masker, &is_over));
+                let _ = secrets::shared().and_then(|masker| draw(&job, masker, &is_over));
             })
         });
         Self { is_over, drawing }
@@ -50,7 +50,7 @@ impl Drop for Spinner {
     }
 }
 
-fn draw(job: &Job, masker: &Masker, is_over: &AtomicBool) -> Result<(), Failure> {
+fn draw(job: &JobHandle, masker: &Masker, is_over: &AtomicBool) -> Result<(), Failure> {
     let started = job.summary().and_then(|summary| summary.started_at()).unwrap_or_else(now);
     let mut progress = Progress::new(started, 1);
     let mut follower = job.follow(job.log()?.length()?)?;

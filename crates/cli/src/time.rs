@@ -52,7 +52,8 @@ pub(crate) fn parse_limit(text: &str) -> Result<TimeLimit, String> {
     if text == "none" {
         return Ok(TimeLimit::None);
     }
-    parse_duration(text).map(TimeLimit::After)
+    let span = parse_duration(text)?;
+    Ok(if span.is_zero() { TimeLimit::None } else { TimeLimit::After(span) })
 }
 
 /// A duration in the two units that matter.

@@ -224,6 +224,26 @@ impl<'a> Options<'a> {
     }
 }
 
+impl Options<'_> {
+    /// Whether a row's own list knows every option, whatever the program's other rows know.
+    pub(crate) fn all_listed(&self, row: &Row) -> bool {
+        let own = |option: &str| {
+            let valued = listed(row.valued, option).then_some(spec::Takes::Value);
+            valued.or_else(|| spec::find(row.options, option))
+        };
+        let given = self.given.iter().filter(|one| one.name != "--" && !one.after_dashes);
+        given.filter(|one| !one.name.starts_with('+')).all(|one| match own(&one.name) {
+            Some(spec::Takes::Nothing) => one.name.len() == 2 || one.inline.is_none(),
+            Some(spec::Takes::Value | spec::Takes::Attached) => true,
+            Some(spec::Takes::Format) => {
+                let next = one.next.and_then(Word::exact);
+                one.inline.as_deref().or(next).is_some_and(spec::is_format)
+            }
+            None => is_digit(&one.name) || matches!(one.name.as_str(), "--help" | "--version"),
+        })
+    }
+}
+
 /// Whether a row knows an option as it is given.
 fn is_known(row: &Row, given: &Given<'_>) -> bool {
     let is_long = given.name.len() > 2;

@@ -1,24 +1,72 @@
 //! Commands that only ask a program what it is.
 
+use crate::argv;
 use crate::row::{Reader, Row};
-use crate::word::Word;
+use crate::table;
+use crate::word::{Expansion, Word};
 
-/// `--version` and `--help` alone never do anything else; builtins would take them as operands.
-pub(crate) fn asks_for_help(row: &Row, args: &[Word]) -> bool {
+/// Programs to which a letter that means help elsewhere means something else.
+const OTHERWISE: &str = "shutdown halt poweroff reboot init telinit systemctl-halt service rc-service kill yes source .";
+
+/// Whether a known program is only asked what it is. Builtins would take the words as operands.
+pub(crate) fn asks_for_help(row: &Row, name: &str, args: &[Word]) -> bool {
     let builtin = row.reader == Reader::Builtin || row.names.contains("|.|");
-    let last = args.last().and_then(Word::exact);
-    match last {
-        _ if builtin => false,
-        Some("--version" | "--help") => {
-            args.len() == 1 || (row.subs && args[..args.len() - 1].iter().all(is_sub_name))
+    let Some((last, before)) = args.split_last().filter(|_| !builtin) else { return false };
+    let alone = before.is_empty();
+    let sub_names = || row.subs && before.iter().all(is_sub_name);
+    match last.exact() {
+        Some("--version" | "--help") => alone || sub_names(),
+        // A letter counts where the program does not take it for something else.
+        Some(letter @ ("-h" | "-?" | "-V" | "-help" | "-version" | "-\\?" | "--usage")) => {
+            let plain = !among(OTHERWISE, name) && !takes_otherwise(row, letter);
+            let meant = letter != "-V" && sub_names() && !sub_takes(name, before, letter);
+            plain && (alone && row.reader != Reader::Echo || meant)
         }
-        Some("-h" | "-V" | "help") => args.len() == 1 && row.subs,
+        None => alone && is_question(last) && !takes_otherwise(row, "-?"),
+        Some("help") => {
+            row.subs && (alone || (name.starts_with("aws") && before.iter().all(is_sub_name)))
+        }
+        Some("version") if alone => {
+            row.subs
+                && row.other.is_none_or(|it| it.risk == crate::risk::Risk::Unknown)
+                && !has_row(name, "version")
+        }
         _ => {
             args.first().and_then(Word::exact) == Some("help")
                 && row.subs
+                && !has_row(name, "help")
                 && args.iter().all(is_sub_name)
         }
     }
+}
+
+fn among(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
+}
+
+fn has_row(name: &str, sub: &str) -> bool {
+    table::find(&format!("{name} {sub}")).is_some()
+}
+
+/// Whether the row knows an option, and so says itself what it does.
+fn takes_otherwise(row: &Row, option: &str) -> bool {
+    let ruled = |(list, _): &(&str, _)| list.split_whitespace().any(|one| one == option);
+    argv::takes(row, option).is_some() || row.rules.iter().any(ruled)
+}
+
+/// Whether the row of the sub-commands takes the option for something else.
+fn sub_takes(name: &str, before: &[Word], option: &str) -> bool {
+    let mut full = name.to_owned();
+    before.iter().any(|word| {
+        full = format!("{full} {}", word.text);
+        table::find(&full).is_some_and(|row| takes_otherwise(row, option))
+    })
+}
+
+/// `-?` as everybody writes it: to the shell a pattern, that stays what it is where nothing has such a
+/// name.
+fn is_question(word: &Word) -> bool {
+    word.text == "-?" && word.expansions.iter().all(|it| *it == Expansion::Glob)
 }
 
 /// Sub-commands after which comes another program with options of its own.
@@ -31,7 +79,7 @@ fn is_sub_name(word: &Word) -> bool {
         let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b);
         text.bytes().all(plain)
             && text.starts_with(|c: char| c.is_ascii_lowercase())
-            && !RUNS_OTHERS.split(' ').any(|one| one == text)
+            && !among(RUNS_OTHERS, text)
     })
 }
 
@@ -40,7 +88,10 @@ pub(crate) fn asks_unknown_for_help(args: &[Word]) -> bool {
     let Some((last, before)) = args.split_last() else { return false };
     match last.exact() {
         Some("--help" | "--version") => before.len() <= 2 && before.iter().all(is_sub_name),
-        Some("-h" | "-V" | "-help" | "-version") => before.is_empty(),
+        Some("-h" | "-V" | "-help" | "-version" | "-?" | "--help-all" | "--usage") => {
+            before.is_empty()
+        }
+        None => before.is_empty() && is_question(last),
         _ => false,
     }
 }

@@ -10,7 +10,7 @@ use crate::framework::drops_database;
 use crate::help::{asks_for_help, asks_unknown_for_help};
 use crate::path;
 use crate::reader::sql;
-use crate::reader::verbs::tells_to_destroy;
+use crate::reader::verbs::{self, tells_to_destroy};
 use crate::reading::SimpleCommand;
 use crate::risk::Risk;
 use crate::row::{Reader, Row, Takes};
@@ -53,6 +53,7 @@ impl Walk {
         }
         let before = self.found.len();
         self.judge_as_written(argv, via);
+        self.outbound(argv, before);
         if !self.probing {
             self.suspect(argv, before);
         }
@@ -191,8 +192,11 @@ impl Walk {
 
     /// Judges by a row, following sub-commands.
     pub(crate) fn by_row(&mut self, row: &'static Row, name: &str, args: &[Word]) {
-        if asks_for_help(row, args) {
+        if asks_for_help(row, name, args) {
             self.find(ASKS_HELP, name, name);
+            return;
+        }
+        if table::has_looks(name) && self.by_look(name, args) {
             return;
         }
         if row.subs
@@ -230,6 +234,7 @@ impl Walk {
         };
         if let Some((_, does)) = row.begins.iter().find(begins)
             && args.iter().all(|word| word.literal || !word.may_be_option)
+            && Options::of(row, args.get(1..).unwrap_or(&[])).outside(row, "").is_none()
         {
             self.find(*does, name, format!("{name} {first}"));
             return;
@@ -238,6 +243,27 @@ impl Walk {
             Reader::Row => self.plain(row, name, args),
             reader => self.read_by(reader, row, name, args),
         }
+    }
+
+    /// Judges by the line of a program, or of the longest of its sub-commands, that only looks; whether
+    /// there is one that knows what is given here.
+    fn by_look(&mut self, name: &str, args: &[Word]) -> bool {
+        const MOST_SUBS: usize = 4;
+        let words: Vec<&str> = args.iter().map_while(Word::exact).take(MOST_SUBS).collect();
+        for count in (0..=words.len()).rev() {
+            let mut full = name.to_owned();
+            for word in &words[..count] {
+                full.push(' ');
+                full.push_str(word);
+            }
+            let rest = &args[count..];
+            let Some(look) = table::find_look(&full) else { continue };
+            if only_looks(look, rest) && !(full.contains(' ') && tells_to_act(look, rest)) {
+                self.plain(look, &full, rest);
+                return true;
+            }
+        }
+        false
     }
 
     /// Options before a sub-command.
@@ -478,6 +504,23 @@ impl Walk {
             None => self.find_path(does, name, name, word),
         }
     }
+}
+
+/// Whether the first operand of a sub-command that looks may be another one that does more.
+fn tells_to_act(look: &'static Row, args: &[Word]) -> bool {
+    let first = argv::first_operand(look, args).and_then(|at| args[at].exact());
+    first.is_some_and(verbs::acts)
+}
+
+/// Whether a command is one of those that a row of programs that look knows.
+fn only_looks(look: &'static Row, args: &[Word]) -> bool {
+    let options = Options::of(look, args);
+    let most = look.operands.map_or(usize::MAX, |(most, _, _)| most);
+    let reads = match look.does.risk {
+        Risk::ReadOnly => options.all_listed(look),
+        _ => options.softening(look).is_some(),
+    };
+    reads && options.count() <= most && !options.may_hide_option()
 }
 
 /// An option may be hidden in what is only known at run time.

@@ -28,7 +28,7 @@ pub(crate) fn normal(path: &str) -> String {
     if absolute { format!("/{joined}") } else { joined }
 }
 
-const SECRET_NAMES: [&str; 31] = [
+const SECRET_NAMES: &[&str] = &[
     "id_rsa",
     "id_dsa",
     "id_ecdsa",
@@ -60,9 +60,44 @@ const SECRET_NAMES: [&str; 31] = [
     "wallet.dat",
     "master.key",
     ".envrc",
+    "credentials.toml",
+    ".credentials.json",
+    "rclone.conf",
+    ".s3cfg",
+    ".boto",
+    "application_default_credentials.json",
+    "access_tokens.db",
+    "credentials.db",
+    "credentials.tfrc.json",
+    ".databrickscfg",
+    "oauth_creds.json",
+    "logins.json",
+    "key3.db",
+    "key4.db",
+    "cookies.sqlite",
+    "Login Data",
+    "secring.gpg",
+    ".mysql_history",
+    ".psql_history",
+    ".python_history",
+    ".node_repl_history",
+    ".sqlite_history",
+    ".rediscli_history",
+    "fish_history",
+    "kubeconfig",
+    ".vault_pass",
+    "vault_pass.txt",
+    ".vault-password",
+    ".pgpass.conf",
+    "krb5.keytab",
+    "service-account.json",
+    "serviceaccount.json",
+    ".claude.json",
+    ".dockerconfigjson",
+    "keystore.json",
 ];
 
-const SECRET_PLACES: [&str; 12] = [
+const SECRET_PLACES: &[&str] = &[
     "/.ssh/",
     "/.aws/",
     "/.gnupg/",
@@ -75,6 +110,62 @@ const SECRET_PLACES: [&str; 12] = [
     "/etc/sudoers",
     "/.config/gh/",
     "/etc/ssl/private",
+    "/.cargo/credentials",
+    "/.codex/auth.json",
+    "/.gemini/oauth",
+    "/.local/share/opencode/auth.json",
+    "/.config/github-copilot/",
+    "/.config/glab-cli/",
+    "/.config/hub",
+    "/.config/op/",
+    "/.config/rclone/",
+    "/.config/doctl/",
+    "/.config/hcloud/",
+    "/.config/configstore/",
+    "/.config/containers/auth.json",
+    "/.config/helm/registry",
+    "/.config/sops/",
+    "/.config/solana/id.json",
+    "/.config/google-chrome/",
+    "/.config/chromium/",
+    "/.config/BraveSoftware/",
+    "/.config/microsoft-edge/",
+    "/.mozilla/",
+    "/Application Support/Google/Chrome/",
+    "/Application Support/Firefox/",
+    "/Application Support/BraveSoftware/",
+    "/Library/Keychains/",
+    "/Library/Cookies/",
+    "/.local/share/keyrings/",
+    "/.local/share/kwalletd/",
+    "/.gnome2/keyrings/",
+    "/.pulumi/credentials.json",
+    "/.terraform.d/credentials",
+    "/.oci/",
+    "/.aliyun/",
+    "/.bluemix/",
+    "/.fly/config.yml",
+    "/.netlify/config.json",
+    "/.supabase/",
+    "/.composer/auth.json",
+    "/.gem/credentials",
+    "/.m2/settings-security.xml",
+    "/.snowsql/",
+    "/.electrum/",
+    "/.ethereum/keystore",
+    "/.bitcoin/wallet",
+    "/.step/",
+    "/etc/kubernetes/admin.conf",
+    "/etc/kubernetes/pki/",
+    "/etc/rancher/k3s/k3s.yaml",
+    "/etc/wireguard/",
+    "/etc/openvpn/",
+    "/etc/NetworkManager/system-connections/",
+    "/etc/krb5.keytab",
+    "/etc/letsencrypt/live/",
+    "/etc/letsencrypt/archive/",
+    "/var/run/secrets/",
+    "/proc/kcore",
 ];
 
 /// Whether reading the path reveals a secret.
@@ -118,11 +209,29 @@ pub(crate) fn is_secret(text: &str) -> bool {
     if hidden {
         return true;
     }
-    let by_extension = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".tfstate"]
-        .iter()
-        .any(|e| name.len() > e.len() && name.ends_with(e));
+    let by_extension = [
+        ".pem",
+        ".key",
+        ".p12",
+        ".pfx",
+        ".jks",
+        ".keystore",
+        ".kdbx",
+        ".tfstate",
+        ".ovpn",
+        ".keytab",
+        ".ppk",
+        ".agekey",
+        ".tfstate.backup",
+        ".keychain-db",
+        ".keychain",
+    ]
+    .iter()
+    .any(|e| name.len() > e.len() && name.ends_with(e));
     let placed = SECRET_PLACES.iter().any(|place| path.contains(place));
-    let whole = ["/.ssh", "/.gnupg", "/.aws"].iter().any(|place| path.ends_with(place));
+    let whole = ["/.ssh", "/.gnupg", "/.aws", "/.kube", "/.azure", "/.password-store", "/.mozilla"]
+        .iter()
+        .any(|place| path.ends_with(place));
     named || by_extension || placed || whole
 }
 

@@ -100,7 +100,8 @@ impl Walk {
             }
             (K::Read, T::Filename(raw)) => {
                 let word = self.word(&raw.value);
-                self.input = Input::Other;
+                let empty = word.exact() == Some("/dev/null");
+                self.input = if empty { Input::Text(String::new()) } else { Input::Other };
                 if word.text.starts_with("/dev/tcp/") || word.text.starts_with("/dev/udp/") {
                     self.find(crate::effect::LISTEN, "<", "< /dev/tcp");
                 } else if self.is_secret(word.likely()) {

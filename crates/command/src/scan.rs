@@ -124,7 +124,7 @@ pub(crate) fn dangers_in_arguments(walk: &mut Walk, argv: &[Word]) {
 
 /// Programs whose names are as often the name of something else.
 fn is_everyday_word(word: &str) -> bool {
-    const WORDS: &str = "at batch init mount open start write mail install postgres nginx caddy redis-server httpd mongod mysqld service serve security age pass op keyring sops step act render transfer wall iw tc sv b2 mc sg say render route bridge";
+    const WORDS: &str = "at batch init mount open start write mail install postgres nginx caddy redis-server httpd mongod mysqld service serve security age pass op keyring sops step act render transfer wall iw tc sv b2 mc sg say render route bridge port pkg dump restore hostname history lt skill fsck host link";
     WORDS.split(' ').any(|one| one == word)
 }
 

@@ -52,8 +52,6 @@ pub(crate) struct Sent {
 pub(crate) enum Given {
     /// There is such a job.
     Job(Box<Attached>),
-    /// Its session was busy; whoever had it has ended.
-    SessionFree,
     /// The supervisor died, and it is proven that nothing was started: it can be given to another.
     NotStarted(String),
 }
@@ -64,14 +62,6 @@ impl Sent {
         self.is_sent()?;
         // A supervisor that could not prepare says so before it closes the socket.
         match self.attached.next_report(None)? {
-            Some(Report::SessionBusy { holder }) => {
-                let holder = self.attached.job.engine().job(&holder);
-                match holder.and_then(|holder| holder.wait(&[Condition::Exit], None)) {
-                    // One that is deleted has ended, before it is looked for or while it is waited for.
-                    Ok(_) | Err(Error::UnknownJob(_)) => Ok(Given::SessionFree),
-                    Err(error) => Err(error),
-                }
-            }
             Some(report) => {
                 self.attached.take_report(report)?;
                 Ok(Given::Job(Box::new(self.attached)))
@@ -212,8 +202,11 @@ impl Attached {
 
     /// Lets go: the job runs on, whatever its request says about disconnection.
     pub fn detach(self) -> Job {
-        if self.on_disconnect == OnDisconnect::Stop && self.supervisor.is_some() {
-            let _ = self.job.disown();
+        if self.supervisor.is_some() {
+            if self.on_disconnect == OnDisconnect::Stop {
+                let _ = self.job.disown();
+            }
+            self.job.engine().refill_spares();
         }
         self.job
     }
@@ -227,12 +220,16 @@ impl Attached {
                 self.outcome = Some(*outcome);
                 self.supervisor = None;
             }
+            Report::EndedAndFree(outcome) => {
+                self.outcome = Some(*outcome);
+                if let Some(supervisor) = self.supervisor.take() {
+                    self.job.engine().give_back(supervisor);
+                }
+            }
             // Another call was faster with the same key.
             Report::Exists => *self = Self::to_existing(self.job.clone()),
             Report::Full { running } => return Err(Error::Full { running }),
-            Report::SessionBusy { holder } => {
-                return Err(Error::SupervisorGone(format!("its session is held by job {holder}")));
-            }
+            Report::SessionBusy { holder } => return Err(Error::SessionBusy { holder }),
             Report::Failed { why } => return Err(Error::SupervisorGone(why)),
         }
         Ok(())

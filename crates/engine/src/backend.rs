@@ -10,12 +10,15 @@
 //! - [`AttachedJob`] is a job and its caller while the two are connected.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use umbo_sandbox::{Decision, Question};
+
 use crate::error::{Error, Result};
-use crate::event::{Event, Item};
+use crate::event::{Event, EventKind, Item};
+use crate::find::Recent;
 use crate::follow::Follower;
 use crate::id::JobId;
 use crate::job::{Status, Summary, Typed};
@@ -25,7 +28,10 @@ use crate::request::{Ladder, Request, Size};
 use crate::screen::{self, Screen};
 use crate::subscription::{Subscription, first_event};
 use crate::wait::{Condition, Met};
-use crate::{Attached, Engine, Job, Scope};
+use crate::{Attached, Engine, Heard, Job, Listed, Scope};
+
+/// How many events are read at once.
+const EVENTS_PER_READ: usize = 1024;
 
 /// A job of any backend, shared.
 pub type JobHandle = Arc<dyn BackendJob>;
@@ -69,6 +75,53 @@ pub trait Backend: fmt::Debug + Send + Sync {
     /// The jobs, oldest first, and the truth about each.
     fn jobs(&self, scope: Scope) -> Result<Vec<Summary>>;
 
+    /// The jobs that are wanted, oldest first: those that run or wait, and of those that ended within
+    /// the time of `listed` as many as it says, the last to end first.
+    fn recent(
+        &self,
+        listed: Listed,
+        is_wanted: &mut dyn FnMut(&Summary) -> bool,
+    ) -> Result<Vec<Summary>> {
+        let mut recent = Recent::new(listed);
+        for summary in self.jobs(Scope::All)?.into_iter().rev() {
+            recent.add(summary, is_wanted);
+        }
+        Ok(recent.into_summaries())
+    }
+
+    /// At most `most` jobs of an owner, or of all, in the order of their ids, the newest first; where
+    /// `from` is given, from that id on.
+    fn newest(
+        &self,
+        owner: Option<&str>,
+        from: Option<&JobId>,
+        most: usize,
+    ) -> Result<Vec<Summary>> {
+        let mut jobs = self.jobs(Scope::All)?;
+        jobs.retain(|found| owner.is_none() || found.owner.as_deref() == owner);
+        jobs.retain(|found| from.is_none_or(|from| found.job <= *from));
+        jobs.sort_unstable_by(|one, other| other.job.cmp(&one.job));
+        jobs.truncate(most);
+        Ok(jobs)
+    }
+
+    /// The jobs whose end is among the events after the one numbered `after`, each with the number of
+    /// that event, and the number of the newest event of all.
+    fn ends_after(&self, mut after: u64) -> Result<(Vec<(JobId, u64)>, u64)> {
+        let mut ends = Vec::new();
+        loop {
+            let items = self.events(after, EVENTS_PER_READ)?;
+            let Some(last) = items.last() else { return Ok((ends, after)) };
+            after = last.seq();
+            ends.extend(items.into_iter().filter_map(|item| match item {
+                Item::Event(Event { seq, job, kind: EventKind::Exited { .. }, .. }) => {
+                    Some((job, seq))
+                }
+                _ => None,
+            }));
+        }
+    }
+
     /// The number of the newest event.
     fn newest_event(&self) -> Result<u64>;
 
@@ -94,11 +147,15 @@ pub trait Backend: fmt::Debug + Send + Sync {
     /// what the backend keeps.
     fn prune(&self, age: Option<Duration>) -> Result<Vec<JobId>>;
 
+    /// The directory of this machine that the backend keeps its records in, if it has one. Nobody
+    /// needs it to work with jobs: what callers remember beside them may lie there too.
+    fn state_directory(&self) -> Option<&Path> {
+        None
+    }
+
     /// The directory that the command of a request begins in: its own, or that in which the last
     /// command of its session left it.
-    fn begins_in(&self, request: &Request) -> PathBuf {
-        request.cwd.clone()
-    }
+    fn begins_in(&self, request: &Request) -> PathBuf;
 }
 
 /// One job of a backend.
@@ -120,14 +177,22 @@ pub trait BackendJob: fmt::Debug + Send + Sync {
         }
     }
 
+    /// Whether it is over, or was deleted.
+    fn has_ended(&self) -> bool {
+        !matches!(self.status(), Ok(Status::Created | Status::Started { .. }))
+    }
+
     /// What a list says about it; `None` if it was deleted meanwhile.
     fn summary(&self) -> Option<Summary>;
 
     /// Its output.
     fn log(&self) -> Result<Log>;
 
-    /// Where its output is, for a person or a program that can follow such an address: a `file://`
-    /// URL for a job of this machine.
+    /// The file that its output is in, on the machine that runs it: for a person, or for a command
+    /// that runs there. Who reads it here uses [`BackendJob::log`].
+    fn output_path(&self) -> PathBuf;
+
+    /// The same as an address: a `file://` URL for a job of this machine.
     fn output_url(&self) -> String;
 
     /// What wakes somebody who waits for it.
@@ -150,6 +215,17 @@ pub trait BackendJob: fmt::Debug + Send + Sync {
 
     /// Changes the size of its terminal.
     fn resize(&self, size: Size) -> Result<()>;
+
+    /// Calls of its command that its sandbox holds until somebody answers.
+    fn questions(&self) -> Result<Vec<Question>> {
+        Ok(Vec::new())
+    }
+
+    /// Answers one of them: the call goes on, or fails.
+    fn decide(&self, number: u64, decision: Decision) -> Result<()> {
+        let _ = decision;
+        Err(Error::invalid("question", format!("there is no question {number}")))
+    }
 
     /// Stops it and all its descendants; returns how it ended.
     fn stop(&self, ladder: Ladder) -> Result<Outcome>;
@@ -216,6 +292,13 @@ pub trait AttachedJob: fmt::Debug + Send {
     /// Waits for the end, at most for `timeout`. `None` if it runs on.
     fn wait(&mut self, timeout: Option<Duration>) -> Result<Option<Outcome>>;
 
+    /// Waits for the end or for a question of its sandbox, at most for `timeout`. Where questions cannot be
+    /// heard, they are denied when their time is over.
+    fn hear(&mut self, timeout: Option<Duration>) -> Result<Heard> {
+        let outcome = self.wait(timeout)?;
+        Ok(outcome.map_or(Heard::Nothing, |outcome| Heard::Ended(Box::new(outcome))))
+    }
+
     /// Lets go: the job runs on, whatever its request says about disconnection.
     fn detach(self: Box<Self>) -> JobHandle;
 }
@@ -270,6 +353,27 @@ impl Backend for Engine {
         Self::jobs(self, scope)
     }
 
+    fn recent(
+        &self,
+        listed: Listed,
+        is_wanted: &mut dyn FnMut(&Summary) -> bool,
+    ) -> Result<Vec<Summary>> {
+        Self::recent(self, listed, is_wanted)
+    }
+
+    fn newest(
+        &self,
+        owner: Option<&str>,
+        from: Option<&JobId>,
+        most: usize,
+    ) -> Result<Vec<Summary>> {
+        Self::newest(self, owner, from, most)
+    }
+
+    fn ends_after(&self, after: u64) -> Result<(Vec<(JobId, u64)>, u64)> {
+        Self::ends_after(self, after)
+    }
+
     fn newest_event(&self) -> Result<u64> {
         Self::newest_event(self)
     }
@@ -294,8 +398,18 @@ impl Backend for Engine {
         Self::prune(self, age)
     }
 
+    fn state_directory(&self) -> Option<&Path> {
+        Some(Self::state_directory(self))
+    }
+
     fn begins_in(&self, request: &Request) -> PathBuf {
         Self::begins_in(self, request)
+    }
+}
+
+impl From<Engine> for Arc<dyn Backend> {
+    fn from(engine: Engine) -> Self {
+        Arc::new(engine)
     }
 }
 
@@ -312,12 +426,20 @@ impl BackendJob for Job {
         Self::status(self)
     }
 
+    fn has_ended(&self) -> bool {
+        Self::has_ended(self)
+    }
+
     fn summary(&self) -> Option<Summary> {
         Self::summary(self)
     }
 
     fn log(&self) -> Result<Log> {
         Self::log(self)
+    }
+
+    fn output_path(&self) -> PathBuf {
+        Self::output_path(self)
     }
 
     fn output_url(&self) -> String {
@@ -352,6 +474,14 @@ impl BackendJob for Job {
         Self::resize(self, size)
     }
 
+    fn questions(&self) -> Result<Vec<Question>> {
+        Self::questions(self)
+    }
+
+    fn decide(&self, number: u64, decision: Decision) -> Result<()> {
+        Self::decide(self, number, decision)
+    }
+
     fn stop(&self, ladder: Ladder) -> Result<Outcome> {
         Self::stop(self, ladder)
     }
@@ -376,6 +506,10 @@ impl AttachedJob for Attached {
 
     fn wait(&mut self, timeout: Option<Duration>) -> Result<Option<Outcome>> {
         Self::wait(self, timeout)
+    }
+
+    fn hear(&mut self, timeout: Option<Duration>) -> Result<Heard> {
+        Self::hear(self, timeout)
     }
 
     fn detach(self: Box<Self>) -> JobHandle {

@@ -20,6 +20,11 @@ pub(crate) fn initialised() {
     INITIALISED.store(true, Ordering::Relaxed);
 }
 
+/// Whether this program can become a supervisor.
+pub(crate) fn is_initialised() -> bool {
+    INITIALISED.load(Ordering::Relaxed)
+}
+
 /// How an engine is to be.
 #[derive(Debug)]
 pub struct Builder {
@@ -128,7 +133,7 @@ impl Builder {
         let state =
             State::open(&std::path::absolute(&self.state).map_err(Error::state(&self.state))?)?;
         let spares = Spares::new(program, state.root().to_owned(), self.warmth);
-        spares.refill(None);
+        spares.refill();
         Ok(Engine::new(state, spares, self.max_running, self.retention, self.listed))
     }
 }

@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -12,22 +13,22 @@ use umbo_sandbox::Plan;
 
 use crate::attached::{Attached, Given, Sent};
 use crate::builder::Builder;
+use crate::catalog::Living;
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::event::Journal;
 use crate::id::JobId;
 use crate::idempotency::{Claim, fingerprint};
-use crate::job::{Job, Status, Summary};
+use crate::job::Job;
 use crate::line::Line;
 use crate::lost::{self, Truth};
 use crate::outcome::Outcome;
 use crate::prune;
-use crate::request::{Command, Request, Stdin};
+use crate::request::{Command, Request, SessionDirectory, Stdin};
 use crate::session;
 use crate::shell::{self, Invocation};
-use crate::spare::Spares;
+use crate::spare::{Spares, Supervisor};
 use crate::state::{FORMAT, Record, State};
-use crate::stray::{self, Stray};
 use crate::supervisor::TAG;
 use crate::wire::{Assign, NotifyOn, Retention, StdinKind};
 
@@ -40,11 +41,6 @@ const EMPTYING_GROUPS: Duration = Duration::from_millis(500);
 /// So many supervisors may die before they start a job: the ones that wait, the one that is then
 /// started, and some more for a machine that kills them.
 const MOST_DEAD_SUPERVISORS: usize = 6;
-
-/// Fewer last characters of an id name no job.
-const SHORTEST_END: usize = 4;
-/// So many events back is looked for the job that was started last.
-const LAST_JOB_EVENTS: u64 = 8192;
 
 /// Starts and finds the jobs of one state directory. Cheap to clone; usable from any thread.
 #[derive(Debug, Clone)]
@@ -59,6 +55,7 @@ struct Inner {
     max_running: usize,
     retention: Retention,
     listed: Listed,
+    living: Mutex<Living>,
 }
 
 /// Which ended jobs are listed.
@@ -101,12 +98,24 @@ impl Engine {
         retention: Retention,
         listed: Listed,
     ) -> Self {
-        let inner = Inner { state, spares, max_running, retention, listed };
+        let living = Mutex::default();
+        let inner = Inner { state, spares, max_running, retention, listed, living };
         Self { inner: Arc::new(inner) }
     }
 
     pub(crate) fn state(&self) -> &State {
         &self.inner.state
+    }
+
+    /// Which ended jobs are listed.
+    pub(crate) fn listed(&self) -> Listed {
+        self.inner.listed
+    }
+
+    /// The jobs that may be alive, oldest first.
+    pub(crate) fn living(&self) -> Result<Vec<JobId>> {
+        let mut living = self.inner.living.lock().unwrap_or_else(PoisonError::into_inner);
+        living.jobs(self.state()).map_err(Error::state(self.state_directory()))
     }
 
     pub(crate) fn journal(&self) -> Result<Journal> {
@@ -146,10 +155,6 @@ impl Engine {
     /// job has ended, or after `timeout` with the job running on. A short command costs less this
     /// way.
     pub fn attend(&self, request: &Request, timeout: Duration) -> Result<Attached> {
-        // A job that may have to be tried again cannot be left half-way.
-        if request.session.is_some() {
-            return self.launch(request, NotifyOn::Start);
-        }
         let deadline = clock::deadline(timeout);
         self.give(request, NotifyOn::End, |sent| sent.heard_until(deadline))
     }
@@ -166,10 +171,20 @@ impl Engine {
             Claim::None => JobId::generate(),
         };
         let (assign, body) = self.assign(request, directory, &job, notify_on)?;
-        let supervisor = self.inner.spares.take()?;
+        let supervisor = self.inner.spares.take(assign.sandbox.as_ref())?;
         let sent = Attached::send(Job::new(self.clone(), job), supervisor, &assign, &body);
-        self.inner.spares.refill(assign.sandbox.as_ref());
+        self.inner.spares.expect(assign.sandbox.as_ref());
         Ok(sent)
+    }
+
+    /// Takes a supervisor back that gets ready for another job.
+    pub(crate) fn give_back(&self, supervisor: Supervisor) {
+        self.inner.spares.give_back(supervisor);
+    }
+
+    /// Has supervisors made in the place of those that do not come back soon.
+    pub(crate) fn refill_spares(&self) {
+        self.inner.spares.refill();
     }
 
     fn launch(&self, request: &Request, notify_on: NotifyOn) -> Result<Attached> {
@@ -192,7 +207,6 @@ impl Engine {
         loop {
             match answer(self.send(request, &directory, &claim, notify_on)?)? {
                 Given::Job(attached) => return Ok(*attached),
-                Given::SessionFree => {}
                 Given::NotStarted(why) => {
                     dead += 1;
                     if dead == MOST_DEAD_SUPERVISORS {
@@ -258,12 +272,18 @@ impl Engine {
             parent: record.parent.clone(),
             terminal: request.terminal,
             stdin,
+            streams: request.streams,
             session: request.session.as_ref().map(|session| session.name.clone()),
+            continues_session: request
+                .session
+                .as_ref()
+                .is_some_and(|session| session.directory == SessionDirectory::Continue),
             arguments: invocation.arguments.len(),
             stdin_bytes: bytes.len(),
             retention: self.inner.retention,
             notify_on,
             sandbox: session::in_sandbox(self, request),
+            afterwards: self.inner.spares.afterwards(),
         };
         Ok((assign, body.bytes))
     }
@@ -327,121 +347,10 @@ impl Engine {
         }
     }
 
-    /// The job that `name` means: an id, a unique prefix of one, a `--name`, or `@last`.
-    pub fn job(&self, name: &str) -> Result<Job> {
-        self.find(name, None)
-    }
-
-    /// As [`Engine::job`], but a name and `@last` mean jobs of this owner only: others use the same
-    /// names.
-    pub fn job_of(&self, owner: &str, name: &str) -> Result<Job> {
-        self.find(name, Some(owner))
-    }
-
-    fn find(&self, name: &str, owner: Option<&str>) -> Result<Job> {
-        let ids = self.state().job_ids()?;
-        if name == "@last" {
-            let last = self.last_created(owner);
-            let last = last.or_else(|| Some(self.recorded(&ids, owner).next()?.0));
-            return last.ok_or_else(|| Error::UnknownJob(name.into()));
-        }
-        let lower = name.to_ascii_lowercase();
-        if !name.is_empty() {
-            let is_meant = |id: &&JobId| {
-                let id = id.as_str();
-                id.starts_with(&lower) || (lower.len() >= SHORTEST_END && id.ends_with(&lower))
-            };
-            let fits: Vec<&JobId> = ids.iter().filter(is_meant).collect();
-            match fits[..] {
-                [only] => return Ok(Job::new(self.clone(), only.clone())),
-                [] => {}
-                // A name may look like the beginning of an id.
-                _ if self.named(&ids, name, owner).is_some() => {}
-                _ => {
-                    let matches = fits.iter().map(ToString::to_string).collect();
-                    return Err(Error::Ambiguous { prefix: name.into(), matches });
-                }
-            }
-        }
-        let found = self.named(&ids, name, owner);
-        let found = found
-            .or_else(|| Some(Job::without_files(self.clone(), Stray::find(self.state(), name)?)));
-        found.ok_or_else(|| Error::UnknownJob(name.into()))
-    }
-
-    /// The job that was started last, by the journal: the clock, by which ids sort, may have been
-    /// set back since.
-    fn last_created(&self, owner: Option<&str>) -> Option<Job> {
-        let created = self.journal().ok()?.created_backwards(LAST_JOB_EVENTS).ok()?;
-        created.into_iter().map(|id| Job::new(self.clone(), id)).find(|job| {
-            let record = job.directory().record();
-            record.is_ok_and(|(record, _)| owner.is_none() || record.owner.as_deref() == owner)
-        })
-    }
-
-    /// The newest job with a name.
-    fn named(&self, ids: &[JobId], name: &str, owner: Option<&str>) -> Option<Job> {
-        let mut newest = None;
-        for (job, record) in self.recorded(ids, owner) {
-            if record.name.as_deref() == Some(name) {
-                // A name is used again and again; one that runs is meant before those that ran.
-                if !matches!(job.status(), Ok(Status::Ended(_))) {
-                    return Some(job);
-                }
-                newest.get_or_insert(job);
-            }
-        }
-        newest
-    }
-
-    /// The jobs of an owner, or of all, with their records, newest first.
-    fn recorded<'a>(
-        &'a self,
-        ids: &'a [JobId],
-        owner: Option<&'a str>,
-    ) -> impl Iterator<Item = (Job, Record)> + 'a {
-        ids.iter().rev().filter_map(move |id| {
-            let job = Job::new(self.clone(), id.clone());
-            let (record, _) = job.directory().record().ok()?;
-            (owner.is_none() || record.owner.as_deref() == owner).then_some((job, record))
-        })
-    }
-
-    /// The jobs, oldest first, and the truth about each.
-    pub fn jobs(&self, scope: Scope) -> Result<Vec<Summary>> {
-        let mut summaries: Vec<Summary> = self
-            .state()
-            .job_ids()?
-            .into_iter()
-            .filter_map(|id| Job::new(self.clone(), id).summary())
-            .collect();
-        if scope == Scope::Recent {
-            let age = u64::try_from(self.inner.listed.age.as_micros()).unwrap_or(u64::MAX);
-            let oldest = clock::now_us().saturating_sub(age);
-            let mut kept = 0;
-            let mut recent: Vec<Summary> = summaries
-                .into_iter()
-                .rev()
-                .filter(|summary| match &summary.status {
-                    Status::Ended(outcome) => {
-                        let listed = outcome.ended_at >= oldest && kept < self.inner.listed.jobs;
-                        kept += usize::from(listed);
-                        listed
-                    }
-                    Status::Created | Status::Started { .. } => true,
-                })
-                .collect();
-            recent.reverse();
-            summaries = recent;
-        }
-        summaries.extend(stray::find_all(self.state()).iter().filter_map(Stray::summary));
-        Ok(summaries)
-    }
-
     /// Deletes ended jobs: all that ended longer than `age` ago, and the oldest of the rest beyond
     /// what the engine keeps.
     pub fn prune(&self, age: Option<Duration>) -> Result<Vec<JobId>> {
-        for id in self.state().job_ids()? {
+        for id in self.living()? {
             let is_over = matches!(lost::truth(self.state(), &id), Truth::Over(_));
             if is_over && !self.state().job(&id).is_announced() {
                 // Its supervisor is about to say so: that is waited for, but not for long.
@@ -450,7 +359,8 @@ impl Engine {
             }
         }
         let deadline = Instant::now() + EMPTYING_GROUPS;
-        prune::prune(self.state(), self.inner.retention, age, Some(deadline))
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        prune::prune(self.state(), self.inner.retention, age, Some(deadline), threads)
     }
 }
 

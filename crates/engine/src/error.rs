@@ -90,6 +90,12 @@ pub enum Error {
         /// How many run.
         running: usize,
     },
+    /// Another job has the session, and this one was not to wait, or is inside of that one.
+    #[error("session: job {holder} has it")]
+    SessionBusy {
+        /// The job that has it.
+        holder: String,
+    },
     /// An idempotency key that was used for another request.
     #[error("idempotency_key: {key:?} was used for another request (job {job}); use a new key")]
     KeyReused {
@@ -129,6 +135,10 @@ pub enum Error {
         kind: ErrorKind,
         /// Its text.
         message: String,
+        /// The field of the request that is wrong, if one is.
+        field: Option<String>,
+        /// The job it is about, if it is about one.
+        job: Option<String>,
     },
 }
 
@@ -143,12 +153,16 @@ fn after(stderr: &str) -> String {
 pub enum ErrorKind {
     /// A field of the request is wrong.
     InvalidArgument,
-    /// No job, or not just one, has that id, prefix or name.
+    /// No job has that id, prefix or name.
     UnknownJob,
+    /// Several jobs have that prefix.
+    AmbiguousJob,
     /// The job has ended.
     JobEnded,
     /// As many jobs run as may.
     TooManyJobs,
+    /// Another job has the session.
+    SessionBusy,
     /// The idempotency key was used for another request.
     KeyReused,
     /// The shell is not there.
@@ -169,8 +183,10 @@ impl ErrorKind {
         match self {
             Self::InvalidArgument => "invalid_argument",
             Self::UnknownJob => "unknown_job",
+            Self::AmbiguousJob => "ambiguous_job",
             Self::JobEnded => "job_ended",
             Self::TooManyJobs => "too_many_jobs",
+            Self::SessionBusy => "session_busy",
             Self::KeyReused => "key_reused",
             Self::NoShell => "no_shell",
             Self::Refused => "refused",
@@ -189,9 +205,11 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Invalid { .. } => ErrorKind::InvalidArgument,
-            Self::UnknownJob(_) | Self::Ambiguous { .. } => ErrorKind::UnknownJob,
+            Self::UnknownJob(_) => ErrorKind::UnknownJob,
+            Self::Ambiguous { .. } => ErrorKind::AmbiguousJob,
             Self::Ended(_) => ErrorKind::JobEnded,
             Self::Full { .. } => ErrorKind::TooManyJobs,
+            Self::SessionBusy { .. } => ErrorKind::SessionBusy,
             Self::KeyReused { .. } => ErrorKind::KeyReused,
             Self::NoShell { .. } => ErrorKind::NoShell,
             Self::Refused(_) => ErrorKind::Refused,
@@ -213,8 +231,9 @@ impl Error {
     }
 
     /// The field of the request that is wrong, if one is.
-    pub fn field(&self) -> Option<&'static str> {
+    pub fn field(&self) -> Option<&str> {
         match self {
+            Self::Remote { field, .. } => field.as_deref(),
             Self::Invalid { field, .. } => Some(field),
             Self::KeyReused { .. } => Some("idempotency_key"),
             Self::NoShell { .. } => Some("shell"),
@@ -222,12 +241,20 @@ impl Error {
         }
     }
 
+    /// The job it is about, if it is about one that there is.
+    pub fn job(&self) -> Option<&str> {
+        match self {
+            Self::Ended(job) | Self::Unresponsive { job, .. } => Some(job),
+            Self::Remote { job, .. } => job.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Its text without the field in front, for a caller that has another name for the field.
     pub fn problem(&self) -> String {
-        match self {
-            Self::Invalid { problem, .. } => problem.clone(),
-            other => other.to_string(),
-        }
+        let text = self.to_string();
+        let named = self.field().and_then(|field| text.strip_prefix(field)?.strip_prefix(": "));
+        named.map(str::to_owned).unwrap_or(text)
     }
 
     pub(crate) fn invalid(field: &'static str, problem: impl Into<String>) -> Self {

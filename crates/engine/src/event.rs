@@ -9,7 +9,8 @@
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::ops::ControlFlow;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -194,6 +195,11 @@ impl Journal {
         })
     }
 
+    /// Whether the file is still there and was not deleted since it was opened.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.file.metadata().is_ok_and(|meta| meta.nlink() > 0)
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -298,38 +304,46 @@ impl Journal {
 
     /// Whether the journal has the job's end, looking back from its own.
     pub(crate) fn has_exited(&self, job: &JobId) -> io::Result<bool> {
-        let last = self.look_back(u64::MAX, |event| match &event.kind {
-            EventKind::Exited { .. } if event.job == *job => Some(true),
-            EventKind::Created if event.job == *job => Some(false),
-            _ => None,
-        });
-        Ok(last?.unwrap_or(false))
+        let mut has_exited = false;
+        self.look_back(u64::MAX, job.as_str(), |event| match &event.kind {
+            EventKind::Exited { .. } if event.job == *job => {
+                has_exited = true;
+                ControlFlow::Break(())
+            }
+            EventKind::Created if event.job == *job => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        })?;
+        Ok(has_exited)
     }
 
     /// Whether the journal has anything about a job.
     pub(crate) fn mentions(&self, job: &JobId) -> bool {
-        let found = self.look_back(u64::MAX, |event| (event.job == *job).then_some(()));
-        found.is_ok_and(|found| found.is_some())
+        let mut is_mentioned = false;
+        let found = self.look_back(u64::MAX, job.as_str(), |event| {
+            is_mentioned |= event.job == *job;
+            if is_mentioned { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        found.is_ok() && is_mentioned
     }
 
-    /// The jobs that were created within the last `most` events, the last one first.
-    pub(crate) fn created_backwards(&self, most: u64) -> io::Result<Vec<JobId>> {
-        let mut created = Vec::new();
-        self.look_back(most, |event| {
-            if event.kind == EventKind::Created {
-                created.push(event.job);
-            }
-            None::<()>
-        })?;
-        Ok(created)
+    /// Whether it has no event from before a time, and never had, or no longer.
+    pub(crate) fn is_younger_than(&self, at: u64) -> bool {
+        let Ok(newest) = self.newest() else { return true };
+        let first = 1 + self.skip_hole(1, newest).unwrap_or(0);
+        let mut bytes = [0; SLOT];
+        let read = self.file.read_exact_at(&mut bytes, first * SLOT as u64);
+        read.ok().and_then(|()| parse(&bytes, first)).is_none_or(|event| event.at > at)
     }
 
-    /// Reads at most `most` events backwards from the end until `found` has found something.
-    fn look_back<T>(
+    /// Reads at most `most` events backwards from the end, and gives those that have a word in their
+    /// text to `each` until it has enough.
+    pub(crate) fn look_back(
         &self,
         most: u64,
-        mut found: impl FnMut(Event) -> Option<T>,
-    ) -> io::Result<Option<T>> {
+        word: &str,
+        mut each: impl FnMut(Event) -> ControlFlow<()>,
+    ) -> io::Result<()> {
+        let finder = memchr::memmem::Finder::new(word);
         let mut end = self.newest()? + 1;
         let first = end.saturating_sub(most).max(1);
         let mut buffer = vec![0; PAGE_SLOTS * SLOT];
@@ -339,16 +353,19 @@ impl Journal {
             let count = self.file.read_at(&mut buffer[..wanted], begin * SLOT as u64)?;
             // Before the first of those that are kept there is nothing but a hole.
             if count == wanted && buffer[..count].iter().all(|byte| *byte == 0) {
-                return Ok(None);
+                return Ok(());
             }
-            for bytes in buffer[..count].chunks_exact(SLOT).rev() {
-                if let Some(found) = parse(bytes, 1).and_then(&mut found) {
-                    return Ok(Some(found));
+            for (place, bytes) in buffer[..count].chunks_exact(SLOT).enumerate().rev() {
+                if finder.find(bytes).is_some()
+                    && let Some(event) = parse(bytes, begin + place as u64)
+                    && each(event).is_break()
+                {
+                    return Ok(());
                 }
             }
             end = begin;
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Gives back the disk space of all but the newest `keep` events.

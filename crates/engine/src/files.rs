@@ -42,10 +42,12 @@ pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<Fi
 /// All bytes of a file that has at most `most` of them.
 pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
-    if file.metadata()?.len() > most {
+    let length = file.metadata()?.len();
+    if length > most {
         return Err(foreign(format!("it is larger than {most} bytes")));
     }
-    let mut bytes = Vec::new();
+    // Room for one byte more: the end is seen without another look.
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 64);
     file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -29,14 +29,18 @@ pub(crate) fn note(list: &File, group: &Path) -> io::Result<()> {
 
 /// The groups of a directory: by its list, and by its record should the list be damaged.
 pub(crate) fn of(directory: &JobDir) -> Vec<PathBuf> {
-    let list = files::read(&directory.file(LIST), MOST_LIST_BYTES).unwrap_or_default();
+    let read = files::read(&directory.file(LIST), MOST_LIST_BYTES);
+    let is_listed = read.as_ref().is_ok_and(|list| list.ends_with(b"\n"));
+    let list = read.unwrap_or_default();
     let mut groups: Vec<PathBuf> = list
         .split(|byte| *byte == b'\n')
         .map(|line| PathBuf::from(OsStr::from_bytes(line)))
         .filter(|path| path.is_absolute())
         .collect();
-    let recorded = directory.record().ok().and_then(|(record, _)| record.supervisor?.cgroup);
-    groups.extend(recorded);
+    if !is_listed {
+        let recorded = directory.record().ok().and_then(|(record, _)| record.supervisor?.cgroup);
+        groups.extend(recorded);
+    }
     groups.sort();
     groups.dedup();
     groups

@@ -21,6 +21,13 @@ impl Fnv {
         format!("{:016x}", self.0)
     }
 
+    /// The hash of some bytes.
+    pub(crate) fn number(bytes: &[u8]) -> u64 {
+        let mut hash = Self::new();
+        hash.add(bytes);
+        hash.0
+    }
+
     /// The hash of some bytes, as text.
     pub(crate) fn of(bytes: &[u8]) -> String {
         let mut hash = Self::new();

@@ -1,12 +1,20 @@
 //! Job ids: ULIDs in lower case, so that names in a directory sort by time.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
 use crate::error::Error;
+
+/// How many characters an id has.
+const LENGTH: usize = 26;
+/// How many bits a character stands for.
+const BITS: usize = 5;
+/// Fewer last characters of an id name no job.
+const SHORTEST_END: usize = 4;
 
 /// The name of a job, for ever.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -17,6 +25,36 @@ impl JobId {
     /// A new id, later than all before it on this machine's clock.
     pub fn generate() -> Self {
         Self(Ulid::generate().to_string().to_ascii_lowercase())
+    }
+
+    /// The id with this number.
+    pub(crate) fn from_number(number: u128) -> Self {
+        Self(Ulid::from(number).to_string().to_ascii_lowercase())
+    }
+
+    /// The numbers of the ids that begin with some characters; `None` if none can.
+    pub(crate) fn beginning_with(prefix: &str) -> Option<RangeInclusive<u128>> {
+        let missing = LENGTH.checked_sub(prefix.len()).filter(|_| !prefix.is_empty())?;
+        let bound = |fill: &str| {
+            let text = prefix.to_ascii_lowercase() + &fill.repeat(missing);
+            Some(text.parse::<Self>().ok()?.number())
+        };
+        Some(bound("0")?..=bound("z")?)
+    }
+
+    /// The last bits of the numbers of ids that end with some characters, and a mask for them; `None`
+    /// if none can, or if so few name no job.
+    pub(crate) fn ending_with(suffix: &str) -> Option<(u128, u128)> {
+        let missing = LENGTH.checked_sub(suffix.len()).filter(|_| suffix.len() >= SHORTEST_END)?;
+        let text = "0".repeat(missing) + &suffix.to_ascii_lowercase();
+        let bits = u32::try_from(suffix.len() * BITS).ok()?;
+        let mask = 1_u128.checked_shl(bits).map_or(u128::MAX, |bit| bit - 1);
+        Some((text.parse::<Self>().ok()?.number(), mask))
+    }
+
+    /// Its number: ids sort as their numbers do.
+    pub(crate) fn number(&self) -> u128 {
+        Ulid::from_string(&self.0).map_or(0, u128::from)
     }
 
     /// Its 26 characters.
@@ -86,6 +124,26 @@ mod tests {
         assert_eq!(id.as_str(), id.as_str().to_ascii_lowercase());
         assert_eq!(id.as_str().parse::<JobId>().unwrap(), id);
         assert!(id.made_at_ms() > 1_600_000_000_000);
+    }
+
+    #[test]
+    fn the_ids_with_a_beginning_are_a_range_of_numbers() {
+        let id = JobId::generate();
+        assert_eq!(JobId::from_number(id.number()), id);
+        for length in 1..=26 {
+            let prefix = &id.as_str()[..length];
+            assert!(JobId::beginning_with(prefix).unwrap().contains(&id.number()), "{prefix}");
+            assert_eq!(
+                JobId::beginning_with(prefix),
+                JobId::beginning_with(&prefix.to_ascii_uppercase())
+            );
+        }
+        let range = JobId::beginning_with("01hx7").unwrap();
+        assert_eq!(JobId::from_number(*range.start()).as_str(), "01hx7000000000000000000000");
+        assert_eq!(JobId::from_number(*range.end()).as_str(), "01hx7zzzzzzzzzzzzzzzzzzzzz");
+        for text in ["", "web", "8", "01hx7z8k9m2n3p4q5r6s7t8v9w0", "\u{e9}", "01-"] {
+            assert!(JobId::beginning_with(text).is_none(), "{text}");
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ use umbo_sandbox::{Decision, Question};
 use crate::clock;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::exit_record;
 use crate::id::JobId;
 use crate::line::Line;
 use crate::log::{Log, OUTPUT};
@@ -49,7 +50,7 @@ pub struct Job {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It waits for its turn.
+    /// It waits for its turn; called `queued`.
     Created,
     /// Its command runs, proven by its supervisor's lock.
     Started {
@@ -66,7 +67,7 @@ impl Status {
     /// The state's name.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Created => "created",
+            Self::Created => "queued",
             Self::Started { .. } => "started",
             Self::Ended(outcome) => outcome.end.name(),
         }
@@ -103,9 +104,40 @@ pub struct Summary {
     pub parent: Option<JobId>,
     /// Its place in line, counted from 1, while it waits for its turn.
     pub queue_position: Option<usize>,
+    /// What it waits for, while it does.
+    #[serde(default)]
+    pub waits_for: Option<WaitsFor>,
     /// How it was found.
     #[serde(default)]
     pub found_by: FoundBy,
+}
+
+/// What a job waits for that has not begun.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum WaitsFor {
+    /// For one of the jobs that run to end: as many run as may.
+    Slot,
+    /// For its session, which another job has.
+    Session {
+        /// The session.
+        name: String,
+        /// The job that has it.
+        holder: Option<JobId>,
+    },
+}
+
+impl std::fmt::Display for WaitsFor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Slot => f.write_str("as many jobs run as may"),
+            Self::Session { name, holder: Some(job) } => {
+                write!(f, "session {name} is busy with job {job}")
+            }
+            Self::Session { name, holder: None } => write!(f, "session {name} is busy"),
+        }
+    }
 }
 
 /// How a job was found.
@@ -229,6 +261,14 @@ impl Job {
         }
     }
 
+    /// Whether it is over, or was deleted. Costs less than its status where it runs.
+    pub fn has_ended(&self) -> bool {
+        let directory = self.directory();
+        let is_running = directory.is_supervised()
+            && !std::fs::exists(directory.file(exit_record::NAME)).unwrap_or(false);
+        !is_running && !matches!(self.status(), Ok(Status::Created | Status::Started { .. }))
+    }
+
     /// What a list says about it; `None` if it was deleted meanwhile.
     pub fn summary(&self) -> Option<Summary> {
         let status = self.status().ok()?;
@@ -238,20 +278,18 @@ impl Job {
         {
             return stray.summary();
         }
-        let record = directory.record().ok().map(|(record, _)| record);
+        let record = directory.record().ok();
         let total_bytes = match &status {
             Status::Ended(outcome) => outcome.total_bytes,
             _ => directory.file(OUTPUT).metadata().map_or(0, |meta| meta.len()),
         };
         Some(match record {
-            Some(record) => {
-                let queue_position = match status {
-                    Status::Created => {
-                        let slots = supervisor::slots(self.engine.state(), record.parent.as_ref());
-                        supervisor::position(&slots, &self.id)
-                    }
-                    Status::Started { .. } | Status::Ended(_) => None,
+            Some((record, started)) => {
+                let (queue_position, waits_for) = match status {
+                    Status::Created => self.place_in_line(&record),
+                    Status::Started { .. } | Status::Ended(_) => (None, None),
                 };
+                let began_in = started.and_then(|started| started.cwd);
                 let job = self.id.clone();
                 let Record {
                     command,
@@ -269,7 +307,7 @@ impl Job {
                     job,
                     status,
                     command,
-                    cwd,
+                    cwd: began_in.map_or(cwd, |began| began.to_string_lossy().into_owned()),
                     name,
                     owner,
                     labels,
@@ -279,6 +317,7 @@ impl Job {
                     total_bytes,
                     parent,
                     queue_position,
+                    waits_for,
                     found_by: FoundBy::Files,
                 }
             }
@@ -297,9 +336,25 @@ impl Job {
                 total_bytes,
                 parent: None,
                 queue_position: None,
+                waits_for: None,
                 found_by: FoundBy::Files,
             },
         })
+    }
+
+    /// Its place among those who wait for the same, and what that is.
+    fn place_in_line(&self, record: &Record) -> (Option<usize>, Option<WaitsFor>) {
+        let state = self.engine.state();
+        if let Some(name) = &record.session {
+            let directory = state.sessions().join(name);
+            if let Some(place) = supervisor::position(&directory, &self.id) {
+                let holder = supervisor::session_holder(&directory);
+                return (Some(place), Some(WaitsFor::Session { name: name.clone(), holder }));
+            }
+        }
+        let slots = supervisor::slots(state, record.parent.as_ref());
+        let place = supervisor::position(&slots, &self.id);
+        (place, place.map(|_| WaitsFor::Slot))
     }
 
     /// Its output.

@@ -31,13 +31,16 @@ mod attached;
 mod backend;
 mod bookmark;
 mod builder;
+mod catalog;
 mod clock;
+mod completion;
 mod engine;
 mod error;
 mod event;
 mod exit_record;
 mod failpoint;
 mod files;
+mod find;
 mod follow;
 mod groups;
 mod hash;
@@ -49,8 +52,10 @@ mod kill_tree;
 mod line;
 mod log;
 mod lost;
+mod names;
 mod outcome;
 mod output;
+mod probe;
 mod prune;
 mod request;
 mod rescue;
@@ -74,12 +79,13 @@ pub use asynchronous::{EventStream, OutputStream};
 pub use attached::{Attached, Heard};
 pub use backend::{AttachedJob, Backend, BackendJob, Bookmark, JobHandle, JobWatch};
 pub use builder::Builder;
+pub use completion::{Completion, CompletionStream, Ended};
 pub use engine::{Engine, Listed, Scope};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, EventKind, GapKind, Item};
 pub use follow::{Followed, Follower};
 pub use id::JobId;
-pub use job::{FoundBy, Job, Status, Summary, Typed};
+pub use job::{FoundBy, Job, Status, Summary, Typed, WaitsFor};
 pub use keys::key;
 pub use log::{Log, LogSource, Mark, Run, Stream};
 pub use outcome::{
@@ -87,9 +93,11 @@ pub use outcome::{
     StoppedBy, Usage,
 };
 pub use output::Output;
+pub use probe::sandbox_rung;
 pub use request::{
     Admission, Attendance, Command, Environment, Ladder, Leaks, Limits, Login, OnDisconnect,
     OutputLimit, OutputPolicy, Profile, Request, Session, SessionDirectory, Shell, Size, Stdin,
+    Streams,
 };
 pub use screen::Screen;
 pub use spare::Warmth;
@@ -110,6 +118,8 @@ pub fn init() {
             supervisor::main(state.into());
         } else if first == supervisor::NURSERY {
             supervisor::nursery(state.into());
+        } else if first == probe::ARGUMENT {
+            probe::main();
         }
     }
     builder::initialised();

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Signal, kill_process};
 
+use crate::catalog;
 use crate::clock;
 use crate::event::{EventKind, Journal};
 use crate::exit_record::{self, Draft};
@@ -242,5 +243,7 @@ pub(crate) fn announce(state: &State, job: &JobId, directory: &JobDir) -> io::Re
         let state = outcome.end.name().to_owned();
         journal.append(job, &[EventKind::Exited { state, code: outcome.exit_code() }])?;
     }
-    fs::remove_file(directory.file("sock"))
+    fs::remove_file(directory.file("sock"))?;
+    catalog::mark_ended(state, job, None);
+    Ok(())
 }

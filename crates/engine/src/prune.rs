@@ -1,22 +1,29 @@
 //! Ended jobs leave the disk: by count and size on their own, by request at any time.
 
+use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::catalog;
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::event::{EVENTS_KEPT, EventKind, Journal};
 use crate::files;
 use crate::groups;
 use crate::id::JobId;
+use crate::names;
 use crate::state::State;
 use crate::sys::lock;
 use crate::wire::Retention;
 
 /// How the directory of a job that is being deleted is called, before its id.
 const REMOVED: &str = "removed-";
+/// Fewer jobs than this are deleted by one thread.
+const FEW: usize = 256;
 /// A key without a job is given this long to get one.
 const KEY_AGE: Duration = Duration::from_mins(1);
 /// A spare that nobody holds is given this long: between its making and its lock lies a moment.
@@ -31,7 +38,8 @@ const RETAINED_RECORD: usize = 16;
 const MOST_RECORDS: u64 = 512;
 
 /// Makes room if this job, which has ended, was one too many. Costs the job nothing: it is over.
-pub(crate) fn after_job(state: &State, job: &JobId, keep: Retention) {
+/// `begin` is called before that.
+pub(crate) fn after_job(state: &State, job: &JobId, keep: Retention, begin: impl FnOnce()) {
     let Ok(counted) = count(state, 1, disk_use(state.job(job).path())) else { return };
     let is_full = counted.jobs > keep.jobs as u64 || counted.bytes > keep.bytes;
     let is_aged = keep.age.is_some() && counted.records % AGE_LOOKED_AT == 0;
@@ -42,13 +50,14 @@ pub(crate) fn after_job(state: &State, job: &JobId, keep: Retention) {
     if let Ok(file) = files::open_or_create(&state.root().join("prune.lock"))
         && lock::try_exclusive(&file).unwrap_or(false)
     {
+        begin();
         // A little more than needed, so that not every job from now on has to make room.
         let keep = Retention {
             jobs: keep.jobs - keep.jobs / 16,
             bytes: keep.bytes - keep.bytes / 16,
             ..keep
         };
-        let _ = prune(state, keep, None, None);
+        let _ = prune(state, keep, None, None, 1);
     }
 }
 
@@ -108,68 +117,100 @@ pub(crate) fn prune(
     keep: Retention,
     age: Option<Duration>,
     deadline: Option<Instant>,
+    threads: usize,
 ) -> Result<Vec<JobId>> {
+    let catalog_end = catalog::end(state);
     let mut ids = state.job_ids()?;
     ids.reverse();
+    let mut kept: HashSet<u128> = ids.iter().map(JobId::number).collect();
     let oldest = age.into_iter().chain(keep.age).min().map(|age| {
         clock::now_us().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX))
     });
     let (mut jobs, mut bytes) = (0, 0);
     let (mut kept_jobs, mut kept_bytes) = (0, 0);
     let (mut removed, mut failure) = (Vec::new(), None);
+    let mut failed = |path: PathBuf, source| {
+        failure.get_or_insert(Error::File { action: "delete", path, source });
+    };
+    let journal = Journal::open(&state.events()).ok();
     for id in ids {
         let directory = state.job(&id);
         let Some(outcome) = directory.outcome() else { continue };
-        let size = disk_use(directory.path());
         jobs += 1;
+        // How much it takes need not be known of one that leaves in any case.
+        let is_surplus =
+            jobs > keep.jobs || oldest.is_some_and(|oldest| outcome.ended_at <= oldest);
+        let size = if is_surplus { 0 } else { disk_use(directory.path()) };
         bytes += size;
-        let is_old = oldest.is_some_and(|oldest| outcome.ended_at <= oldest);
-        let is_surplus = jobs > keep.jobs || bytes > keep.bytes || is_old;
-        if is_surplus {
-            match remove(state, &id) {
+        if is_surplus || bytes > keep.bytes {
+            match remove(state, &id, journal.as_ref()) {
                 Ok(true) => {
+                    kept.remove(&id.number());
                     removed.push(id);
                     continue;
                 }
                 Ok(false) => {}
-                Err(source) => {
-                    let path = directory.path().to_owned();
-                    failure.get_or_insert(Error::File { action: "delete", path, source });
-                }
+                Err(source) => failed(directory.path().to_owned(), source),
             }
         } else if outcome.contained_by.is_none() {
             // Something was left alive in its groups; by now it may have ended.
             groups::remove(&directory, None);
         }
         kept_jobs += 1;
-        kept_bytes += size;
+        kept_bytes += if is_surplus { disk_use(directory.path()) } else { size };
+    }
+    for (id, source) in discard(state, &removed, threads) {
+        failed(state.job(&id).path().to_owned(), source);
     }
     let _ = recount(state, kept_jobs, kept_bytes);
+    let _ = catalog::forget(state, catalog_end, &kept);
+    if !removed.is_empty() {
+        names::forget(state, &kept);
+    }
     sweep_leftovers(state, deadline);
-    if let Ok(journal) = Journal::open(&state.events()) {
+    if let Some(journal) = journal {
         let _ = journal.trim(EVENTS_KEPT);
     }
     // All were tried: what could be deleted is.
     failure.map_or(Ok(removed), Err)
 }
 
-/// Takes one ended job out of the list; what is left of it is swept up. `false` if it is not ended,
-/// or another process deletes it.
-fn remove(state: &State, id: &JobId) -> io::Result<bool> {
+/// Deletes what is left of jobs that were taken out of the list. What fails, and why.
+fn discard(state: &State, removed: &[JobId], threads: usize) -> Vec<(JobId, io::Error)> {
+    let discard = |id: &JobId| Some((id.clone(), groups::discard(&away(state, id), None).err()?));
+    if threads <= 1 || removed.len() < FEW {
+        return removed.iter().filter_map(discard).collect();
+    }
+    let share = removed.len().div_ceil(threads);
+    let work = |part: &[JobId]| part.iter().filter_map(discard).collect::<Vec<_>>();
+    thread::scope(|scope| {
+        let parts: Vec<_> =
+            removed.chunks(share).map(|part| scope.spawn(move || work(part))).collect();
+        parts.into_iter().filter_map(|part| part.join().ok()).flatten().collect()
+    })
+}
+
+/// Where a job lies that is being deleted.
+fn away(state: &State, id: &JobId) -> PathBuf {
+    state.spares().join(format!("{REMOVED}{id}"))
+}
+
+/// Takes one ended job out of the list; what is left of it is swept up. `false` if its end is not
+/// announced yet, or another process deletes it.
+fn remove(state: &State, id: &JobId, journal: Option<&Journal>) -> io::Result<bool> {
     let directory = state.job(id);
-    let is_told = directory.is_announced() || !directory.is_supervised();
-    if directory.outcome().is_none() || !is_told {
+    if !directory.is_announced() && directory.is_supervised() {
         return Ok(false);
     }
     // Whoever renames it is the one to delete it, and to say so.
-    let away = state.spares().join(format!("{REMOVED}{id}"));
-    match fs::rename(directory.path(), &away) {
+    match fs::rename(directory.path(), away(state, id)) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
     }
-    let _ = Journal::open(&state.events())?.append(id, &[EventKind::Removed]);
-    groups::discard(&away, None)?;
+    if let Some(journal) = journal {
+        let _ = journal.append(id, &[EventKind::Removed]);
+    }
     Ok(true)
 }
 

@@ -42,6 +42,8 @@ pub struct Request {
     pub stdin: Stdin,
     /// A terminal of this size instead of pipes.
     pub terminal: Option<Size>,
+    /// Whether its two streams are told apart.
+    pub streams: Streams,
     /// What it may use at most.
     pub limits: Limits,
     /// How it is stopped when a limit strikes or the caller goes away.
@@ -77,6 +79,7 @@ impl Request {
             env: Environment::default(),
             stdin: Stdin::None,
             terminal: None,
+            streams: Streams::Apart,
             limits: Limits::default(),
             ladder: Ladder::default(),
             leaks: Leaks::Kill,
@@ -303,13 +306,28 @@ pub struct Environment {
     pub attendance: Attendance,
 }
 
+/// Whether standard output and standard error of a command are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Streams {
+    /// Each has a pipe of its own: what came on which is known; of two writes to different ones at the
+    /// same moment, not which was first.
+    #[default]
+    Apart,
+    /// One pipe for both: all of it in the order of writing, as standard output.
+    Together,
+}
+
 /// Whether a person sits at the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attendance {
-    /// Nobody answers prompts: pagers print, editors and password prompts fail at once.
+    /// Nobody answers prompts: pagers print, editors and password prompts fail at once. These are
+    /// defaults (`PAGER=cat`, `EDITOR=true`, `CI=1` and the like): a variable that the base has stays.
     #[default]
     Unattended,
+    /// The same, whatever the base says.
+    UnattendedAlways,
     /// The environment is passed as it is.
     Attended,
 }

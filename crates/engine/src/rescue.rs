@@ -74,11 +74,15 @@ pub(crate) fn end(state: &State, job: &JobId) -> Option<Outcome> {
     if let Some(identity) = identity(&directory) {
         if let Some(supervisor) = Handle::prove(identity.process) {
             empty(&directory, supervisor.pid, deadline);
-            supervisor.send(Signal::KILL);
-            supervisor.await_end(deadline);
+            // One that has taken another job since is not this job's any more.
+            if directory.is_supervised() {
+                supervisor.send(Signal::KILL);
+                supervisor.await_end(deadline);
+            }
         }
         // The keeper writes the record now, unless it hangs as well.
-        if let Some(keeper) = identity.keeper.and_then(Handle::prove) {
+        let is_kept = directory.is_supervised();
+        if let Some(keeper) = identity.keeper.filter(|_| is_kept).and_then(Handle::prove) {
             keeper.send(Signal::CONT);
             if !keeper.await_end(deadline) {
                 keeper.send(Signal::KILL);

@@ -134,7 +134,7 @@ impl Engine {
     pub fn begins_in(&self, request: &Request) -> PathBuf {
         let left = match &request.session {
             Some(Session { name, directory: SessionDirectory::Continue }) => {
-                left_in(&state_file(self.state(), name))
+                place(self.state(), name)
             }
             _ => None,
         };
@@ -143,8 +143,8 @@ impl Engine {
 }
 
 /// Where a session is, as its state says.
-fn left_in(state: &Path) -> Option<PathBuf> {
-    let bytes = files::read(state, MOST_STATE_BYTES).ok()?;
+pub(crate) fn place(state: &State, session: &str) -> Option<PathBuf> {
+    let bytes = files::read(&state_file(state, session), MOST_STATE_BYTES).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     // The last one: functions of the user's come before it, with whatever text.
     let word = text.lines().rev().find_map(|line| line.strip_prefix("__umbo_place="))?;

@@ -145,8 +145,8 @@ fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// The variables a command gets, later ones winning: the base, the unattended defaults, what the
-/// request sets, and what umbo itself must say.
+/// The variables a command gets, later ones winning: the unattended defaults, the base (or the other way
+/// round, if they hold in any case), what the request sets, and what umbo itself must say.
 pub(crate) fn environment<'a>(
     request: &'a Request,
     directory: &'a Path,
@@ -165,10 +165,13 @@ pub(crate) fn environment<'a>(
         Some((_, old)) => *old = value,
         None => variables.push((name, value)),
     };
-    if request.env.attendance == Attendance::Unattended {
-        for (name, value) in UNATTENDED {
-            set(OsStr::new(name), OsStr::new(value));
-        }
+    let holds = |name: &str| match request.env.attendance {
+        Attendance::Attended => false,
+        Attendance::Unattended => lookup(&request.env.base, name).is_none(),
+        Attendance::UnattendedAlways => true,
+    };
+    for (name, value) in UNATTENDED.iter().filter(|(name, _)| holds(name)) {
+        set(OsStr::new(name), OsStr::new(value));
     }
     if request.terminal.is_some() {
         set(OsStr::new("TERM"), OsStr::new("xterm-256color"));

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::supervisor::{ARGUMENT, NURSERY};
 use crate::sys::socket;
-use crate::wire::{self, OrderOf};
+use crate::wire::{self, Afterwards, OrderOf};
 
 /// Where supervisors come from.
 #[derive(Debug)]
@@ -36,16 +36,28 @@ pub enum Warmth {
     Cold,
 }
 
-/// How many supervisors wait: one for the next job, and one for a job right behind it.
+/// How many supervisors wait when none comes back: one for the next job, and one for a job right
+/// behind it.
 const SPARES: usize = 2;
+
+/// So many that came back are kept, for as many jobs at the same time.
+const MOST_SPARES: usize = 8;
 
 /// Supervisors that wait for a job, and the process that forks the next.
 #[derive(Debug, Default)]
 struct Warm {
-    spares: VecDeque<OwnedFd>,
+    spares: Vec<Spare>,
     nursery: Option<Started>,
-    /// The sandbox of the last job: the next one is likely to have the same.
-    expected: Option<Plan>,
+    /// The sandboxes of the last jobs, the newest first: the next one is likely to have one of them.
+    expected: VecDeque<Option<Plan>>,
+}
+
+/// A supervisor that waits for a job.
+#[derive(Debug)]
+struct Spare {
+    socket: OwnedFd,
+    /// The sandbox it has built, if it has.
+    plan: Option<Plan>,
 }
 
 /// A process of ours, and the socket whose closing ends it.
@@ -79,8 +91,8 @@ impl Spares {
         Self { program, state, warm }
     }
 
-    /// A supervisor to give a job to. [`Spares::refill`] must follow, when it has it.
-    pub(crate) fn take(&self) -> Result<Supervisor> {
+    /// A supervisor to give a job with this sandbox to. [`Spares::expect`] must follow, when it has it.
+    pub(crate) fn take(&self, sandbox: Option<&Plan>) -> Result<Supervisor> {
         let failed = |source| Error::Supervisor { program: self.program.clone(), source };
         let Some(warm) = &self.warm else {
             let Started { socket, process } =
@@ -89,42 +101,93 @@ impl Spares {
         };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
         warm.forget_dead();
-        let socket = match warm.spares.pop_front() {
-            Some(spare) => spare,
+        // Those that waited longest are ready.
+        let fits = |spare: &Spare| spare.plan.as_ref() == sandbox;
+        let index = warm.spares.iter().position(fits).unwrap_or(0);
+        let socket = match warm.spares.get(index) {
+            Some(_) => warm.spares.remove(index).socket,
             None => warm.fork_one(&self.program, &self.state).map_err(failed)?,
         };
         Ok(Supervisor { socket, starter: None })
     }
 
-    /// Asks for more, which get ready when the job that was just given away is born, or over. They build
-    /// the sandbox that it had, if it had one.
-    pub(crate) fn refill(&self, sandbox: Option<&Plan>) {
+    /// What a supervisor that gets a job does afterwards.
+    pub(crate) fn afterwards(&self) -> Afterwards {
+        if self.warm.is_some() { Afterwards::Return } else { Afterwards::End }
+    }
+
+    /// A job with this sandbox was given away: the next one is likely to have the same. One without comes
+    /// back soon, more often than not, and with it its supervisor.
+    pub(crate) fn expect(&self, sandbox: Option<&Plan>) {
         let Some(warm) = &self.warm else { return };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
-        warm.forget_dead();
-        if warm.expected.as_ref() != sandbox {
-            warm.expected = sandbox.cloned();
+        warm.expect(sandbox);
+        let wanted = if sandbox.is_some() { SPARES } else { 1 };
+        warm.fill(wanted, &self.program, &self.state);
+    }
+
+    /// Has supervisors made until enough wait.
+    pub(crate) fn refill(&self) {
+        let Some(warm) = &self.warm else { return };
+        let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
+        warm.fill(SPARES, &self.program, &self.state);
+    }
+
+    /// Takes one back that gets ready for another job.
+    pub(crate) fn give_back(&self, supervisor: Supervisor) {
+        let Some(warm) = &self.warm else { return };
+        let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
+        if warm.spares.len() < MOST_SPARES {
+            warm.spares.push(Spare { socket: supervisor.socket, plan: None });
         }
-        while warm.spares.len() < SPARES {
-            match warm.fork_one(&self.program, &self.state) {
-                Ok(spare) => {
-                    if let (Some(plan), Ok(socket)) = (&warm.expected, spare.try_clone()) {
+    }
+}
+
+impl Warm {
+    /// Remembers the sandbox of a job.
+    fn expect(&mut self, sandbox: Option<&Plan>) {
+        if self.expected.front().map(Option::as_ref) == Some(sandbox) {
+            return;
+        }
+        self.expected.retain(|plan| plan.as_ref() != sandbox);
+        self.expected.push_front(sandbox.cloned());
+        self.expected.truncate(SPARES);
+    }
+
+    /// Has supervisors made until so many wait, and one for each sandbox of the last jobs. They get ready
+    /// when the job that was just given away is born, or over.
+    fn fill(&mut self, wanted: usize, program: &Path, state: &Path) {
+        self.forget_dead();
+        while self.spares.len() < MOST_SPARES {
+            let missing = self.missing_sandbox();
+            if self.spares.len() >= wanted && missing.is_none() {
+                return;
+            }
+            let plan = missing.or_else(|| self.expected.front().cloned().flatten());
+            match self.fork_one(program, state) {
+                Ok(socket) => {
+                    if let (Some(plan), Ok(socket)) = (&plan, socket.try_clone()) {
                         let _ = wire::send(File::from(socket), &OrderOf::Expect(plan), &[]);
                     }
-                    warm.spares.push_back(spare);
+                    self.spares.push(Spare { socket, plan });
                 }
                 // Met again, and told, when a job needs a supervisor.
                 Err(_) => return,
             }
         }
     }
-}
 
-impl Warm {
+    /// A sandbox of the last jobs that no spare has built.
+    fn missing_sandbox(&self) -> Option<Plan> {
+        let is_missing =
+            |plan: &&Plan| !self.spares.iter().any(|spare| spare.plan.as_ref() == Some(*plan));
+        self.expected.iter().flatten().find(is_missing).cloned()
+    }
+
     /// Forgets those that were killed: the kernel says so when their socket is closed.
     fn forget_dead(&mut self) {
         self.spares.retain(|spare| {
-            let mut fds = [PollFd::new(spare, PollFlags::RDHUP)];
+            let mut fds = [PollFd::new(&spare.socket, PollFlags::RDHUP)];
             matches!(poll(&mut fds, Some(&Timespec::default())), Ok(0))
         });
     }

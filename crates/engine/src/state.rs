@@ -216,10 +216,13 @@ pub(crate) struct Record {
 }
 
 /// The second line of a `request` file.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Started {
     pub(crate) pid: i32,
     pub(crate) at: u64,
+    /// Where it began, if its session was elsewhere than the request says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cwd: Option<PathBuf>,
 }
 
 /// A process, beyond doubt within one boot of the machine.

@@ -91,6 +91,7 @@ fn groups(state: &State) -> Vec<(JobId, Cgroup)> {
 impl Stray {
     /// The job with this id, if it has living processes.
     pub(crate) fn find(state: &State, name: &str) -> Option<Self> {
+        JobId::beginning_with(name)?;
         let lower = name.to_ascii_lowercase();
         let mut all = find_all(state);
         all.retain(|stray| !lower.is_empty() && stray.job.as_str().starts_with(&lower));
@@ -139,6 +140,7 @@ impl Stray {
             total_bytes: 0,
             parent: None,
             queue_position: None,
+            waits_for: None,
             found_by: FoundBy::Processes,
         })
     }

@@ -2,6 +2,7 @@
 //! completions, each handed to each consumer once.
 
 use std::io::{Read, Seek, Write};
+use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -183,6 +184,27 @@ impl Engine {
         self.journal()?.read(after, most).map_err(Error::file("read", self.state().events()))
     }
 
+    /// The jobs whose end the journal has after the event numbered `after`, each with the number of
+    /// that event, and the number of the newest event of all. Jobs whose supervisor died are not
+    /// looked after here.
+    pub fn ends_after(&self, after: u64) -> Result<(Vec<(JobId, u64)>, u64)> {
+        let journal = self.journal()?;
+        let failed = |source| Error::File { action: "read", path: self.state().events(), source };
+        let newest = journal.newest().map_err(failed)?;
+        let mut ends = Vec::new();
+        let most = newest.saturating_sub(after);
+        let found = journal.look_back(most, "exited", |event| {
+            if matches!(event.kind, EventKind::Exited { .. }) {
+                ends.push((event.job, event.seq));
+            }
+            ControlFlow::Continue(())
+        });
+        found.map_err(failed)?;
+        ends.reverse();
+        // Some may have come since; they are read again next time.
+        Ok((ends, newest))
+    }
+
     /// Reads the journal from the event after `after` on, and waits for more.
     pub fn subscribe(&self, after: u64) -> Result<Subscription> {
         Ok(Subscription::new(JournalSource::open(self)?, after))
@@ -256,9 +278,8 @@ impl Engine {
 
     /// Looks after jobs whose supervisor died, so that the journal is complete.
     fn mend(&self) {
-        let Ok(ids) = self.state().job_ids() else { return };
-        for id in ids {
-            if !self.state().job(&id).is_announced() {
+        for id in self.living().unwrap_or_default() {
+            if !self.state().job(&id).is_supervised() {
                 lost::truth(self.state(), &id);
             }
         }

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::job::{Job, Status};
 use crate::line::Line;
 use crate::log::Log;
+use crate::sys::procfs;
 use crate::sys::watch::Watch;
 
 /// Something to wait for.
@@ -33,7 +34,7 @@ pub enum Condition {
         /// From where on.
         from: u64,
     },
-    /// A TCP port of this machine accepts connections.
+    /// A TCP port of this machine accepts connections; for a job with a network of its own, one in there.
     Port(SocketAddr),
     /// A file exists. Its path must be absolute.
     File(PathBuf),
@@ -139,12 +140,14 @@ impl Waiting {
 
     /// Whether something is true now.
     pub(crate) fn look(&mut self) -> Result<Option<Met>> {
-        let is_over = matches!(self.job.status()?, Status::Ended(_));
+        let status = self.job.status()?;
+        let is_over = matches!(status, Status::Ended(_));
+        let pid = if let Status::Started { pid, .. } = status { Some(pid) } else { None };
         for pending in &mut self.conditions {
             let met = match pending {
                 Pending::Exit => is_over.then_some(Met::Exit),
                 Pending::Match(search) => search.find(&self.log)?,
-                Pending::Port { address, pause, next } => try_port(*address, pause, next),
+                Pending::Port { address, pause, next } => try_port(*address, pid, pause, next),
                 Pending::File(path) => try_file(path, self.watch.as_ref()),
                 Pending::Quiet { span, until } => {
                     *until = quiet_until(&self.log, &self.job, *span);
@@ -248,11 +251,21 @@ impl Search {
     }
 }
 
-fn try_port(address: SocketAddr, pause: &mut Duration, next: &mut Instant) -> Option<Met> {
+/// Whether a port accepts: one of this machine, or of the job's own network if it has one (`pid` is in it).
+fn try_port(
+    address: SocketAddr,
+    pid: Option<i32>,
+    pause: &mut Duration,
+    next: &mut Instant,
+) -> Option<Met> {
     if Instant::now() < *next {
         return None;
     }
-    if TcpStream::connect_timeout(&address, PORT_TIMEOUT).is_ok() {
+    let accepts = match pid.and_then(|pid| procfs::listens_in_own_network(pid, address.port())) {
+        Some(listens) => listens,
+        None => TcpStream::connect_timeout(&address, PORT_TIMEOUT).is_ok(),
+    };
+    if accepts {
         return Some(Met::Port(address));
     }
     *next = Instant::now() + *pause;

@@ -9,7 +9,7 @@ use umbo_sandbox::{Decision, Plan, Question};
 
 use crate::id::JobId;
 use crate::outcome::Outcome;
-use crate::request::{Admission, Ladder, Leaks, Limits, OnDisconnect, Size};
+use crate::request::{Admission, Ladder, Leaks, Limits, OnDisconnect, Size, Streams};
 
 /// The largest message anybody accepts: nobody may make a supervisor swallow the memory.
 const LARGEST: usize = 64 << 20;
@@ -55,7 +55,12 @@ pub(crate) struct Assign {
     pub(crate) parent: Option<JobId>,
     pub(crate) terminal: Option<Size>,
     pub(crate) stdin: StdinKind,
+    #[serde(default)]
+    pub(crate) streams: Streams,
     pub(crate) session: Option<String>,
+    /// Whether it runs where its session is, not in the directory of the request.
+    #[serde(default)]
+    pub(crate) continues_session: bool,
     /// How many strings of the body are arguments; the rest, after program and directory, is
     /// the environment.
     pub(crate) arguments: usize,
@@ -68,6 +73,20 @@ pub(crate) struct Assign {
     /// What it may touch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sandbox: Option<Plan>,
+    /// What the supervisor does afterwards. Those of earlier versions end.
+    #[serde(default)]
+    pub(crate) afterwards: Afterwards,
+}
+
+/// What a supervisor does when its job is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Afterwards {
+    /// It ends.
+    #[default]
+    End,
+    /// It gets ready for another job of this caller, if this one left nothing behind.
+    Return,
 }
 
 /// What the caller wants to hear of a job that goes well.
@@ -114,11 +133,13 @@ pub(crate) enum Report {
     Asked(Box<Question>),
     /// The job is over, and its record on disk.
     Ended(Box<Outcome>),
+    /// The same, and the supervisor gets ready for another job.
+    EndedAndFree(Box<Outcome>),
     /// A job with that id exists already.
     Exists,
     /// As many jobs run as may.
     Full { running: usize },
-    /// Another job has the session.
+    /// Another job has the session, and this one may not wait for it.
     SessionBusy { holder: String },
     /// Nothing was started.
     Failed { why: String },

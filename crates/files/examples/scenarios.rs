@@ -23,7 +23,11 @@ fn main() {
         copy(&scenario.join("input"), directory.path());
         let session = Session::new(Workspace::new(directory.path()).unwrap());
         let patch = fs::read_to_string(scenario.join("patch.txt")).unwrap();
-        let request = EditRequest { edit: Edit::Patch { patch, strip: None }, dry_run: false };
+        let request = EditRequest {
+            edit: Edit::Patch { patch, strip: None },
+            dry_run: false,
+            if_read: false,
+        };
         let outcome = umbo_files::edit(&session, &request, &Call::default());
         let (mut expected, mut found) = (BTreeMap::new(), BTreeMap::new());
         collect(&scenario.join("expected"), Path::new(""), &mut expected);

@@ -8,10 +8,18 @@ use std::time::{Duration, Instant};
 use crate::Error;
 
 /// Cancellation and deadline of one call. Clones share the cancellation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Stop {
     cancelled: Arc<AtomicBool>,
+    /// Somebody else who knows whether it was cancelled.
+    when: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     deadline: Option<Instant>,
+}
+
+impl std::fmt::Debug for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stop").field("deadline", &self.deadline).finish_non_exhaustive()
+    }
 }
 
 /// Why work ended early.
@@ -37,6 +45,11 @@ impl Stop {
         Self { deadline: Instant::now().checked_add(time), ..Self::default() }
     }
 
+    /// Stops when this says that the call was cancelled. Asked often, from many threads.
+    pub fn when(cancelled: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { when: Some(Arc::new(cancelled)), ..Self::default() }
+    }
+
     /// The same cancellation with a deadline that is no later than `time` from now.
     #[must_use]
     pub fn at_most(&self, time: Duration) -> Self {
@@ -45,7 +58,7 @@ impl Stop {
             (Some(first), Some(second)) => Some(first.min(second)),
             (first, second) => first.or(second),
         };
-        Self { cancelled: Arc::clone(&self.cancelled), deadline }
+        Self { deadline, ..self.clone() }
     }
 
     /// Cancels every clone.
@@ -55,7 +68,7 @@ impl Stop {
 
     /// Whether to stop now, and why.
     pub fn reason(&self) -> Option<StopReason> {
-        if self.cancelled.load(Ordering::Relaxed) {
+        if self.cancelled.load(Ordering::Relaxed) || self.when.as_ref().is_some_and(|when| when()) {
             return Some(StopReason::Cancelled);
         }
         let passed = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -77,4 +90,6 @@ pub struct Call {
     pub id: String,
     /// The job this call belongs to, if any.
     pub job: Option<String>,
+    /// Whose call it is.
+    pub owner: Option<String>,
 }

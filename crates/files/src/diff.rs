@@ -1,14 +1,26 @@
 //! The difference between two texts, for people and models, and the merge of two changes.
 
-use similar::{Algorithm, ChangeTag, DiffOp, TextDiff, capture_diff_slices};
 use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use similar::{Algorithm, ChangeTag, DiffOp, TextDiff, capture_diff_slices_deadline};
 
 use crate::text;
+
+/// How long the shortest difference is looked for: where two long texts have little in common, that
+/// takes time by the square. What is found until then is a difference, too, only not the shortest.
+const LONGEST_LOOK: Duration = Duration::from_millis(500);
+
+/// What leads from some lines to others.
+pub(crate) fn ops(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let deadline = Instant::now().checked_add(LONGEST_LOOK);
+    capture_diff_slices_deadline(Algorithm::Myers, old, new, deadline)
+}
 
 /// A unified diff, cut where it grows too long.
 pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
     const MOST_LINES: usize = 400;
-    let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_lines(old, new);
+    let diff = TextDiff::configure().timeout(LONGEST_LOOK).diff_lines(old, new);
     let whole = diff.unified_diff().context_radius(3).header(path, path).to_string();
     let mut lines = whole.split_inclusive('\n');
     let mut shown: String = lines.by_ref().take(MOST_LINES).collect();
@@ -22,7 +34,7 @@ pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
 /// The number of the first line of the new text that is not in the old, from 1, and how many lines
 /// were added and removed.
 pub(crate) fn counts(old: &str, new: &str) -> (Option<usize>, usize, usize) {
-    let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_lines(old, new);
+    let diff = TextDiff::configure().timeout(LONGEST_LOOK).diff_lines(old, new);
     let (mut first, mut added, mut removed, mut line) = (None, 0, 0, 1);
     for change in diff.iter_all_changes() {
         match change.tag() {
@@ -81,7 +93,7 @@ pub(crate) fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
 }
 
 fn hunks<'a>(base: &[&str], changed: &'a [&'a str]) -> Vec<Hunk<'a>> {
-    let ops = capture_diff_slices(Algorithm::Myers, base, changed);
+    let ops = ops(base, changed);
     let mut hunks: Vec<Hunk<'a>> = Vec::new();
     for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
         let (old, new) = (op.old_range(), op.new_range());

@@ -132,6 +132,10 @@ impl Growth<'_> {
         for node in nodes.iter_mut().filter(|node| node.entry.kind == EntryKind::Directory) {
             self.call.stop.check()?;
             let Some(name) = name_of(&node.entry) else { continue };
+            // What a repository keeps for itself is no part of the project.
+            if self.request.gitignore && name.as_os_str() == ".git" {
+                continue;
+            }
             let below = directory.join(name);
             match self.level(&below, self.request.per_directory) {
                 Ok(level) => {

@@ -156,15 +156,17 @@ fn directory(path: &Path) -> Result<PathBuf, Error> {
     Err(Error::WrongKind { path: shown, is: "file", wanted: "directory" })
 }
 
-/// A caller's workspace together with what it decides, what it has seen and what it can undo.
+/// A caller's workspace together with what it decides, what it has seen and what it can undo. Clones
+/// share what was seen, so a caller may have a guard of its own for every call.
+#[derive(Clone)]
 pub struct Session {
-    pub(crate) workspace: Workspace,
+    pub(crate) workspace: Arc<Workspace>,
     pub(crate) guard: Arc<dyn Guard>,
-    pub(crate) seen: Seen,
-    pub(crate) undo: Option<UndoStore>,
+    pub(crate) seen: Arc<Seen>,
+    pub(crate) undo: Option<Arc<UndoStore>>,
     pub(crate) resources: Option<Arc<dyn Resources>>,
     #[cfg(feature = "web")]
-    pub(crate) web: Option<crate::web::Web>,
+    pub(crate) web: Option<Arc<crate::web::Web>>,
 }
 
 /// Something that a URL of the caller's own stands for.
@@ -189,9 +191,9 @@ impl Session {
     /// A session that allows what lies inside the roots, and keeps nothing for undo.
     pub fn new(workspace: Workspace) -> Self {
         Self {
-            workspace,
+            workspace: Arc::new(workspace),
             guard: Arc::new(InsideOnly),
-            seen: Seen::default(),
+            seen: Arc::default(),
             undo: None,
             resources: None,
             #[cfg(feature = "web")]
@@ -210,7 +212,7 @@ impl Session {
     #[cfg(feature = "web")]
     #[must_use]
     pub fn with_web(mut self, policy: crate::web::WebPolicy) -> Self {
-        self.web = Some(crate::web::Web::new(policy));
+        self.web = Some(Arc::new(crate::web::Web::new(policy)));
         self
     }
 
@@ -224,7 +226,7 @@ impl Session {
     /// Keeps what is changed.
     #[must_use]
     pub fn with_undo(mut self, store: UndoStore) -> Self {
-        self.undo = Some(store);
+        self.undo = Some(Arc::new(store));
         self
     }
 

@@ -25,6 +25,8 @@ pub struct WriteRequest {
     pub overwrite: Overwrite,
     /// Makes it executable, or not; unless said, as it was.
     pub executable: Option<bool>,
+    /// Only says what would change.
+    pub dry_run: bool,
 }
 
 impl Default for WriteRequest {
@@ -35,6 +37,7 @@ impl Default for WriteRequest {
             create_parents: true,
             overwrite: Overwrite::IfRead,
             executable: None,
+            dry_run: false,
         }
     }
 }
@@ -50,6 +53,8 @@ pub enum Overwrite {
     /// It is replaced if its caller read it, and it is still as it was read.
     #[default]
     IfRead,
+    /// It is replaced, unless its caller read it and somebody changed it since.
+    UnlessChanged,
     /// It is replaced.
     Always,
 }
@@ -99,7 +104,11 @@ pub fn write(session: &Session, request: &WriteRequest, call: &Call) -> Result<W
         mode,
         seen_text: Some(text(content.as_bytes())),
     };
-    let done = change::apply(session, call, ChangeKind::Write, vec![change], None)?;
+    let done = if request.dry_run {
+        change::Made::default()
+    } else {
+        change::apply(session, call, ChangeKind::Write, vec![change], None)?
+    };
     let diff = session.mask(&real, shown.split('\n').map(str::to_owned).collect()).join("\n");
     Ok(WriteAnswer {
         path,
@@ -138,6 +147,10 @@ fn may_replace(
     match overwrite {
         Overwrite::Always => Ok(()),
         Overwrite::Never => Err(Error::Exists { path }),
+        Overwrite::UnlessChanged => match session.seen.get(&target.real) {
+            Some(seen) => is_as_seen(session, target, before, &seen),
+            None => Ok(()),
+        },
         Overwrite::IfRead => {
             let seen =
                 session.seen.get(&target.real).ok_or(Error::NotRead { path: path.clone() })?;
@@ -147,7 +160,7 @@ fn may_replace(
 }
 
 /// That nobody changed the file since it was read.
-fn is_as_seen(
+pub(crate) fn is_as_seen(
     session: &Session,
     target: &Target,
     before: &Before,

@@ -270,4 +270,39 @@ pub struct Answer {
 pub trait Approver {
     /// Asks, and returns the reply and who gave it. `None`: nobody answered, which is not a denial.
     fn ask(&self, question: &Question) -> Option<(Reply, String)>;
+
+    /// Asks about one call of a command that runs, which its sandbox holds meanwhile. `None`: nobody
+    /// answered.
+    fn ask_access(&self, question: &AccessQuestion) -> Option<AccessReply> {
+        let _ = question;
+        None
+    }
+}
+
+/// What a process of a command wants to touch, which its sandbox does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessQuestion {
+    /// The job.
+    pub job: String,
+    /// The command it runs.
+    pub command: String,
+    /// What the process wants to do, as a verb.
+    pub operation: String,
+    /// With exactly which path or host.
+    pub target: String,
+    /// Its command line.
+    pub program: String,
+    /// What can be granted, in words, the smallest first.
+    pub grants: Vec<String>,
+    /// How long an answer may take.
+    pub left: std::time::Duration,
+}
+
+/// The answer to an [`AccessQuestion`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessReply {
+    /// It may: this one of the grants.
+    Allow(usize),
+    /// It may not.
+    Deny,
 }

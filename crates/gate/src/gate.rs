@@ -11,6 +11,7 @@ use crate::approvals::{APPROVAL_LIFETIME_MICROS, Approval, ApprovalState, Approv
 use crate::audit::{Audit, Event};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
+use crate::files::{self, FileEffect};
 use crate::key::Key;
 use crate::mode::Mode;
 use crate::place::resolve;
@@ -18,6 +19,7 @@ use crate::policy::Policy;
 use crate::recipe::Recipe;
 use crate::refusal::{Declined, Refusal};
 use crate::rule::Rule;
+use crate::sandbox::Grounds;
 use crate::subject::Subject;
 use crate::surroundings::read_in;
 use crate::verdict::{Explanation, Verdict, changing_prefixes, decide, suggest};
@@ -51,6 +53,13 @@ pub struct Call<'a> {
     /// Why an approval is needed although the mode would allow the command, if the caller's contract
     /// requires one. A rule that allows it still does.
     pub asks: Option<&'a str>,
+    /// The profile of the sandbox it would run in, if in one.
+    pub contained: Option<&'a str>,
+    /// Why somebody is asked about the way it wants to run, whatever the mode would let through; a rule that
+    /// allows it still does.
+    pub leaves: Option<&'a str>,
+    /// What a file tool does, if this is the call of one: then no command is read.
+    pub files: &'a [FileEffect],
 }
 
 impl std::fmt::Debug for Call<'_> {
@@ -104,6 +113,9 @@ pub enum ShellState {
 impl Call<'_> {
     /// What the command would do, with what its environment makes of it.
     pub fn reading(&self) -> Reading {
+        if !self.files.is_empty() {
+            return files::reading(self.files);
+        }
         let text = |text: &OsString| text.to_string_lossy().into_owned();
         let variables: Vec<(String, String)> =
             self.set.iter().map(|(name, value)| (text(name), text(value))).collect();
@@ -136,6 +148,14 @@ impl Call<'_> {
         self.weigh(&self.subject(&reading, policy), policy, mode, &[])
     }
 
+    /// The same, with what its sandbox would follow from.
+    pub fn explain_with_grounds(&self, policy: &Policy, mode: Mode) -> (Explanation, Grounds) {
+        let reading = self.reading();
+        let explained = self.weigh(&self.subject(&reading, policy), policy, mode, &[]);
+        let grounds = Grounds::new(&explained, &reading.effects);
+        (explained, grounds)
+    }
+
     /// The verdict on it and on what its task runs, with some prefixes approved.
     fn weigh(
         &self,
@@ -146,20 +166,36 @@ impl Call<'_> {
     ) -> Explanation {
         let own = decide(subject, policy, mode, self.tools, grants);
         let mut explained = self.with_scripts(own, policy, mode, grants);
-        if let Some(why) = self.asks
+        let outside = files::asks(self.files, mode, policy.roots());
+        if let Some(why) = self.asks.or(outside.as_deref())
             && explained.decided_by.is_none()
             && matches!(explained.verdict, Verdict::Allow { .. })
         {
             let (why, suggestion) = (why.to_owned(), suggest(subject.reading));
             explained.verdict = Verdict::Ask { why, suggestion };
         }
+        if let Some(leaves) = self.leaves
+            && explained.decided_by.is_none()
+        {
+            let why = match &explained.verdict {
+                Verdict::Allow { .. } => leaves.to_owned(),
+                Verdict::Ask { why, .. } => format!("{leaves} {why}"),
+                Verdict::Deny { .. } => return explained,
+            };
+            // A rule for its words would not say how it runs.
+            explained.verdict = Verdict::Ask { why, suggestion: None };
+        }
         explained
     }
 
     /// What rules are matched against.
     fn subject<'s>(&'s self, reading: &'s Reading, policy: &'s Policy) -> Subject<'s> {
+        if !self.files.is_empty() {
+            return Subject::of_files(self.command, reading, self.files, policy.roots());
+        }
         Subject::in_environment(self.command, reading, self.cwd, policy.roots(), self.environment)
             .recipe(self.recipe.map(|recipe| recipe.name))
+            .contained(self.contained)
     }
 
     /// A keyed hash of what it is given: the text may be a password.
@@ -192,6 +228,8 @@ pub enum Admission {
         approval: Option<String>,
         /// The number of the record that says so.
         record: u64,
+        /// What its sandbox follows from.
+        grounds: Grounds,
     },
     /// It does not run, or not yet.
     Refused(Refusal),
@@ -234,6 +272,13 @@ impl Gate {
         let approvals = Approvals::open(state, key.clone())?;
         let audit = Audit::new(state, key.clone());
         Ok(Self { policy: policy.into(), mode, approvals, audit, key, approver: None })
+    }
+
+    /// With another audit than that of its state directory with its usual budget.
+    #[must_use]
+    pub fn with_audit(mut self, audit: Audit) -> Self {
+        self.audit = audit;
+        self
     }
 
     /// With an approver that can answer at once.
@@ -290,7 +335,10 @@ impl Gate {
         };
         let record = self.record(call, &explained, &permission, now)?;
         Ok(match permission {
-            Ok((why, approval)) => Admission::Admitted { why, approval, record },
+            Ok((why, approval)) => {
+                let grounds = Grounds::new(&explained, &reading.effects);
+                Admission::Admitted { why, approval, record, grounds }
+            }
             Err(refusal) => Admission::Refused(refusal),
         })
     }
@@ -358,6 +406,13 @@ impl Gate {
             expires_at: question.expires_at,
             prefixes: question.prefixes,
         }))
+    }
+
+    /// Records that somebody else denied a call, for a reason.
+    pub fn record_denial(&self, call: &Call<'_>, by: &str, reason: &str, now: u64) -> Result<u64> {
+        let (by, reason) = (by.to_owned(), reason.to_owned());
+        let settled = Err(Refusal::Denied { by, reason, question: None });
+        self.record(call, &self.explain(call), &settled, now)
     }
 
     /// Answers a question, and records that.
@@ -444,6 +499,7 @@ impl Gate {
             reason,
             approval,
             input: call.input_digest(&self.key),
+            sandbox: call.contained.map(str::to_owned),
             policy: self.policy.digest().clone(),
         };
         Ok(self.audit.append(&event, now)?.seq)

@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::approvals::Approvals;
-use crate::audit::Audit;
+use crate::audit::{AUDIT_BUDGET, Audit};
 use crate::confirmed::{Change, USER_FILES, UserFile, confirm};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::place::{Roots, directories_with_rules, project_for, resolve};
 use crate::policy::{Policy, Trust};
 use crate::trust::{DIRECTORY, Snapshot, TrustStore};
+
+/// Less room is too little for a few records of an audit.
+const SMALLEST_AUDIT_BUDGET: u64 = 16 << 10;
 
 /// The name of a file of rules.
 const RULES: &str = "rules.toml";
@@ -23,6 +26,8 @@ pub struct GatePaths {
     state: PathBuf,
     home: Option<PathBuf>,
     scratch: Option<PathBuf>,
+    /// How many bytes the audit may take.
+    audit_budget: u64,
     /// Read once: it does not change.
     key: Arc<OnceLock<Key>>,
 }
@@ -57,6 +62,7 @@ impl GatePaths {
             state: state.into(),
             home: None,
             scratch: None,
+            audit_budget: AUDIT_BUDGET,
             key: Arc::default(),
         }
     }
@@ -72,6 +78,13 @@ impl GatePaths {
     #[must_use]
     pub fn scratch(mut self, scratch: impl Into<PathBuf>) -> Self {
         self.scratch = Some(scratch.into());
+        self
+    }
+
+    /// With another limit to how many bytes the audit may take, at least 16 KiB.
+    #[must_use]
+    pub fn audit_budget(mut self, bytes: u64) -> Self {
+        self.audit_budget = bytes.max(SMALLEST_AUDIT_BUDGET);
         self
     }
 
@@ -96,7 +109,7 @@ impl GatePaths {
 
     /// The audit.
     pub fn audit(&self) -> Result<Audit> {
-        Ok(Audit::new(&self.state, self.key()?))
+        Ok(Audit::new(&self.state, self.key()?).with_budget(self.audit_budget))
     }
 
     /// What the user trusts.

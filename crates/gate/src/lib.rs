@@ -26,6 +26,7 @@ mod decision;
 mod digest;
 mod environment;
 mod error;
+mod files;
 mod gate;
 mod gate_paths;
 mod glob;
@@ -38,6 +39,7 @@ mod recipe;
 mod refusal;
 mod rule;
 mod rulefile;
+mod sandbox;
 mod store;
 mod subject;
 mod surroundings;
@@ -47,8 +49,8 @@ mod verdict;
 
 pub use ancestry::{Evidence, inside_job};
 pub use approval::{
-    Answer, Approver, Binding, Covers, Lasts, Question, Reply, Shown, ShownEffect, ShownInput,
-    UsableBy,
+    AccessQuestion, AccessReply, Answer, Approver, Binding, Covers, Lasts, Question, Reply, Shown,
+    ShownEffect, ShownInput, UsableBy,
 };
 pub use approvals::{APPROVAL_LIFETIME_MICROS, Approval, ApprovalState, Approvals};
 pub use audit::{AUDIT_BUDGET, Appended, Audit, Event, Finding, Record, Report};
@@ -57,6 +59,7 @@ pub use decision::Decision;
 pub use digest::Digest;
 pub use environment::{EnvironmentPolicy, Inherit};
 pub use error::{Error, Result};
+pub use files::{FileEffect, Unreadable};
 pub use gate::{Admission, Call, Gate, Input, ShellState, answer, overturn};
 pub use gate_paths::{GatePaths, RuleSources, RuleText};
 pub use interceptor::intercept;
@@ -66,7 +69,8 @@ pub use place::{Roots, project_of, resolve, restrict_to_project};
 pub use policy::{Layer, Matched, Policy, Trust};
 pub use recipe::{Recipe, Script};
 pub use refusal::{Declined, Refusal};
-pub use rule::Rule;
+pub use rule::{Rule, host_of};
+pub use sandbox::{Grounds, RuleSandbox};
 pub use subject::Subject;
 pub use surroundings::read_in;
 pub use time::show_time;

@@ -14,7 +14,8 @@ pub enum Mode {
     Default,
     /// As `default`, and `mkdir touch mv cp rmdir ln chmod chown` inside the project run too.
     AcceptEdits,
-    /// What only reads runs, the rest asks, and danger is pointed out.
+    /// What only reads runs; what is not dangerous runs too where it is in a sandbox; the rest asks, and
+    /// danger is pointed out.
     Auto,
     /// Only what is dangerous asks: for clients that ask for themselves.
     Guard,
@@ -53,9 +54,13 @@ impl Mode {
             Self::Guard if risk < Risk::Dangerous => {
                 Ok("Mode guard: it is not known to be dangerous.".to_owned())
             }
-            Self::AcceptEdits if is_edit(subject) => {
+            Self::AcceptEdits if is_edit(subject) || subject.edits_project_files() => {
                 Ok("Mode accept_edits: it changes files of the project in an everyday way."
                     .to_owned())
+            }
+            Self::Auto if risk < Risk::Dangerous && subject.contained.is_some() => {
+                let profile = subject.contained.unwrap_or_default();
+                Ok(format!("Mode auto: it runs in the sandbox `{profile}`."))
             }
             Self::Auto if risk == Risk::Dangerous => Err(format!("Dangerous: {}", why())),
             _ => Err(why()),

@@ -12,9 +12,11 @@ use umbo_command::{Risk, Shell};
 use crate::decision::Decision;
 use crate::digest::{Digest, Fields};
 use crate::error::{Error, Result};
+use crate::files::Unreadable;
 use crate::place::Roots;
 use crate::rule::Rule;
 use crate::rulefile::{Example, RuleFile};
+use crate::sandbox::RuleSandbox;
 use crate::subject::Subject;
 
 const BUILTIN: &str = include_str!("builtin.toml");
@@ -86,6 +88,9 @@ pub struct Matched {
     pub rule: String,
     /// Why it is there.
     pub reason: String,
+    /// The sandbox it sets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<RuleSandbox>,
 }
 
 impl Policy {
@@ -120,6 +125,9 @@ impl Policy {
         let before = rules.len();
         if trust == Trust::Untrusted {
             rules.retain(|rule| rule.decision > Decision::Allow);
+            for sandbox in rules.iter_mut().filter_map(|rule| rule.sandbox.as_mut()) {
+                sandbox.only_tightens = true;
+            }
         }
         // `dir/.umbo/rules.toml` speaks of `dir`, wherever the project begins.
         let directory = path.parent().and_then(Path::parent).filter(|_| layer == Layer::Project);
@@ -199,6 +207,13 @@ impl Policy {
             .map(|source| (source.layer, source.path.as_path(), source.rules.len(), source.ignored))
     }
 
+    /// What no reader gets to see.
+    pub fn unreadable(&self) -> Unreadable {
+        let rules = self.each().filter(|(_, rule)| rule.hides());
+        let patterns = rules.flat_map(|(_, rule)| rule.absolute_paths(&self.roots));
+        Unreadable::new(patterns.collect())
+    }
+
     /// Every `deny` and `ask` rule that concerns a command, the deciding one first.
     pub(crate) fn concerning(&self, subject: &Subject<'_>) -> Vec<Matched> {
         let mut found: Vec<Matched> = self
@@ -252,6 +267,7 @@ impl Matched {
             line: rule.line,
             rule: rule.name.clone(),
             reason: rule.reason.clone(),
+            sandbox: rule.sandbox.clone(),
         }
     }
 

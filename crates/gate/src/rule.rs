@@ -14,6 +14,7 @@ use crate::approval::Shown;
 use crate::decision::Decision;
 use crate::glob;
 use crate::place::{Roots, resolve};
+use crate::sandbox::RuleSandbox;
 use crate::subject::{LocatedEffect, PathCandidates, Subject, base_name};
 
 /// A rule. All the conditions it has must hold.
@@ -37,6 +38,8 @@ pub struct Rule {
     pub(crate) risk: Option<Risk>,
     /// For an approved prefix: what the approved command did.
     pub(crate) shown: Option<Shown>,
+    /// The sandbox of the commands it is about.
+    pub(crate) sandbox: Option<RuleSandbox>,
 }
 
 /// One place in a pattern of words.
@@ -71,6 +74,7 @@ impl Rule {
             hosts: Vec::new(),
             risk: Some(Risk::Dangerous),
             shown: Some(shown),
+            sandbox: None,
         }
     }
 
@@ -129,6 +133,23 @@ impl Rule {
             && (self.effects.is_empty() || self.effects.contains(&located.effect.kind))
             && (self.hosts.is_empty() || self.exact_host(located))
             && (self.paths.is_empty() || self.exact_path(subject, located))
+    }
+
+    /// Whether it keeps paths from every reader.
+    pub(crate) fn hides(&self) -> bool {
+        self.decision > Decision::Allow
+            && !self.paths.is_empty()
+            && (self.effects.is_empty() || self.effects.contains(&Kind::Read))
+            && self.argv.is_empty()
+            && self.regex.is_none()
+            && self.recipes.is_empty()
+            && self.hosts.is_empty()
+            && self.risk.is_none_or(|least| least == Risk::ReadOnly)
+    }
+
+    /// Its path patterns, absolute.
+    pub(crate) fn absolute_paths(&self, roots: &Roots) -> Vec<String> {
+        self.paths.iter().filter_map(|pattern| absolute(pattern, roots)).collect()
     }
 
     fn looks_at_effects(&self) -> bool {
@@ -231,7 +252,7 @@ fn is_operand_or_known(word: &Word) -> bool {
 }
 
 /// The host in `user@host:path`, `scheme://user@host:port/path`, or a bare host.
-fn host_of(text: &str) -> &str {
+pub fn host_of(text: &str) -> &str {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let rest = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     let rest = rest.rsplit('@').next().unwrap_or(rest);

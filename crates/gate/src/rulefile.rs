@@ -11,6 +11,8 @@
 //! host = "*.example.com"
 //! recipe = "deploy*"
 //! risk = "dangerous"                 # allow: the worst it covers; else the least it concerns
+//! sandbox = "workspace+net"          # the profile it runs in; or a table, as
+//! # sandbox = { profile = "workspace+net", allow_host = ["a.example"], allow_write = ["~/x"], allow_read = ["~/y"] }
 //! [rule.examples]
 //! match = ["git push"]
 //! not_match = ["git status"]
@@ -26,6 +28,7 @@ use umbo_command::{Kind, Risk};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::rule::{Rule, TextPattern, WordPattern};
+use crate::sandbox::RuleSandbox;
 
 /// A compiled expression takes no more memory than this.
 const LARGEST_REGEX_BYTES: usize = 256 << 10;
@@ -34,10 +37,11 @@ const MOST_REGEXES: usize = 200;
 /// A file has no more rules than this.
 const MOST_RULES: usize = 2000;
 
-const RULE_KEYS: [&str; 11] = [
+const RULE_KEYS: [&str; 12] = [
     "name", "decision", "reason", "argv", "regex", "effect", "path", "host", "recipe", "risk",
-    "examples",
+    "sandbox", "examples",
 ];
+const SANDBOX_KEYS: [&str; 4] = ["profile", "allow_write", "allow_read", "allow_host"];
 const EXAMPLE_KEYS: [&str; 2] = ["match", "not_match"];
 const KINDS: [(&str, Kind); 15] = [
     ("read", Kind::Read),
@@ -182,6 +186,7 @@ impl RuleParser<'_> {
             hosts: texts("host")?,
             risk: table.get("risk").map(|item| self.choice(item, "risk", &RISKS)).transpose()?,
             shown: None,
+            sandbox: table.get("sandbox").map(|item| self.sandbox(item)).transpose()?,
         };
         let conditions = ["argv", "regex", "effect", "path", "host", "recipe"];
         if !conditions.iter().any(|name| table.contains_key(name))
@@ -191,6 +196,28 @@ impl RuleParser<'_> {
             return Err(self.error(span.as_ref(), &problem));
         }
         Ok(rule)
+    }
+
+    /// The name of a profile, or a table with it and with what it allows besides.
+    fn sandbox(&self, item: &Item) -> Result<RuleSandbox> {
+        let Some(table) = item.as_table_like() else {
+            let profile = self.string(item, "sandbox")?.to_owned();
+            return Ok(RuleSandbox { profile, ..RuleSandbox::default() });
+        };
+        self.only(table, &SANDBOX_KEYS)?;
+        let profile = table.get("profile").ok_or_else(|| {
+            self.error(item.span().as_ref(), "the `sandbox` of the rule has no `profile`")
+        })?;
+        let texts = |name: &str| {
+            table.get(name).map_or_else(|| Ok(Vec::new()), |item| self.strings(item, name))
+        };
+        Ok(RuleSandbox {
+            profile: self.string(profile, "profile")?.to_owned(),
+            allow_write: texts("allow_write")?,
+            allow_read: texts("allow_read")?,
+            allow_host: texts("allow_host")?,
+            only_tightens: false,
+        })
     }
 
     fn string<'t>(&self, item: &'t Item, name: &str) -> Result<&'t str> {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use umbo_command::{Effect, Expansion, Kind, Reading, Risk, SimpleCommand};
 
+use crate::files::{self, FileEffect};
 use crate::place::{Roots, normal, resolve};
 
 /// A command that changes to more directories than this is not followed further.
@@ -29,6 +30,8 @@ pub struct Subject<'a> {
     pub(crate) roots: &'a Roots,
     /// The recipe it is run as, if it is one.
     pub(crate) recipe: Option<&'a str>,
+    /// The sandbox it would run in, if in one.
+    pub(crate) contained: Option<&'a str>,
     /// The reading's effects, in its order.
     pub(crate) located_effects: Vec<LocatedEffect<'a>>,
     /// Commands that the arguments of unknown programs could make them run.
@@ -87,6 +90,7 @@ impl<'a> Subject<'a> {
             reading,
             roots,
             recipe: None,
+            contained: None,
             located_effects: Vec::new(),
             hidden: Vec::new(),
             directories,
@@ -98,10 +102,50 @@ impl<'a> Subject<'a> {
         subject
     }
 
+    /// A file operation.
+    pub(crate) fn of_files(
+        text: &'a str,
+        reading: &'a Reading,
+        effects: &[FileEffect],
+        roots: &'a Roots,
+    ) -> Self {
+        Self {
+            text,
+            reading,
+            roots,
+            recipe: None,
+            contained: None,
+            located_effects: files::located(effects, reading, roots),
+            hidden: Vec::new(),
+            directories: Directories { paths: vec![roots.project.clone()], certain: true },
+            environment: &[],
+        }
+    }
+
+    /// Whether it is a file operation that changes nothing but files of the project.
+    pub(crate) fn edits_project_files(&self) -> bool {
+        let inside = |located: &LocatedEffect<'_>| {
+            located.risk == Risk::ReadOnly
+                || located.place.as_ref().is_some_and(|place| {
+                    place.certain && place.resolved.iter().all(|path| self.roots.in_project(path))
+                })
+        };
+        self.reading.commands.is_empty()
+            && self.risk() == Risk::Mutate
+            && self.located_effects.iter().all(inside)
+    }
+
     /// The same, run as a recipe.
     #[must_use]
     pub fn recipe(mut self, name: Option<&'a str>) -> Self {
         self.recipe = name;
+        self
+    }
+
+    /// The same, in a sandbox if one is named.
+    #[must_use]
+    pub fn contained(mut self, profile: Option<&'a str>) -> Self {
+        self.contained = profile;
         self
     }
 

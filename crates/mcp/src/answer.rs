@@ -88,6 +88,9 @@ pub(crate) fn answer(
     let structured = result.structured_content().cloned();
     let rest = rest(&result);
     let mut content = vec![ContentBlock::text(result.text)];
+    content.extend(
+        result.images.into_iter().map(|image| ContentBlock::image(image.data, image.mime_type)),
+    );
     let (messages, told): (Vec<_>, Vec<_>) =
         result.completed.into_iter().partition(|told| told.is_message);
     content.extend(messages.into_iter().map(|message| ContentBlock::text(message.sentence)));

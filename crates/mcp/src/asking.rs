@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions};
 use rmcp::task_manager::TaskContext;
 use serde_json::Value;
-use umbo_tools::{Question, Toolset};
+use umbo_tools::{AccessQuestion, AccessReply, Question, Toolset};
 
 use crate::elicitation::{self, Said};
 
@@ -39,10 +39,12 @@ impl AskVia {
             Self::Nobody => Said::Nothing,
             Self::Request { peer, token } => {
                 let Some(form) = elicitation::form(question, tools) else { return Said::Nothing };
-                tokio::select! {
-                    said = request(peer, form) => said,
+                let answer = tokio::select! {
+                    answer = request(peer, form, FORM_TIMEOUT) => answer,
                     never = remind(peer, token.as_ref()) => match never {},
-                }
+                };
+                answer
+                    .map_or(Said::Nothing, |(result, open)| elicitation::said(&result, Some(open)))
             }
             // A question has a name that lasts; the answer is to this one and no other.
             Self::Retry { state, responses } => match state {
@@ -61,6 +63,18 @@ impl AskVia {
             }
         }
     }
+
+    /// Asks what a command that runs may touch, if that can be done while the call waits.
+    pub(crate) async fn ask_access(
+        &mut self,
+        question: &AccessQuestion,
+        tools: &Toolset,
+    ) -> Option<AccessReply> {
+        let Self::Request { peer, .. } = self else { return None };
+        let form = elicitation::access_form(question, tools)?;
+        let (result, open) = request(peer, form, question.left).await?;
+        elicitation::said_access(&result, open)
+    }
 }
 
 fn said(response: Value) -> Said {
@@ -71,20 +85,23 @@ fn said(response: Value) -> Said {
     }
 }
 
-async fn request(peer: &Peer<RoleServer>, form: ElicitRequest) -> Said {
+/// Shows a form; what became of it, and how long it was open.
+async fn request(
+    peer: &Peer<RoleServer>,
+    form: ElicitRequest,
+    timeout: Duration,
+) -> Option<(ElicitResult, Duration)> {
     let request = ServerRequest::ElicitRequest(form);
     // When the time is over, the client is told to close the form.
-    let options = PeerRequestOptions::with_timeout(FORM_TIMEOUT);
-    let Ok(handle) = peer.send_cancellable_request(request, options).await else {
-        return Said::Nothing;
-    };
+    let options = PeerRequestOptions::with_timeout(timeout);
+    let handle = peer.send_cancellable_request(request, options).await.ok()?;
     let shown = Instant::now();
     let mut open = OpenForm(Some((peer.clone(), handle.id.clone())));
     let answer = handle.await_response().await;
     open.0 = None;
     match answer {
-        Ok(ClientResult::ElicitResult(result)) => elicitation::said(&result, Some(shown.elapsed())),
-        _ => Said::Nothing,
+        Ok(ClientResult::ElicitResult(result)) => Some((result, shown.elapsed())),
+        _ => None,
     }
 }
 

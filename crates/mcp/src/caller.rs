@@ -1,6 +1,6 @@
 //! Who calls: a set of tools with its own jobs, and the calls of it that are in progress.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rmcp::ErrorData;
 use rmcp::task_manager::TaskManager;
@@ -15,15 +15,38 @@ pub(crate) struct Caller {
     pub(crate) calls: Calls,
     /// Calls that became tasks.
     pub(crate) tasks: TaskManager,
+    /// Answers to calls that their client gave up on, for the next result.
+    unheard: Mutex<Vec<String>>,
 }
+
+/// As many answers to calls that were given up on are kept.
+const MOST_UNHEARD: usize = 4;
 
 impl Caller {
     pub(crate) fn new(tools: Toolset) -> Arc<Self> {
         let (calls, tasks) = (Calls::default(), TaskManager::new());
-        Arc::new(Self { tools: Arc::new(tools), calls, tasks })
+        Arc::new(Self { tools: Arc::new(tools), calls, tasks, unheard: Mutex::default() })
     }
 
-    /// It is gone: what it waits for is stopped, and so is what it left running in the foreground.
+    /// Keeps an answer that nobody waited for.
+    pub(crate) fn keep_unheard(&self, text: String) {
+        let mut unheard = self.unheard();
+        if unheard.len() == MOST_UNHEARD {
+            unheard.remove(0);
+        }
+        unheard.push(text);
+    }
+
+    /// What nobody heard yet, once.
+    pub(crate) fn take_unheard(&self) -> Vec<String> {
+        std::mem::take(&mut *self.unheard())
+    }
+
+    fn unheard(&self) -> MutexGuard<'_, Vec<String>> {
+        self.unheard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// It is gone: what it waits for is stopped, and so is what it said is to end with it.
     /// Blocks until that is done.
     pub(crate) fn end(&self) {
         self.calls.cancel_all();

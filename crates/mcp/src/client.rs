@@ -6,6 +6,24 @@ use std::time::Duration;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
+use crate::cancellation::OnCancel;
+
+/// How a server treats its clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientOptions {
+    /// What becomes of the command of a call that is cancelled.
+    pub on_cancel: OnCancel,
+    /// Whether the person in front of a client that can show forms is asked by one.
+    pub elicitation: bool,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self { on_cancel: OnCancel::default(), elicitation: true }
+    }
+}
+
 /// What a client does with results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Client {
@@ -15,7 +33,7 @@ pub(crate) struct Client {
     /// Whether it takes links to resources in a result. Some fail on them.
     pub(crate) takes_links: bool,
     /// How long it waits for a result, where that is less than the usual minute.
-    pub(crate) gives_up_after: Option<Duration>,
+    gives_up_after: Option<Duration>,
 }
 
 /// What of a result reaches the model.
@@ -58,6 +76,16 @@ const KNOWN: [Client; 5] = [
     },
 ];
 
+impl Client {
+    /// How long a call may take so that its answer is in time.
+    pub(crate) fn longest_wait(self) -> Option<Duration> {
+        self.gives_up_after.map(|limit| limit.mul_f64(SHARE_OF_ITS_TIME))
+    }
+}
+
+/// The rest is for the answer's way back, on a busy machine.
+const SHARE_OF_ITS_TIME: f64 = 0.8;
+
 const UNKNOWN: Client =
     Client { name: "", reads: Reads::Text, takes_links: false, gives_up_after: None };
 
@@ -85,7 +113,7 @@ mod tests {
         assert_eq!(named("claude-code").reads, Reads::StructureFirst);
         assert_eq!(named("claude-code/2.1").reads, Reads::StructureFirst);
         assert_eq!(named("claude-codec"), UNKNOWN);
-        assert_eq!(named("mcp").gives_up_after, Some(Duration::from_secs(5)));
+        assert_eq!(named("mcp").longest_wait(), Some(Duration::from_secs(4)));
         assert_eq!(named("mcp-client-of-mine"), UNKNOWN);
         assert_eq!(named(""), UNKNOWN);
     }

@@ -9,15 +9,20 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use umbo_tools::{Approver, Covers, Lasts, Question, Reply, ShownInput, Toolset, visible_line};
+use umbo_tools::{
+    AccessQuestion, AccessReply, Approver, Covers, Lasts, Question, Reply, ShownInput, Toolset,
+    visible_line,
+};
 
 /// As much of a command as a form shows.
 const LONGEST: usize = 4000;
 
 /// A question on its way from the thread of a call, which waits for the answer.
-pub(crate) struct Asked {
-    pub(crate) question: Question,
-    pub(crate) answer: oneshot::Sender<Option<Reply>>,
+pub(crate) enum Asked {
+    /// May a command run?
+    Command { question: Box<Question>, answer: oneshot::Sender<Option<Reply>> },
+    /// May a command that runs touch something?
+    Access { question: AccessQuestion, answer: oneshot::Sender<Option<AccessReply>> },
 }
 
 /// Where a call leaves its questions.
@@ -30,10 +35,17 @@ pub(crate) struct ApprovalChannel {
 impl Approver for ApprovalChannel {
     fn ask(&self, question: &Question) -> Option<(Reply, String)> {
         let (answer, answered) = oneshot::channel();
-        self.asked.send(Asked { question: question.clone(), answer }).ok()?;
+        let question = Box::new(question.clone());
+        self.asked.send(Asked::Command { question, answer }).ok()?;
         // Dropped unanswered when the client leaves or changes its mind.
         let reply = answered.blocking_recv().ok()??;
         Some((reply, self.who.clone()))
+    }
+
+    fn ask_access(&self, question: &AccessQuestion) -> Option<AccessReply> {
+        let (answer, answered) = oneshot::channel();
+        self.asked.send(Asked::Access { question: question.clone(), answer }).ok()?;
+        answered.blocking_recv().ok()?
     }
 }
 
@@ -54,6 +66,44 @@ pub(crate) fn form(question: &Question, tools: &Toolset) -> Option<ElicitRequest
         message: message(question, tools),
         requested_schema: schema,
     }))
+}
+
+/// A question about what a command wants to touch, as a form.
+pub(crate) fn access_form(question: &AccessQuestion, tools: &Toolset) -> Option<ElicitRequest> {
+    let AccessQuestion { operation, target, program, command, job, .. } = question;
+    let shown = |text: &str| tools.mask(&visible_line(text));
+    let (command, program) = (shown(command), shown(program));
+    let message = format!(
+        "May a command {operation} this?\n\n{}\n\nwanted by: {program}\ncommand: {command}\njob: {job}\n\
+         The sandbox holds it until you answer.",
+        shown(target)
+    );
+    let mut choices: Vec<String> =
+        (0..question.grants.len()).map(|index| index.to_string()).collect();
+    let mut names: Vec<String> =
+        question.grants.iter().map(|grant| shown(&format!("Yes, {grant}"))).collect();
+    choices.push("deny".to_owned());
+    names.push("No".to_owned());
+    let schema: ElicitationSchema = serde_json::from_value(decision(&choices, &names)).ok()?;
+    Some(ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message,
+        requested_schema: schema,
+    }))
+}
+
+/// What somebody made of such a form that was open for so long; `None` if they closed it.
+pub(crate) fn said_access(result: &ElicitResult, open: Duration) -> Option<AccessReply> {
+    let decision = result.content.as_ref().and_then(|content| content.get("decision")?.as_str());
+    match (&result.action, decision) {
+        // A client without a person declines by itself: that is nobody's no.
+        (ElicitationAction::Decline, _) if open < PERSONS_TIME => None,
+        (ElicitationAction::Decline, _) | (ElicitationAction::Accept, Some("deny")) => {
+            Some(AccessReply::Deny)
+        }
+        (ElicitationAction::Accept, Some(index)) => index.parse().ok().map(AccessReply::Allow),
+        _ => None,
+    }
 }
 
 fn message(question: &Question, tools: &Toolset) -> String {
@@ -104,6 +154,11 @@ fn schema(question: &Question, tools: &Toolset) -> Value {
     }
     choices.push("deny");
     names.push("No".to_owned());
+    decision(&choices, &names)
+}
+
+/// The schema of a form with one choice, the first being the proposed one.
+fn decision<T: serde::Serialize>(choices: &[T], names: &[String]) -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -112,7 +167,7 @@ fn schema(question: &Question, tools: &Toolset) -> Value {
                 "title": "Decision",
                 "enum": choices,
                 "enumNames": names,
-                "default": "once",
+                "default": choices.first(),
             },
         },
         "required": ["decision"],

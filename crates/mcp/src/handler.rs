@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, GetTaskParams, GetTaskResult, Implementation,
-    InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams, UpdateTaskParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams,
+    CancelledNotificationParam, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
+    GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::{Peer, RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 use umbo_tools::Toolset;
@@ -21,7 +21,8 @@ use umbo_tools::Toolset;
 use crate::answer::Catalogue;
 use crate::bad_params;
 use crate::caller::{Caller, CallerSlot};
-use crate::client;
+use crate::cancellation::Cancellations;
+use crate::client::{self, ClientOptions};
 use crate::invocation;
 use crate::listener::{self, Hub, Listener, Sink};
 use crate::resources;
@@ -41,13 +42,23 @@ pub struct McpHandler {
     slot: Arc<CallerSlot>,
     /// Who is told on the connection, once it wants to be.
     listener: OnceLock<Arc<Listener>>,
+    options: ClientOptions,
+    cancellations: Arc<Cancellations>,
 }
 
 impl McpHandler {
     /// The tools of one caller, for the client at the other end of one connection.
     pub fn new(tools: Toolset) -> Self {
         let catalogue = Arc::new(Catalogue::new(&tools));
-        Self::of(catalogue, Arc::default(), CallerSlot::filled(Caller::new(tools)))
+        let slot = CallerSlot::filled(Caller::new(tools));
+        Self::of(catalogue, Arc::default(), slot, ClientOptions::default())
+    }
+
+    /// The same, with other options.
+    #[must_use]
+    pub fn options(mut self, options: ClientOptions) -> Self {
+        self.options = options;
+        self
     }
 
     /// The caller, which whoever serves this ends when the client is gone.
@@ -63,8 +74,14 @@ impl McpHandler {
         }
     }
 
-    pub(crate) fn of(catalogue: Arc<Catalogue>, hub: Arc<Hub>, slot: Arc<CallerSlot>) -> Self {
-        Self { catalogue, hub, slot, listener: OnceLock::new() }
+    pub(crate) fn of(
+        catalogue: Arc<Catalogue>,
+        hub: Arc<Hub>,
+        slot: Arc<CallerSlot>,
+        options: ClientOptions,
+    ) -> Self {
+        let (listener, cancellations) = (OnceLock::new(), Arc::default());
+        Self { catalogue, hub, slot, listener, options, cancellations }
     }
 
     /// The listener of this connection; from the first time on it is told what it wants to know.
@@ -150,7 +167,17 @@ impl ServerHandler for McpHandler {
             let message = self.slot.caller()?.tools.unknown_tool(&request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        invocation::call(self.slot.caller()?, request, context).await
+        let cancellation = self.cancellations.expect(context.id.clone());
+        let how = (self.options, cancellation);
+        invocation::call(self.slot.caller()?, request, context, how).await
+    }
+
+    async fn on_cancelled(
+        &self,
+        cancelled: CancelledNotificationParam,
+        _context: NotificationContext<RoleServer>,
+    ) {
+        self.cancellations.heard(cancelled);
     }
 
     async fn list_resources(

@@ -5,13 +5,13 @@ use std::future::{self, Future};
 use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, InputRequest, InputRequests,
-    InputRequiredResult, ProtocolVersion, RequestMetaObject,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, InputRequest,
+    InputRequests, InputRequiredResult, ProtocolVersion, RequestMetaObject,
 };
 use rmcp::service::RequestContext;
 use rmcp::task_manager::TaskContext;
 use rmcp::{ErrorData, RoleServer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 use tracing::{Span, field, info_span};
@@ -20,7 +20,8 @@ use umbo_tools::{Question, Reply, Ticket, ToolResult};
 use crate::answer::answer;
 use crate::asking::AskVia;
 use crate::caller::Caller;
-use crate::client::{self, Client};
+use crate::cancellation::{Cancellation, OnCancel};
+use crate::client::{self, Client, ClientOptions};
 use crate::elicitation::{self, ApprovalChannel, Asked, Said};
 use crate::progress;
 use crate::tasks;
@@ -30,18 +31,26 @@ pub(crate) async fn call(
     caller: Arc<Caller>,
     mut request: CallToolRequestParams,
     context: RequestContext<RoleServer>,
+    (options, cancellation): (ClientOptions, Cancellation),
 ) -> Result<CallToolResponse, ErrorData> {
     let capabilities = context.client_capabilities();
-    let via = if !elicitation::can_ask(capabilities.as_ref()) {
+    let via = if !options.elicitation || !elicitation::can_ask(capabilities.as_ref()) {
         AskVia::Nobody
     } else if is_newest(&context) {
         let state = request.request_state.take();
+        if let Some(state) = state.as_ref().filter(|state| !caller.tools.gate.knows_question(state))
+        {
+            let message =
+                format!("requestState: {state:?} is none that was given; call without it");
+            return Err(ErrorData::invalid_params(message, Some(json!({"field": "requestState"}))));
+        }
         AskVia::Retry { state, responses: request.input_responses.take().unwrap_or_default() }
     } else {
         let token = context.meta.get_progress_token();
         AskVia::Request { peer: context.peer.clone(), token }
     };
-    let invocation = Invocation::start(caller, request, &context, via);
+    let on_cancel = (options.on_cancel, cancellation);
+    let invocation = Invocation::start(caller, request, &context, via, on_cancel);
     if capabilities.is_some_and(|capabilities| capabilities.supports_tasks()) {
         return tasks::call(invocation, context).await;
     }
@@ -61,6 +70,8 @@ pub(crate) struct Invocation {
     task: Arc<OnceLock<TaskContext>>,
     /// What the client is to be asked before it calls again.
     question: Option<Question>,
+    /// What becomes of its command when it is cancelled, and for which reason it is.
+    on_cancel: (OnCancel, Cancellation),
 }
 
 /// How a wait ended.
@@ -79,10 +90,12 @@ impl Invocation {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         via: AskVia,
+        on_cancel: (OnCancel, Cancellation),
     ) -> Self {
+        let (revision, client) = (context.protocol_version(), client::of(context));
         let (sender, asked) = mpsc::unbounded_channel();
         let task = Arc::new(OnceLock::new());
-        let mut ticket = Ticket::builder();
+        let mut ticket = Ticket::builder().longest_wait(client.longest_wait());
         if let Some(tell) = progress::teller(context, &task) {
             ticket = ticket.progress(tell);
         }
@@ -101,8 +114,8 @@ impl Invocation {
             let _entered = entered;
             span.in_scope(|| tools.call(&request.name, arguments, &calling))
         });
-        let (revision, client) = (context.protocol_version(), client::of(context));
-        Self { caller, call, ticket, asked, via, revision, client, task, question: None }
+        let question = None;
+        Self { caller, call, ticket, asked, via, revision, client, task, question, on_cancel }
     }
 
     /// Its caller, for whom it may become a task.
@@ -130,13 +143,25 @@ impl Invocation {
                 result = &mut self.call => return Waited::Over(whole(result)),
                 () = &mut late => return Waited::Late,
                 () = &mut cancelled => return Waited::Cancelled,
-                Some(Asked { question, answer }) = self.asked.recv() => {
+                Some(asked) = self.asked.recv() => {
                     // However late it is: somebody may be about to answer.
                     tokio::select! {
-                        reply = self.ask(question) => { let _ = answer.send(reply); }
+                        () = self.put(asked) => {}
                         () = &mut cancelled => return Waited::Cancelled,
                     }
                 }
+            }
+        }
+    }
+
+    /// Puts a question to the person in front of the client, and passes the answer on.
+    async fn put(&mut self, asked: Asked) {
+        match asked {
+            Asked::Command { question, answer } => {
+                let _ = answer.send(self.ask(*question).await);
+            }
+            Asked::Access { question, answer } => {
+                let _ = answer.send(self.via.ask_access(&question, &self.caller.tools).await);
             }
         }
     }
@@ -153,24 +178,46 @@ impl Invocation {
         None
     }
 
-    /// Waits for the end, or stops it when it is cancelled.
+    /// Waits for the end; ends it sooner when it is cancelled.
     async fn finish(
         mut self,
         cancelled: impl Future<Output = ()>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let result = match self.wait(future::pending(), cancelled).await {
-            Waited::Over(result) => result?,
-            Waited::Late | Waited::Cancelled => self.stop().await?,
-        };
-        Ok(self.response(result))
+        match self.wait(future::pending(), cancelled).await {
+            Waited::Over(result) => Ok(self.response(result?)),
+            Waited::Late | Waited::Cancelled => self.cancelled().await,
+        }
+    }
+
+    /// The client cancelled it: stops what it runs, or lets that run on and says so with the next
+    /// result, by the reason that the client gives. Nobody reads the answer.
+    pub(crate) async fn cancelled(&mut self) -> Result<CallToolResponse, ErrorData> {
+        let (on_cancel, cancellation) = &mut self.on_cancel;
+        let reason = cancellation.reason().await;
+        if !on_cancel.keeps(reason.as_deref()) {
+            let result = self.stop().await?;
+            return Ok(CallToolResponse::Complete(self.unread(result)));
+        }
+        self.leave_questions();
+        self.ticket.abandon();
+        let result = whole((&mut self.call).await)?;
+        self.caller.keep_unheard(format!(
+            "[umbo: your client gave up on an earlier call. What it started runs on. Its answer:]\n{}",
+            result.text
+        ));
+        Ok(CallToolResponse::Complete(self.unread(result)))
+    }
+
+    /// Whoever waits for a reply is told that none comes.
+    fn leave_questions(&mut self) {
+        self.asked.close();
+        while self.asked.try_recv().is_ok() {}
     }
 
     /// Stops what it runs; its result then.
     pub(crate) async fn stop(&mut self) -> Result<ToolResult, ErrorData> {
-        // Whoever waits for a reply is told that none comes; the stop blocks, and then the call's
-        // own thread ends by itself.
-        self.asked.close();
-        while self.asked.try_recv().is_ok() {}
+        // The stop blocks, and then the call's own thread ends by itself.
+        self.leave_questions();
         let ticket = self.ticket.clone();
         tokio::task::spawn_blocking(move || ticket.cancel());
         whole((&mut self.call).await)
@@ -192,8 +239,16 @@ impl Invocation {
         }
     }
 
-    pub(crate) fn answer(&self, result: ToolResult) -> CallToolResult {
+    /// The answer alone.
+    fn unread(&self, result: ToolResult) -> CallToolResult {
         answer(result, self.revision.as_ref(), self.client)
+    }
+
+    /// The answer, with what the client gave up on before.
+    pub(crate) fn answer(&self, result: ToolResult) -> CallToolResult {
+        let mut answer = self.unread(result);
+        answer.content.extend(self.caller.take_unheard().into_iter().map(ContentBlock::text));
+        answer
     }
 }
 

@@ -2,14 +2,16 @@
 //!
 //! [`serve_stdio`] speaks to one client on standard input and output until the client closes its
 //! end; an [`McpEndpoint`], mounted on a server, speaks to many. Calls block on threads of their own, so that nothing waits
-//! for anything else; a cancelled call stops its command with all its descendants, and the end of a
-//! client stops every command that was not started in the background.
+//! for anything else; a cancelled call stops its command with all its descendants, unless the client says
+//! that its own time was over ([`OnCancel`]); the end of a client stops every command that it still
+//! waits for.
 
 mod answer;
 mod asking;
 mod bad_params;
 mod caller;
 mod calls;
+mod cancellation;
 mod client;
 mod elicitation;
 mod handler;
@@ -28,6 +30,8 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
+pub use cancellation::OnCancel;
+pub use client::ClientOptions;
 pub use handler::McpHandler;
 pub use http::{MCP_PATH, McpEndpoint, McpOptions};
 pub use stdio::{serve, serve_stdio};

@@ -95,7 +95,7 @@ impl Listener {
         });
     }
 
-    /// Wants to know when jobs appsink.
+    /// Wants to know when jobs appear.
     pub(crate) fn want_list(&self) {
         self.wanted().list = true;
     }

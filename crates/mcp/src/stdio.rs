@@ -8,6 +8,7 @@ use rmcp::transport::{IntoTransport, stdio_pipes};
 use rmcp::{RoleServer, ServiceExt};
 use umbo_tools::Toolset;
 
+use crate::client::ClientOptions;
 use crate::handler::McpHandler;
 use crate::wire::LineTransport;
 use crate::{Error, SHUTDOWN_TIMEOUT, runtime, stdin_closed};
@@ -16,10 +17,10 @@ use crate::{Error, SHUTDOWN_TIMEOUT, runtime, stdin_closed};
 const UNREAD_ANSWERS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Serves `tools` on standard input and output until the client closes it, with a runtime of its own.
-pub fn serve_stdio(tools: Toolset) -> Result<(), Error> {
+pub fn serve_stdio(tools: Toolset, options: ClientOptions) -> Result<(), Error> {
     let runtime = runtime()?;
     let result = runtime.block_on(async move {
-        let handler = McpHandler::new(tools);
+        let handler = McpHandler::new(tools).options(options);
         let caller = handler.caller().map_err(|error| Error::Tools(error.to_string()))?;
         let (read, write) = stdio_pipes();
         let result = tokio::select! {

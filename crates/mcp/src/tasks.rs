@@ -26,8 +26,7 @@ pub(crate) async fn call(
     match invocation.wait(tokio::time::sleep(GRACE), context.ct.cancelled()).await {
         Waited::Over(result) => return result.map(|result| invocation.response(result)),
         Waited::Cancelled => {
-            let result = invocation.stop().await?;
-            return Ok(invocation.response(result));
+            return invocation.cancelled().await;
         }
         Waited::Late => {}
     }

@@ -112,12 +112,31 @@ async function works(client, label, person, ears) {
     assert.equal((await call('wait', { job: name, timeout: 15 })).state, 'stopped');
     said(`${label}: cancelled`);
 
+    // Given up on, because its own time was over: the command goes on, and the next result says so. In
+    // the newest revision a stream is closed without a word, and that means to stop.
+    if (!label.includes('http-2026')) {
+        const given = `given-up-ts-${label}`;
+        const late = client.callTool(
+            { name: 'exec', arguments: { command: `echo begun; ${nap}`, name: given } },
+            { timeout: 1000 }
+        );
+        await assert.rejects(late, /timed out/i);
+        let told = '';
+        while (!told.includes('gave up')) {
+            const next = await client.callTool({ name: 'jobs', arguments: {} });
+            told = next.content.map(block => block.text).join('\n');
+        }
+        assert.match(told, /begun\n.*still running/);
+        assert.equal((await call('stop', { job: given, kill: true })).stopped[0].state, 'stopped');
+        said(`${label}: given up on`);
+    }
+
     const many = Array.from({ length: 64 }, (_, n) => call('exec', { command: `echo ${n}` }));
     assert.deepEqual((await Promise.all(many)).map(answer => answer.output), many.map((_, n) => `${n}\n`));
     said(`${label}: 64 at once`);
 
     await call('exec', { command: nap, background: true, name: `stays-ts-${label}` });
-    await call('exec', { command: nap, yield: 0.1, name: `goes-ts-${label}` });
+    await call('exec', { command: nap, yield: 0.1, on_disconnect: 'stop', name: `goes-ts-${label}` });
 }
 
 /** The output of a running job: listed, read, subscribed to. */

@@ -139,7 +139,7 @@ async def works(session, label, person, ears):
 
     # What stays and what goes when the client leaves.
     await call("exec", command=NAP, background=True, name=f"stays-{label}")
-    await call("exec", command=NAP, **{"yield": 0.1}, name=f"goes-{label}")
+    await call("exec", command=NAP, **{"yield": 0.1}, on_disconnect="stop", name=f"goes-{label}")
 
 
 async def resources(session, label, job, call, ears):

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use umbo_command::{Shell, read};
 use umbo_engine::{Environment, Request};
 use umbo_gate::{Audit, Event, GatePaths, Mode, Policy, Roots, Subject, Trust, decide};
-use umbo_ops::{Gatekeeper, NotAdmitted, Records};
+use umbo_ops::{AdmissionRequest, Gatekeeper, NotAdmitted, Records};
 
 const COMMANDS: [&str; 12] = [
     "ls -la",
@@ -117,10 +117,10 @@ fn as_tools_meet_it(place: &Place, rounds: usize) -> Done {
     ] {
         let keeper = Gatekeeper::new(place.gate_paths.clone(), Mode::Open).records(records);
         let requests = COMMANDS.map(|command| place.request(command));
-        drop(keeper.admit(&requests[0], &requests[0].cwd, None, &[], None, None)?);
+        drop(keeper.admit(&AdmissionRequest::new(&requests[0]))?);
         let times = measure(rounds * 4, |round| {
             let request = &requests[round % requests.len()];
-            drop(keeper.admit(request, &request.cwd, None, &[], None, None)?);
+            drop(keeper.admit(&AdmissionRequest::new(request))?);
             Ok(())
         })?;
         report(name, times);
@@ -145,7 +145,7 @@ fn questions(place: &Place, rounds: usize) -> Done {
 }
 
 fn ask(keeper: &Gatekeeper, request: &Request) -> Done {
-    match keeper.admit(request, &request.cwd, None, &[], None, None) {
+    match keeper.admit(&AdmissionRequest::new(request)) {
         Err(NotAdmitted::Refused(_)) => Ok(()),
         Err(NotAdmitted::Gate(error)) => Err(error.into()),
         Ok(_) => Err("it was let through".into()),

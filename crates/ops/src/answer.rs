@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use umbo_engine::{
-    Containment, Drained, End, Fate, Job, Leaked, Limit, LostReason, Outcome, Stage, Status,
+    Containment, Drained, End, Fate, JobHandle, Leaked, Limit, LostReason, Outcome, Stage, Status,
     StoppedBy, Summary, Usage, sandbox,
 };
 use umbo_gate::show_time;
@@ -18,10 +18,11 @@ use crate::call::text;
 
 /// Where a job stands: how it ended, or that it runs on; and what it wrote.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct JobAnswer {
     /// The job.
     pub job: String,
-    /// `created`, `started`, `exited`, `signaled`, `timed_out`, `stopped`, `lost` or `failed_to_start`.
+    /// `queued`, `started`, `exited`, `signaled`, `timed_out`, `stopped`, `lost` or `failed_to_start`.
     pub state: &'static str,
     /// Its process, while it runs.
     pub pid: Option<i32>,
@@ -51,7 +52,9 @@ pub struct JobAnswer {
     pub stopped_by: Option<&'static str>,
     /// How far the ladder went.
     pub stage: Option<&'static str>,
-    /// Why it was lost or never ran; after a wait, which condition was met.
+    /// Its place in line, while it waits for its turn.
+    pub queue_position: Option<usize>,
+    /// Why it was lost, never ran, or waits for its turn; after a wait, which condition was met.
     pub reason: Option<String>,
     /// `complete`, or `unknown` after a kill by force.
     pub effects: Option<&'static str>,
@@ -100,6 +103,7 @@ pub struct JobAnswer {
 
 /// A process that outlived the command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct LeakedProcess {
     /// Its process id.
     pub pid: i32,
@@ -111,6 +115,7 @@ pub struct LeakedProcess {
 
 /// What a job used, with all its descendants that were waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct JobUsage {
     /// Processor time in user mode, in microseconds.
     pub user_us: u64,
@@ -163,16 +168,25 @@ impl JobAnswer {
     }
 
     /// A job that runs on, or waits for its turn, without its output.
-    fn running(job: &Job, status: &Status) -> Self {
+    fn running(job: &JobHandle, status: &Status) -> Self {
         let (pid, started_at) = match status {
             Status::Started { pid, at } => (Some(*pid), Some(show_time(*at))),
             _ => (None, None),
         };
-        Self { job: job.id().to_string(), state: status.name(), pid, started_at, ..Self::default() }
+        let queued = matches!(status, Status::Created).then(|| job.summary()).flatten();
+        Self {
+            job: job.id().to_string(),
+            state: status.name(),
+            pid,
+            started_at,
+            queue_position: queued.as_ref().and_then(|summary| summary.queue_position),
+            reason: queued.and_then(|summary| Some(summary.waits_for?.to_string())),
+            ..Self::default()
+        }
     }
 
     /// Where a job stands, without its output.
-    pub fn standing(job: &Job, status: &Status) -> Self {
+    pub fn standing(job: &JobHandle, status: &Status) -> Self {
         match status {
             Status::Ended(outcome) => Self::ended(outcome),
             running => Self::running(job, running),
@@ -181,7 +195,7 @@ impl JobAnswer {
 
     /// The same with what it wrote.
     #[must_use]
-    pub(crate) fn with_output(mut self, job: &Job, view: &View) -> Self {
+    pub(crate) fn with_output(mut self, job: &JobHandle, view: &View) -> Self {
         let output = text(view);
         if self.outcome.is_some() {
             self.lost_bytes = Some(view.counts.lost_bytes);
@@ -245,6 +259,7 @@ impl JobUsage {
 
 /// A job in a list.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ListedJob {
     /// The job.
     pub job: String,
@@ -274,6 +289,8 @@ pub struct ListedJob {
     pub parent: Option<String>,
     /// Its place in line, while it waits for its turn.
     pub queue_position: Option<usize>,
+    /// What it waits for, while it does.
+    pub reason: Option<String>,
     /// When it was asked for.
     pub created_at: String,
     /// When it started.
@@ -305,6 +322,7 @@ impl ListedJob {
             total_bytes: summary.total_bytes,
             parent: summary.parent.as_ref().map(ToString::to_string),
             queue_position: summary.queue_position,
+            reason: summary.waits_for.as_ref().map(ToString::to_string),
             created_at: show_time(summary.created_at),
             started_at: summary.started_at().map(show_time),
             ended_at: outcome.map(|outcome| show_time(outcome.ended_at)),

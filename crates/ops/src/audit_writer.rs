@@ -7,10 +7,12 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use umbo_engine::{Engine, Job, Outcome, Status};
+use umbo_engine::sandbox::Denied;
+use umbo_engine::{Backend, ErrorKind, JobHandle, Outcome, Status};
 use umbo_gate::{Audit, Digest, Error, Event, GatePaths};
 
-use crate::clock::now;
+use crate::clock::{Clock, now};
+use crate::sandbox::misread;
 
 /// How long the first entry lies before it is written: the answer to the command goes first, and has
 /// the processors for itself.
@@ -19,6 +21,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Writes entries on a thread of its own, which begins with the first of them.
 #[derive(Debug)]
 pub(crate) struct AuditWriter {
+    clock: Clock,
     gate_paths: GatePaths,
     thread: Mutex<Option<WriterThread>>,
 }
@@ -35,12 +38,16 @@ pub(crate) enum Entry {
     /// A job runs, by leave of a record.
     Started { job: String, verdict: u64 },
     /// A job is over.
-    Ended(Job, Box<Outcome>),
+    Ended(JobHandle, Box<Outcome>),
 }
 
 impl AuditWriter {
     pub(crate) fn new(gate_paths: GatePaths) -> Self {
-        Self { gate_paths, thread: Mutex::default() }
+        Self { gate_paths, thread: Mutex::default(), clock: Clock::default() }
+    }
+
+    pub(crate) fn set_clock(&mut self, clock: Clock) {
+        self.clock = clock;
     }
 
     /// Takes an entry; entries are written in their order.
@@ -49,12 +56,13 @@ impl AuditWriter {
         if writer.is_none() {
             // What cannot be written here, `record_missed_ends` makes good.
             let Ok(audit) = self.gate_paths.audit() else { return };
+            let clock = self.clock.clone();
             let (entries, received) = channel::<Entry>();
             let handle = thread::spawn(move || {
                 while let Ok(first) = received.recv() {
                     thread::sleep(PAUSE);
                     for entry in std::iter::once(first).chain(received.try_iter()) {
-                        let _ = audit.append(&entry.event(), now());
+                        let _ = audit.append(&entry.event(), clock.now());
                     }
                 }
             });
@@ -66,14 +74,20 @@ impl AuditWriter {
     }
 }
 
-impl Drop for AuditWriter {
-    /// What was taken is written before the thread ends.
-    fn drop(&mut self) {
+impl AuditWriter {
+    /// Returns when all that was taken is written.
+    pub(crate) fn flush(&self) {
         let writer = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(WriterThread { entries, handle }) = writer {
             drop(entries);
             let _ = handle.join();
         }
+    }
+}
+
+impl Drop for AuditWriter {
+    fn drop(&mut self) {
+        self.flush();
     }
 }
 
@@ -88,18 +102,26 @@ impl Entry {
     }
 }
 
-fn ended(job: &Job, outcome: &Outcome) -> Event {
+fn ended(job: &JobHandle, outcome: &Outcome) -> Event {
     Event::Outcome {
         job: job.id().to_string(),
         state: outcome.end.name().to_owned(),
         exit_code: outcome.exit_code(),
-        log: std::fs::File::open(job.output_path()).and_then(Digest::of_reader).ok(),
+        log: job.log().ok().and_then(|log| Digest::of_reader(log).ok()),
+        denied: outcome.denied.iter().map(in_words).collect(),
+        misread: misread(outcome).then(|| job.summary().map(|summary| summary.command)).flatten(),
     }
+}
+
+/// A denial as the audit has it.
+fn in_words(denied: &Denied) -> String {
+    let Denied { operation, target, program, count, .. } = denied;
+    format!("{} {target} by {program} ({count})", operation.name())
 }
 
 /// Records the end of jobs that ended when nobody was there to record it. How many there were. A
 /// broken audit is left as it is, for whoever looks into it.
-pub fn record_missed_ends(audit: &Audit, engine: &Engine) -> Result<usize, Error> {
+pub fn record_missed_ends(audit: &Audit, backend: &dyn Backend) -> Result<usize, Error> {
     let mut open = BTreeSet::new();
     let report = audit.read(|record| {
         match record.event {
@@ -118,10 +140,15 @@ pub fn record_missed_ends(audit: &Audit, engine: &Engine) -> Result<usize, Error
     }
     let mut recorded = 0;
     for id in open {
-        let event = match engine.job(&id) {
-            Err(umbo_engine::Error::UnknownJob(_)) => {
-                Event::Outcome { job: id, state: "removed".to_owned(), exit_code: None, log: None }
-            }
+        let event = match backend.job(&id) {
+            Err(error) if error.kind() == ErrorKind::UnknownJob => Event::Outcome {
+                job: id,
+                state: "removed".to_owned(),
+                exit_code: None,
+                log: None,
+                denied: Vec::new(),
+                misread: None,
+            },
             Err(_) => continue,
             Ok(job) => match job.status() {
                 Ok(Status::Ended(outcome)) => ended(&job, &outcome),

@@ -1,23 +1,26 @@
 //! One call: what every tool does with jobs and their output.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use umbo_engine::sandbox::{Decision, Grant, Question};
 use umbo_engine::{
-    Attached, Condition, Environment, Job, Login, Met, OnDisconnect, Outcome, Request, Scope,
-    Shell, Summary,
+    AttachedJob, Condition, Environment, Heard, JobHandle, Login, Met, OnDisconnect, Outcome,
+    Request, Scope, Shell, Stdin, Summary,
 };
-use umbo_gate::{Recipe, Script};
+use umbo_gate::{AccessQuestion, AccessReply, Mode, Recipe, Script};
 use umbo_recipes::Task;
 use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions};
 
 use crate::caller::{Caller, NAMELESS};
 use crate::clock::now;
 use crate::error::{Error, ErrorCode};
-use crate::gatekeeper::{Keystrokes, Permit};
+use crate::gatekeeper::{AdmissionRequest, Gatekeeper, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
 use crate::job_log::JobLog;
 use crate::project::{TASK, job_name};
+use crate::sandbox::{Chosen, SandboxWords, Wanted};
 use crate::ticket::Ticket;
 
 /// The label that names the dialect a job was started in.
@@ -45,21 +48,32 @@ pub struct Call<'a> {
     task: Option<&'a Task>,
     /// Why somebody is asked about its commands in any case.
     asks: Option<&'a str>,
+    /// What it says about the sandbox of its commands.
+    sandbox: Option<&'a SandboxWords>,
+}
+
+/// A command that may run.
+pub(crate) struct Admitted<'a> {
+    pub(crate) permit: Permit<'a>,
+    /// The request, with its sandbox.
+    pub(crate) request: Request,
+    /// How that was chosen; none if the request brought it.
+    pub(crate) chosen: Option<Chosen>,
 }
 
 /// What became of a command within the time its caller had.
 #[derive(Debug)]
 pub enum Ran {
     /// It is over.
-    Ended(Job, Box<Outcome>),
+    Ended(JobHandle, Box<Outcome>),
     /// It runs on.
-    Running(Job),
+    Running(JobHandle),
 }
 
 impl<'a> Call<'a> {
     /// A call of a caller.
     pub fn new(caller: &'a Caller, ticket: &'a Ticket) -> Self {
-        Self { caller, ticket, recipe: None, task: None, asks: None }
+        Self { caller, ticket, recipe: None, task: None, asks: None, sandbox: None }
     }
 
     /// The same call, for a task of the project that runs these scripts. `word` stands for what is
@@ -77,21 +91,68 @@ impl<'a> Call<'a> {
         Self { asks: why, ..*self }
     }
 
-    /// Asks the gate. Waiting for a person is no part of the command's time.
-    fn admit(&self, request: &Request) -> Result<Permit<'a>, Error> {
-        let tools: Vec<&str> = self.caller.tools.iter().map(String::as_str).collect();
-        let host = self.ticket.approver();
-        let directory = self.caller.engine.begins_in(request);
-        Ok(self.caller.gate.admit(request, &directory, self.recipe, &tools, self.asks, host)?)
+    /// The same call, with what its caller says about the sandbox of its commands.
+    #[must_use]
+    pub fn sandboxed(&self, words: Option<&'a SandboxWords>) -> Self {
+        Self { sandbox: words, ..*self }
+    }
+
+    /// What its caller says about the sandbox of its commands.
+    pub(crate) fn sandbox_words(&self) -> Option<&'a SandboxWords> {
+        self.sandbox
+    }
+
+    /// Asks the gate, and chooses the sandbox. Waiting for a person is no part of the command's time.
+    pub(crate) fn admit(&self, request: &Request) -> Result<Admitted<'a>, Error> {
+        let sandboxes = &self.caller.sandboxes;
+        let directory = self.caller.backend.begins_in(request);
+        // A program that brings a plan knows what it does.
+        let wanted = match &request.sandbox {
+            Some(plan) => Wanted::planned(plan),
+            None => sandboxes.wanted(self.sandbox)?,
+        };
+        let leaves = wanted.leaves.as_deref().filter(|_| self.caller.gate.mode() != Mode::Open);
+        let permit = self.caller.gate.admit(&AdmissionRequest {
+            request,
+            directory: &directory,
+            recipe: self.recipe,
+            asks: self.asks,
+            contained: wanted.contained.as_deref(),
+            leaves,
+            sandbox: &wanted.binding(),
+            host: self.ticket.approver(),
+        })?;
+        let mut request = request.clone();
+        if request.sandbox.is_some() {
+            return Ok(Admitted { permit, request, chosen: None });
+        }
+        let chosen = sandboxes.choose(&wanted, &permit.grounds, &directory)?;
+        request.sandbox.clone_from(&chosen.plan);
+        Ok(Admitted { permit, request, chosen: Some(chosen) })
+    }
+
+    /// A request as its job is remembered: whether what is typed into it later is more than data.
+    fn labelled<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        let takes_keys = request.terminal.is_some() || request.stdin == Stdin::Open;
+        let directory = || self.caller.backend.begins_in(request);
+        let mut labelled = self.caller.with_secrets(request);
+        if takes_keys && Gatekeeper::only_reads_input(request, &directory()) {
+            labelled.to_mut().labels.insert(INPUT.to_owned(), INPUT_IS_DATA.to_owned());
+        }
+        labelled
     }
 
     /// Asks the gate about what is to be typed. Keys are typed like text.
-    pub fn admit_input<'j>(&self, job: &'j Job, typed: &'j [u8]) -> Result<Keystrokes<'j>, Error> {
+    pub fn admit_input<'j>(
+        &self,
+        job: &'j JobHandle,
+        typed: &'j [u8],
+    ) -> Result<Keystrokes<'j>, Error> {
         Ok(self.caller.gate.admit_input(job, typed, self.ticket.approver())?)
     }
 
     /// Types into a job, if the gate has nothing against it.
-    pub fn input(&self, job: &Job, text: &str, keys: &[u8]) -> Result<(), Error> {
+    pub fn input(&self, job: &JobHandle, text: &str, keys: &[u8]) -> Result<(), Error> {
         let typed = [text.as_bytes(), keys].concat();
         Ok(self.admit_input(job, &typed)?.send()?)
     }
@@ -138,11 +199,12 @@ impl<'a> Call<'a> {
     }
 
     /// Starts a job that nobody waits for.
-    pub fn start(&self, request: &Request) -> Result<Job, Error> {
+    pub fn start(&self, request: &Request) -> Result<JobHandle, Error> {
         self.caller.confined(request)?;
-        let permit = self.admit(request)?;
-        let attached = self.caller.engine.spawn(request)?;
-        let job = attached.job().clone();
+        let Admitted { permit, request, .. } = self.admit(request)?;
+        let request = &*self.labelled(&request);
+        let attached = self.caller.backend.spawn(&self.made_once(request))?;
+        let job = attached.job();
         permit.started(&job);
         self.caller.completions.expect(job.id());
         self.keep(attached, request.on_disconnect);
@@ -153,15 +215,17 @@ impl<'a> Call<'a> {
     /// that it outlives its caller.
     pub fn run(&self, request: &Request, timeout: Duration) -> Result<Ran, Error> {
         self.caller.confined(request)?;
-        let permit = self.admit(request)?;
+        let Admitted { permit, request, chosen } = self.admit(request)?;
+        let request = &*self.labelled(&request);
         let deadline = Instant::now().checked_add(timeout);
         // Who has no time for the end is told of the start: before that there is no job to tell of.
+        let sent = self.made_once(request);
         let mut attached = if timeout < LONG_WAIT || self.ticket.wants_start() {
-            self.caller.engine.spawn(request)?
+            self.caller.backend.spawn(&sent)?
         } else {
-            self.caller.engine.attend(request, WAKE_INTERVAL)?
+            self.caller.backend.attend(&sent, WAKE_INTERVAL)?
         };
-        let job = attached.job().clone();
+        let job = attached.job();
         permit.started(&job);
         if request.on_disconnect == OnDisconnect::Stop {
             self.ticket.bind(&job);
@@ -170,17 +234,24 @@ impl<'a> Call<'a> {
         let mut watch = self.watch(&job);
         let outcome = loop {
             let left = remaining(deadline);
-            if let Some(outcome) = attached.wait(self.sleep(left))? {
-                break Some(outcome);
+            match attached.hear(self.sleep(left))? {
+                Heard::Ended(outcome) => break Some(*outcome),
+                Heard::Asked(question) => self.put_question(&job, question),
+                Heard::Nothing => {}
             }
-            if left.is_zero() || self.ticket.is_cancelled() {
+            if left.is_zero() || self.ticket.is_over() {
                 break None;
             }
             watch.look();
         };
         self.ticket.unbind();
-        if let Some(outcome) = outcome {
+        if let Some(mut outcome) = outcome {
             permit.ended(&job, &outcome);
+            self.told(&job);
+            if let Some(chosen) = &chosen {
+                let notes = self.caller.sandboxes.notes(chosen, &outcome);
+                outcome.notes.extend(notes);
+            }
             return Ok(Ran::Ended(job, Box::new(outcome)));
         }
         self.caller.completions.expect(job.id());
@@ -193,8 +264,49 @@ impl<'a> Call<'a> {
         Ok(Ran::Running(job))
     }
 
-    fn keep(&self, attached: Attached, on_disconnect: OnDisconnect) {
+    /// Asks whoever holds the ticket about a call that the sandbox holds. Without an answer the question stays
+    /// open for others, until its time is over.
+    fn put_question(&self, job: &JobHandle, question: Question) {
+        let Some(host) = self.ticket.approver() else { return };
+        let asked = AccessQuestion {
+            job: job.id().to_string(),
+            command: job.summary().map(|summary| summary.command).unwrap_or_default(),
+            operation: question.operation.name().to_owned(),
+            target: self.caller.mask(&question.target),
+            program: self.caller.mask(&question.program),
+            grants: question.grants.iter().map(Grant::to_string).collect(),
+            left: Duration::from_millis(question.left_ms),
+        };
+        let decision = match host.ask_access(&asked) {
+            Some(AccessReply::Allow(index)) => question.grants.into_iter().nth(index),
+            Some(AccessReply::Deny) => None,
+            None => return,
+        };
+        // It may have been answered elsewhere, or be over.
+        let _ = job.decide(question.number, decision.map_or(Decision::Deny, Decision::Allow));
+    }
+
+    /// The request as it is sent: of a call that is made once, the job is started once, and
+    /// outlives a caller that is killed.
+    fn made_once<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        match self.ticket.next_key() {
+            None => Cow::Borrowed(request),
+            Some(_) if request.idempotency_key.is_some() => Cow::Borrowed(request),
+            Some(key) => {
+                let mut request = request.clone();
+                request.idempotency_key = Some(key);
+                request.on_disconnect = OnDisconnect::Detach;
+                Cow::Owned(request)
+            }
+        }
+    }
+
+    fn keep(&self, attached: Box<dyn AttachedJob>, on_disconnect: OnDisconnect) {
         match on_disconnect {
+            OnDisconnect::Stop if self.ticket.is_made_once() => {
+                self.caller.adopt(&attached.job());
+                attached.detach();
+            }
             OnDisconnect::Stop => self.caller.hold(attached),
             OnDisconnect::Detach => {
                 attached.detach();
@@ -205,7 +317,7 @@ impl<'a> Call<'a> {
     /// Waits for a condition of a job, at most for `timeout`.
     pub fn wait(
         &self,
-        job: &Job,
+        job: &JobHandle,
         mut conditions: Vec<Condition>,
         timeout: Duration,
     ) -> Result<Met, Error> {
@@ -219,7 +331,7 @@ impl<'a> Call<'a> {
             let searched = job.log()?.length()?;
             let left = remaining(deadline);
             match job.wait(&conditions, self.sleep(left))? {
-                Met::Deadline if left > WAKE_INTERVAL && !self.ticket.is_cancelled() => {
+                Met::Deadline if left > WAKE_INTERVAL && !self.ticket.is_over() => {
                     watch.look();
                 }
                 met => {
@@ -239,6 +351,13 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// How long this call may wait: as long as was asked for, or else as its caller usually does; never
+    /// longer than whoever holds it.
+    pub fn allowed_wait(&self, asked: Option<Duration>) -> Duration {
+        let wait = asked.unwrap_or(self.caller.longest_wait);
+        self.ticket.longest_wait().map_or(wait, |most| wait.min(most))
+    }
+
     /// How long to sleep at once: nobody is there to be looked for if the call is alone.
     fn sleep(&self, left: Duration) -> Option<Duration> {
         if self.ticket.is_alone() {
@@ -248,30 +367,39 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn watch(&self, job: &Job) -> Watch<'_> {
+    fn watch(&self, job: &JobHandle) -> Watch<'_> {
         Watch { call: self, job: job.clone(), progress: None, told: Instant::now() }
     }
 
     /// The job that a caller means: by an id any, by a name one of its own, or else one whose caller
     /// has no name and may be gone. One of somebody who has a name is told, and not touched.
-    pub fn job(&self, name: &str) -> Result<Job, Error> {
+    pub fn job(&self, name: &str) -> Result<JobHandle, Error> {
         let name = plain_id(name);
-        self.own_job(name).or_else(|error| match self.caller.engine.job(name) {
-            Ok(other) if has_nameless_owner(&other) => Ok(other),
+        self.own_job(name).or_else(|error| match self.caller.backend.job(name) {
+            Ok(other) if has_nameless_owner(&other) => Ok(self.masking(other)),
             other => Err(self.unknown(error, other.ok().as_ref())),
         })
     }
 
     /// The job with an id, or the caller's own one with a name.
-    pub fn own_job(&self, name: &str) -> umbo_engine::Result<Job> {
-        match &self.caller.owner {
-            Some(owner) => self.caller.engine.job_of(owner, name),
-            None => self.caller.engine.job(name),
+    pub fn own_job(&self, name: &str) -> umbo_engine::Result<JobHandle> {
+        let found = match &self.caller.owner {
+            Some(owner) => self.caller.backend.job_of(owner, name),
+            None => self.caller.backend.job(name),
+        };
+        found.map(|job| self.masking(job))
+    }
+
+    /// The job, whose secrets are masked from now on.
+    fn masking(&self, job: JobHandle) -> JobHandle {
+        if let Some(summary) = job.summary() {
+            self.caller.learn_secrets(&summary.labels);
         }
+        job
     }
 
     /// An error that tells of a job nobody knows which ones there are.
-    fn unknown(&self, error: umbo_engine::Error, others: Option<&Job>) -> Error {
+    fn unknown(&self, error: umbo_engine::Error, others: Option<&JobHandle>) -> Error {
         let mut error = Error::from(error);
         if error.code != ErrorCode::UnknownJob {
             return error;
@@ -293,9 +421,12 @@ impl<'a> Call<'a> {
 
     /// The caller's jobs, or all, oldest first.
     pub fn jobs(&self, whose: Whose, scope: Scope) -> Result<Vec<Summary>, Error> {
-        let mut jobs = self.caller.engine.jobs(scope)?;
+        let mut jobs = self.caller.backend.jobs(scope)?;
         if whose == Whose::Mine && self.caller.owner.is_some() {
             jobs.retain(|summary| summary.owner == self.caller.owner);
+        }
+        for summary in &jobs {
+            self.caller.learn_secrets(&summary.labels);
         }
         Ok(jobs)
     }
@@ -321,7 +452,7 @@ impl<'a> Call<'a> {
     /// A view of what a job wrote from `from` on.
     pub fn view(
         &self,
-        job: &Job,
+        job: &JobHandle,
         from: u64,
         stream: Option<Stream>,
         budget: Budget,
@@ -337,7 +468,7 @@ impl<'a> Call<'a> {
     }
 
     /// A view of all that a job wrote which is known to be over.
-    pub fn whole_view(&self, job: &Job, budget: Budget) -> Result<View, Error> {
+    pub fn whole_view(&self, job: &JobHandle, budget: Budget) -> Result<View, Error> {
         self.view_of(Reader::new(JobLog::whole(job)?), budget)
     }
 
@@ -348,12 +479,17 @@ impl<'a> Call<'a> {
     }
 
     /// The text of one stream of a job, or of both.
-    pub fn text(&self, job: &Job, stream: Option<Stream>, budget: Budget) -> Result<String, Error> {
+    pub fn text(
+        &self,
+        job: &JobHandle,
+        stream: Option<Stream>,
+        budget: Budget,
+    ) -> Result<String, Error> {
         Ok(text(&self.view(job, 0, stream, budget)?))
     }
 
     /// The caller knows how this job ended.
-    pub fn told(&self, job: &Job) {
+    pub fn told(&self, job: &JobHandle) {
         self.caller.completions.told(job.id());
     }
 }
@@ -370,7 +506,7 @@ pub enum Whose {
 /// Tells whoever waits how a job stands.
 struct Watch<'a> {
     call: &'a Call<'a>,
-    job: Job,
+    job: JobHandle,
     progress: Option<(Progress, JobLog)>,
     told: Instant,
 }
@@ -408,7 +544,7 @@ fn plain_id(name: &str) -> &str {
     ulid.unwrap_or(name)
 }
 
-fn has_nameless_owner(job: &Job) -> bool {
+fn has_nameless_owner(job: &JobHandle) -> bool {
     let owner = job.summary().and_then(|summary| summary.owner);
     owner.is_none_or(|owner| owner.starts_with(NAMELESS))
 }

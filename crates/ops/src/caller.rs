@@ -1,21 +1,28 @@
 //! Who asks, from where, and with what rights. Every operation is done for a caller.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use umbo_engine::{Attached, Condition, Engine, Job, JobId, Request, Shell};
+use umbo_engine::{AttachedJob, Backend, Condition, JobHandle, JobId, Request, Shell, Status};
 use umbo_gate::{GatePaths, Mode};
 use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
-use umbo_view::mask::Masker;
+use umbo_view::mask::{MaskError, Masker};
 
+use crate::clock::Clock;
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
+use crate::files::{FileSettings, FileState};
 use crate::gatekeeper::Gatekeeper;
+use crate::job_secrets::JobSecrets;
 use crate::project::Folder;
+use crate::sandbox::{SandboxSettings, Sandboxes};
+use crate::ticket::CANCELLED;
 
 /// How the names of owners begin that did not say who they are.
 pub(crate) const NAMELESS: &str = "caller-";
@@ -25,6 +32,18 @@ const LONGEST_WAIT: Duration = Duration::from_secs(40);
 
 /// How long jobs may take to end with their caller: as long as one that does not want to.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(7);
+
+/// Why a caller could not be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The masker cannot be made.
+    #[error(transparent)]
+    Mask(#[from] MaskError),
+    /// Nothing says which of its commands may run.
+    #[error("a caller whose jobs run elsewhere needs a gate, or a state directory to keep one in")]
+    NoGate,
+}
 
 /// Whose jobs a caller's are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +59,7 @@ pub enum Owner {
 /// Who asks, from where, and with what rights. Calls may come from many threads at once.
 pub struct Caller {
     /// Where its jobs run.
-    pub engine: Engine,
+    pub backend: Arc<dyn Backend>,
     /// Which of its commands may run.
     pub gate: Gatekeeper,
     /// Which secrets its answers must not show.
@@ -71,13 +90,44 @@ pub struct Caller {
     confinement: Option<PathBuf>,
     /// What was found in its projects.
     recipes: Cache,
+    /// What its commands may touch.
+    pub(crate) sandboxes: Sandboxes,
+    /// What its file operations share.
+    pub(crate) files: FileState,
     /// Jobs that end with it.
-    held: Mutex<Vec<Attached>>,
+    held: Mutex<Vec<Held>>,
+    /// The secrets of its jobs and of those it reads.
+    job_secrets: JobSecrets,
+}
+
+/// A job that ends with its caller.
+enum Held {
+    /// Its supervisor stops it when the connection is gone, however the caller ended.
+    Attached(Box<dyn AttachedJob>),
+    /// Only a caller that leaves stops it: it outlives one that is killed.
+    Job(JobHandle),
+}
+
+impl Held {
+    fn job(&self) -> JobHandle {
+        match self {
+            Self::Attached(attached) => attached.job(),
+            Self::Job(job) => job.clone(),
+        }
+    }
+
+    /// Lets it run on.
+    fn detach(self) {
+        if let Self::Attached(attached) = self {
+            attached.detach();
+        }
+    }
 }
 
 /// How a caller is to be.
 pub struct CallerBuilder {
-    engine: Engine,
+    backend: Arc<dyn Backend>,
+    state: Option<PathBuf>,
     masker: Option<Arc<Masker>>,
     directory: PathBuf,
     environment: Vec<(OsString, OsString)>,
@@ -91,13 +141,18 @@ pub struct CallerBuilder {
     shell: Shell,
     dialect: Option<&'static str>,
     tools: Vec<String>,
+    sandbox: SandboxSettings,
+    clock: Option<Clock>,
+    files: FileSettings,
 }
 
 impl Caller {
-    /// Starts building a caller whose jobs this engine runs.
-    pub fn builder(engine: Engine) -> CallerBuilder {
+    /// Starts building a caller whose jobs run there: an [`Engine`](umbo_engine::Engine), or any
+    /// other [`Backend`].
+    pub fn builder(backend: impl Into<Arc<dyn Backend>>) -> CallerBuilder {
         CallerBuilder {
-            engine,
+            backend: backend.into(),
+            state: None,
             masker: None,
             directory: PathBuf::from("."),
             environment: Vec::new(),
@@ -111,6 +166,9 @@ impl Caller {
             shell: Shell::Sh,
             dialect: None,
             tools: Vec::new(),
+            sandbox: SandboxSettings::default(),
+            clock: None,
+            files: FileSettings::default(),
         }
     }
 
@@ -150,6 +208,25 @@ impl Caller {
         umbo_view::visible(&self.masker.mask_text(text)).into_owned()
     }
 
+    /// Masks the secrets of a job from now on, also those that the caller does not have.
+    pub fn learn_secrets(&self, labels: &BTreeMap<String, String>) {
+        self.job_secrets.learn(labels, &self.masker);
+    }
+
+    /// A request with its secrets written on it, for readers who do not have them.
+    pub(crate) fn with_secrets<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        let mut request = Cow::Borrowed(request);
+        if let Some((name, label)) = self.job_secrets.label(&request, &self.masker) {
+            request.to_mut().labels.insert(name.to_owned(), label);
+        }
+        request
+    }
+
+    /// The project that it has to stay in, if it has to.
+    pub(crate) fn confinement(&self) -> Option<&Path> {
+        self.confinement.as_deref()
+    }
+
     /// Refuses a request to work outside of the project it has to stay in.
     pub fn confined(&self, request: &Request) -> Result<(), Error> {
         let Some(project) = &self.confinement else { return Ok(()) };
@@ -165,15 +242,32 @@ impl Caller {
     /// Lets the jobs run on that would end with this caller.
     pub fn detach(&self) {
         let held = std::mem::take(&mut *self.held());
-        for attached in held {
-            attached.detach();
+        for held in held {
+            held.detach();
+        }
+    }
+
+    /// Lets one of them run on.
+    pub(crate) fn let_go(&self, job: &JobId) {
+        let mut held = self.held();
+        if let Some(place) = held.iter().position(|held| held.job().id() == job) {
+            let released = held.swap_remove(place);
+            drop(held);
+            released.detach();
         }
     }
 
     /// Stops the jobs that end with this caller, and waits for that; not for ever.
     pub fn close(&self) {
         let held = std::mem::take(&mut *self.held());
-        let jobs: Vec<Job> = held.iter().map(|attached| attached.job().clone()).collect();
+        let jobs: Vec<JobHandle> = held.iter().map(Held::job).collect();
+        std::thread::scope(|scope| {
+            for held in &held {
+                if let Held::Job(job) = held {
+                    scope.spawn(|| job.stop(CANCELLED));
+                }
+            }
+        });
         // Whoever loses its caller stops by itself, all of them at once.
         drop(held);
         let deadline = Instant::now() + CLOSE_TIMEOUT;
@@ -184,19 +278,32 @@ impl Caller {
     }
 
     /// Keeps a job that ends with this caller.
-    pub(crate) fn hold(&self, attached: Attached) {
-        self.held().push(attached);
+    pub(crate) fn hold(&self, attached: Box<dyn AttachedJob>) {
+        self.held().push(Held::Attached(attached));
+    }
+
+    /// Takes over a job that outlives a caller that is killed, and ends with one that leaves: its own,
+    /// or one that an earlier process of the same name left running.
+    pub fn adopt(&self, job: &JobHandle) {
+        self.completions.expect(job.id());
+        let mut held = self.held();
+        if !held.iter().any(|held| held.job().id() == job.id()) {
+            held.push(Held::Job(job.clone()));
+        }
     }
 
     /// Forgets held jobs that are over.
     pub fn release_ended(&self) {
-        let runs = |attached: &mut Attached| {
-            !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
+        let runs = |held: &mut Held| match held {
+            Held::Attached(attached) => {
+                !matches!(attached.wait(Some(Duration::ZERO)), Ok(Some(_)) | Err(_))
+            }
+            Held::Job(job) => !matches!(job.status(), Ok(Status::Ended(_)) | Err(_)),
         };
         self.held().retain_mut(runs);
     }
 
-    fn held(&self) -> MutexGuard<'_, Vec<Attached>> {
+    fn held(&self) -> MutexGuard<'_, Vec<Held>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -268,11 +375,32 @@ impl CallerBuilder {
         self
     }
 
+    /// Where this side keeps what it remembers beside the jobs: which tasks a project has, and the
+    /// key and rules of a gate that was not given. That of the engine unless given; a backend whose
+    /// jobs are elsewhere has none.
+    #[must_use]
+    pub fn state(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.state = Some(directory.into());
+        self
+    }
+
+    /// How long an operation may take, as it stands.
+    pub fn longest(&self) -> Duration {
+        self.longest_wait
+    }
+
     /// Who decides whether a command may run. Unless given, a gatekeeper in mode `guard` whose key
-    /// and rules are in the directory `gate` of the engine's state.
+    /// and rules are in the directory `gate` of its state.
     #[must_use]
     pub fn gate(mut self, gate: Gatekeeper) -> Self {
         self.gate = Some(gate);
+        self
+    }
+
+    /// By which clock its questions and approvals expire; that of the system unless given.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
         self
     }
 
@@ -307,8 +435,22 @@ impl CallerBuilder {
         self
     }
 
+    /// What commands may touch if nobody says anything, and which profiles there are.
+    #[must_use]
+    pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
+        self.sandbox = settings;
+        self
+    }
+
+    /// How its file operations are to be.
+    #[must_use]
+    pub fn files(mut self, settings: FileSettings) -> Self {
+        self.files = settings;
+        self
+    }
+
     /// Builds the caller.
-    pub fn build(self) -> Result<Caller, umbo_view::mask::MaskError> {
+    pub fn build(self) -> Result<Caller, BuildError> {
         let masker = match self.masker {
             Some(masker) => masker,
             None => Arc::new(Masker::builder().build()?),
@@ -319,20 +461,32 @@ impl CallerBuilder {
             Owner::Named(name) => Some(name),
             Owner::Everybody => None,
         };
-        let engine = self.engine;
-        let gate = self.gate.unwrap_or_else(|| {
-            let state = engine.state_directory();
-            Gatekeeper::new(GatePaths::new(state.join("gate"), state), Mode::Guard)
-                .run_id(owner.clone())
-        });
-        // Without a journal nothing is in order; everything else works.
-        let newest = engine.newest_event().unwrap_or(0);
-        let recipes = Cache::in_directory(engine.state_directory().join("recipes"));
+        let backend = self.backend;
+        let state = self.state.or_else(|| backend.state_directory().map(Path::to_owned));
+        let gate = match (self.gate, &state) {
+            (Some(gate), _) => gate,
+            (None, Some(state)) => {
+                Gatekeeper::new(GatePaths::new(state.join("gate"), state), Mode::Guard)
+                    .run_id(owner.clone())
+            }
+            (None, None) => return Err(BuildError::NoGate),
+        };
+        let job_secrets = JobSecrets::new(state.as_deref());
+        let sandboxes = Sandboxes::new(self.sandbox, state.clone(), &self.environment);
+        let gate = match self.clock {
+            Some(clock) => gate.clock(clock),
+            None => gate,
+        };
+        let recipes = match &state {
+            Some(state) => Cache::in_directory(state.join("recipes")),
+            None => Cache::in_memory(),
+        };
         Ok(Caller {
+            job_secrets,
             gate: gate.base(&self.directory),
             recipes,
-            completions: Arc::new(Completions::new(comes_back, newest)),
-            engine,
+            completions: Arc::new(Completions::new(Arc::clone(&backend), comes_back)),
+            backend,
             masker,
             directory: self.directory,
             environment: self.environment.into(),
@@ -345,6 +499,8 @@ impl CallerBuilder {
             shell: self.shell,
             dialect: self.dialect,
             tools: self.tools,
+            sandboxes,
+            files: FileState::new(self.files, state),
             held: Mutex::default(),
         })
     }

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use umbo_engine::{Job, Request, Scope, Status, Summary};
+use umbo_engine::{ErrorKind, JobHandle, Listed, Request, Scope, Status, Summary};
 use umbo_view::{Budget, Reader, Stream, View, ViewOptions};
 
-use crate::call::{Call, DIALECT, Whose};
-use crate::clock::now;
+use crate::call::{Call, DIALECT};
 use crate::error::Error;
 use crate::job_log::JobLog;
 
@@ -34,19 +33,19 @@ pub fn outlasted(summary: &Summary) -> bool {
 
 impl Call<'_> {
     /// The caller's job with a name that this dialect gave it.
-    pub fn named(&self, name: &str) -> Option<Job> {
+    pub fn named(&self, name: &str) -> Option<JobHandle> {
         let is_it = |summary: &Summary| {
             summary.name.as_deref() == Some(name) && self.is_mine(summary) && self.is_of(summary)
         };
         match self.own_job(name) {
             Ok(job) if job.summary().is_some_and(|summary| is_it(&summary)) => return Some(job),
-            Err(umbo_engine::Error::UnknownJob(_)) => return None,
+            Err(error) if error.kind() == ErrorKind::UnknownJob => return None,
             // The caller has used the name in another dialect too.
             Ok(_) | Err(_) => {}
         }
-        let jobs = self.caller.engine.jobs(Scope::All).ok()?;
+        let jobs = self.caller.backend.jobs(Scope::All).ok()?;
         let newest = jobs.iter().rev().find(|summary| is_it(summary))?;
-        self.caller.engine.job(newest.job.as_str()).ok()
+        self.caller.backend.job(newest.job.as_str()).ok()
     }
 
     /// The caller's jobs of this dialect that are wanted, oldest first: those that run, and of those
@@ -57,23 +56,10 @@ impl Call<'_> {
         most: usize,
         is_wanted: fn(&Summary) -> bool,
     ) -> Result<Vec<Summary>, Error> {
-        let oldest = now().saturating_sub(seconds.saturating_mul(1_000_000));
-        let mut ended = 0;
-        let mut jobs = self.jobs(Whose::Mine, Scope::All)?;
-        jobs.reverse();
-        jobs.retain(|summary| {
-            self.is_of(summary)
-                && is_wanted(summary)
-                && match &summary.status {
-                    Status::Ended(outcome) => {
-                        ended += usize::from(outcome.ended_at >= oldest);
-                        outcome.ended_at >= oldest && ended <= most
-                    }
-                    Status::Created | Status::Started { .. } => true,
-                }
-        });
-        jobs.reverse();
-        Ok(jobs)
+        let listed = Listed { jobs: most, age: Duration::from_secs(seconds) };
+        let mut is_own =
+            |summary: &Summary| self.is_mine(summary) && self.is_of(summary) && is_wanted(summary);
+        Ok(self.caller.backend.recent(listed, &mut is_own)?)
     }
 
     fn is_mine(&self, summary: &Summary) -> bool {
@@ -86,7 +72,7 @@ impl Call<'_> {
 
     /// What a job wrote since its caller last asked. The answer survives this process: whoever
     /// calls next under the same name goes on from there.
-    pub fn unread(&self, job: &Job, budget: Budget) -> Result<View, Error> {
+    pub fn unread(&self, job: &JobHandle, budget: Budget) -> Result<View, Error> {
         self.read_on(job, |from| {
             let view = self.view(job, from, None, budget)?;
             let end = view.parts.last().map_or(from, |part| part.offset().end);
@@ -95,7 +81,7 @@ impl Call<'_> {
     }
 
     /// The same, with the streams apart.
-    pub fn unread_streams(&self, job: &Job, budget: Budget) -> Result<(View, View), Error> {
+    pub fn unread_streams(&self, job: &JobHandle, budget: Budget) -> Result<(View, View), Error> {
         self.read_on(job, |from| {
             // Both see the log as it is now: what comes later is new to the next reader.
             let log = JobLog::open(job)?;
@@ -114,7 +100,7 @@ impl Call<'_> {
 
     fn read_on<T>(
         &self,
-        job: &Job,
+        job: &JobHandle,
         read: impl FnOnce(u64) -> Result<(T, u64), Error>,
     ) -> Result<T, Error> {
         job.read_on(self.caller.owner.as_deref().unwrap_or(EVERYBODY), read)

@@ -1,69 +1,108 @@
-//! The jobs of a caller that ended without its knowing: each is told once, with the next result, in
-//! the order in which they ended.
+//! What ended that a caller does not know of: each end is told once, with the next result, in the
+//! order in which the jobs ended.
 //!
-//! There is one stream of ends, the engine's journal: numbered, durable, and in order. Everything that
-//! tells of an end is a reader of it with a place of its own. Results read it here, from a number on
-//! that only moves forward; a caller that comes back under its name goes on where it was
-//! (`Engine::drain_completed`, whose place is on disk); notices of a protocol server and task stores
-//! are woken by it; `umbo events` prints it ([`crate::events`]).
+//! There is one stream of ends, [`umbo_engine::Completions`]: numbered, durable, and in order. All that
+//! tells of an end reads it from a place of its own: results and whoever drains them here; task
+//! stores, and tools that wait for one of several jobs, from where they began to wait; notices of a
+//! protocol server, the events of a process and `umbo events` together with what else happens to jobs
+//! ([`umbo_engine::Subscription`], which the stream of ends is a part of).
 //!
 //! Only jobs that were handed back running can end unknown to the caller; they are remembered
-//! here, and the journal is read when one of them is over. Who is told of an end by a result of its own
-//! (a wait, a stop) is not told again.
+//! here. Who is told of an end by a result of its own (a wait, a stop) is not told again. A caller that
+//! comes back under its name has a place on disk, which moves when something is told: what ended while
+//! it was away, or after it was killed, is told when it is back, and nothing twice.
 //!
 //! Whoever stands between (a protocol server) may announce an end at once, to the program that the
 //! model runs in. That is a second reader, with its own once: the model still reads it in a result.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use umbo_engine::{Event, EventKind, Item, Job, JobId, Status, Summary};
+use umbo_engine::{Backend, CompletionStream, Ended, JobHandle, JobId, Status, Summary};
 
 use crate::caller::Caller;
 
 /// What a caller does not know yet.
 #[derive(Debug)]
 pub struct Completions {
-    /// The number of the last event of the journal that results have told.
-    cursor: Mutex<u64>,
-    running: Mutex<BTreeSet<JobId>>,
-    /// Jobs whose end is yet to be announced, if there is anybody who does.
-    unannounced: Mutex<BTreeSet<JobId>>,
+    /// Where results read the stream of ends.
+    stream: Mutex<CompletionStream>,
+    unknown: Mutex<Unknown>,
     /// Jobs whose end a call waits for, and by how many calls: its result tells of it.
     awaited: Mutex<HashMap<JobId, usize>>,
-    /// Whether the caller comes back under its name and has not yet been told what ended while it
-    /// was away.
-    is_back: AtomicBool,
+    /// Whether the caller comes back under its name.
     comes_back: bool,
 }
 
-/// How many events are read at once.
-const EVENTS_PER_READ: usize = 1024;
+/// What the caller has heard of which job.
+#[derive(Debug, Default)]
+struct Unknown {
+    /// Jobs that run for all that the caller knows.
+    running: BTreeSet<JobId>,
+    /// Those of them that may have ended before they were remembered: the stream may be past that.
+    fresh: BTreeSet<JobId>,
+    /// Jobs whose end is yet to be announced, if there is anybody who does.
+    unannounced: BTreeSet<JobId>,
+    /// Jobs of a caller that comes back whose end a result of their own has told, but the stream has
+    /// not reached.
+    told: BTreeSet<JobId>,
+    /// Whether it has been told what ended while it was away.
+    is_caught_up: bool,
+    /// The last of the running jobs that was looked at.
+    last_looked_at: Option<JobId>,
+}
 
-/// More ends than this are not kept for somebody who may never come to announce them.
-const MOST_UNANNOUNCED: usize = 1000;
+impl Unknown {
+    /// Jobs that are to be looked at though the stream has no end of theirs: those that may have ended
+    /// before they were remembered, and some of the others, other ones each time. Of a job whose
+    /// supervisor and keeper were both killed the stream tells nothing until somebody looks.
+    fn next_to_look_at(&mut self) -> (Vec<JobId>, Vec<JobId>) {
+        let fresh = std::mem::take(&mut self.fresh);
+        let last = self.last_looked_at.take();
+        let after = |id: &&JobId| last.as_ref().is_none_or(|last| *id > last);
+        let known = self.running.iter().filter(|id| !fresh.contains(*id));
+        let (later, earlier): (Vec<&JobId>, Vec<&JobId>) = known.partition(after);
+        let next = later.into_iter().chain(earlier).take(LOOKED_AT_PER_CALL).cloned();
+        let next: Vec<JobId> = next.collect();
+        self.last_looked_at = next.last().cloned();
+        (fresh.into_iter().collect(), next)
+    }
+}
+
+/// How many jobs are looked at with each call though the stream has no end of theirs.
+const LOOKED_AT_PER_CALL: usize = 16;
+
+/// More ends than this are not kept for somebody who may never come to hear of them.
+const MOST_KEPT: usize = 1000;
 
 impl Completions {
-    pub(crate) fn new(comes_back: bool, newest_event: u64) -> Self {
+    pub(crate) fn new(backend: Arc<dyn Backend>, comes_back: bool) -> Self {
+        // Without a journal nothing is in order; everything else works.
+        let newest = backend.newest_event().unwrap_or(0);
         Self {
-            cursor: Mutex::new(newest_event),
-            running: Mutex::default(),
-            unannounced: Mutex::default(),
+            stream: Mutex::new(CompletionStream::new(backend, newest)),
+            unknown: Mutex::default(),
             awaited: Mutex::default(),
-            is_back: AtomicBool::new(comes_back),
             comes_back,
         }
     }
 
     /// The caller knows that this job runs.
     pub fn expect(&self, job: &JobId) {
-        self.running().insert(job.clone());
-        let mut unannounced = self.unannounced();
-        unannounced.insert(job.clone());
-        if unannounced.len() > MOST_UNANNOUNCED {
-            unannounced.pop_first();
-        }
+        let mut unknown = self.unknown();
+        unknown.running.insert(job.clone());
+        unknown.fresh.insert(job.clone());
+        keep(&mut unknown.unannounced, job);
+    }
+
+    /// Whether the caller knows that this job runs, and not how it ended.
+    pub fn expects(&self, job: &JobId) -> bool {
+        self.unknown().running.contains(job)
+    }
+
+    /// How many such jobs there are.
+    pub fn expected(&self) -> usize {
+        self.unknown().running.len()
     }
 
     /// A call waits for the end of this job until the result is dropped.
@@ -73,110 +112,140 @@ impl Completions {
     }
 
     /// The end of a job that ended unseen; `None` if it was announced, or has a result of its own.
-    pub fn announce(&self, job: &Job) -> Option<Summary> {
+    pub fn announce(&self, job: &JobHandle) -> Option<Summary> {
         let summary = job.summary()?;
         if !matches!(summary.status, Status::Ended(_)) || self.awaited().contains_key(job.id()) {
             return None;
         }
-        self.unannounced().remove(job.id()).then_some(summary)
+        self.unknown().unannounced.remove(job.id()).then_some(summary)
     }
 
     /// A call saw this job end, and its result will tell of it: there is nothing to announce.
     pub fn seen(&self, job: &JobId) {
-        self.unannounced().remove(job);
+        self.unknown().unannounced.remove(job);
     }
 
     /// The caller knows how this job ended.
     pub fn told(&self, job: &JobId) {
-        self.running().remove(job);
-        self.unannounced().remove(job);
+        let mut unknown = self.unknown();
+        unknown.running.remove(job);
+        unknown.fresh.remove(job);
+        unknown.unannounced.remove(job);
+        if self.comes_back {
+            keep(&mut unknown.told, job);
+        }
     }
 
     /// What ended since, in the order in which it ended.
     pub fn take(&self, caller: &Caller) -> Vec<Summary> {
-        let mut ended = self.since_last_time(caller);
-        for summary in &ended {
-            self.running().remove(&summary.job);
-        }
-        let running: Vec<JobId> = self.running().iter().cloned().collect();
-        let mut over = Vec::new();
-        for id in running {
-            match caller.engine.job(id.as_str()) {
-                Ok(job) => match job.status() {
-                    Ok(Status::Created | Status::Started { .. }) => {}
-                    _ => over.push(job),
-                },
-                Err(_) => self.told(&id),
-            }
-        }
-        if over.is_empty() {
-            return ended;
-        }
-        self.in_order(caller, &mut over);
-        for job in over {
-            // Of two calls at the same moment, one tells.
-            if self.running().remove(job.id()) {
-                ended.extend(job.summary());
-            }
-        }
-        ended
-    }
-
-    /// Brings jobs that are over into the order in which the journal has their ends. Ends that it no
-    /// longer keeps were earlier than all that it does.
-    fn in_order(&self, caller: &Caller, over: &mut [Job]) {
-        let mut cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut numbers: HashMap<JobId, u64> = HashMap::new();
-        while let Ok(items) = caller.engine.events(*cursor, EVENTS_PER_READ) {
-            let Some(last) = items.last() else { break };
-            *cursor = last.seq();
-            numbers.extend(items.into_iter().filter_map(|item| match item {
-                Item::Event(Event { seq, job, kind: EventKind::Exited { .. }, .. }) => {
-                    Some((job, seq))
-                }
-                _ => None,
-            }));
-        }
-        drop(cursor);
-        over.sort_by_key(|job| {
-            let ended_at = match job.status() {
-                Ok(Status::Ended(outcome)) => outcome.ended_at,
-                _ => 0,
-            };
-            (numbers.get(job.id()).copied().unwrap_or(0), ended_at)
-        });
-    }
-
-    /// What ended while a caller that came back was away.
-    fn since_last_time(&self, caller: &Caller) -> Vec<Summary> {
+        // One at a time: what a call reads of the stream, no other does.
+        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         match &caller.owner {
-            Some(owner) if self.is_back.swap(false, Ordering::Relaxed) => {
-                caller.engine.drain_completed(owner, Some(owner)).unwrap_or_default()
-            }
-            _ => Vec::new(),
+            Some(owner) if self.comes_back => self.take_kept(&mut stream, caller, owner),
+            _ => self.take_running(&mut stream, caller),
         }
     }
 
-    /// The caller leaves: what it knows now is not told again when it comes back.
+    /// Of the jobs that were handed back running, those that are over.
+    fn take_running(&self, stream: &mut CompletionStream, caller: &Caller) -> Vec<Summary> {
+        if self.unknown().running.is_empty() {
+            let _ = stream.skip();
+            return Vec::new();
+        }
+        let over: Vec<JobId> = stream
+            .ready()
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|ended| match ended {
+                Ended::Job(end) => Some(end.job),
+                Ended::Missed(_) => None,
+            })
+            .collect();
+        let (fresh, others) = self.unknown().next_to_look_at();
+        let ended = |jobs: Vec<JobId>| -> Vec<JobId> {
+            let unread = jobs.into_iter().filter(|job| !over.contains(job));
+            let mut ended: Vec<(u64, JobId)> =
+                unread.filter_map(|job| Some((ended_at(caller, &job)?, job))).collect();
+            ended.sort();
+            ended.into_iter().map(|(_, job)| job).collect()
+        };
+        // The stream is past what ended before it was remembered, and does not yet have the rest.
+        let (earlier, later) = (ended(fresh), ended(others));
+        let all = earlier.into_iter().chain(over).chain(later);
+        // Of an end that a result of its own has told meanwhile, nothing is left to tell.
+        let all: Vec<JobId> = all.filter(|job| self.unknown().running.remove(job)).collect();
+        all.iter().filter_map(|job| summary(caller, job)).collect()
+    }
+
+    /// What ended since the caller, under its name, was last told anything: by its place on disk.
+    fn take_kept(
+        &self,
+        stream: &mut CompletionStream,
+        caller: &Caller,
+        owner: &str,
+    ) -> Vec<Summary> {
+        let is_caught_up = std::mem::replace(&mut self.unknown().is_caught_up, true);
+        if is_caught_up && !stream.ready().is_ok_and(|read| !read.is_empty()) {
+            return Vec::new();
+        }
+        let ended = caller.backend.drain_completed(owner, Some(owner)).unwrap_or_default();
+        let mut unknown = self.unknown();
+        let is_news = |summary: &Summary| {
+            unknown.running.remove(&summary.job);
+            unknown.fresh.remove(&summary.job);
+            !unknown.told.remove(&summary.job)
+        };
+        ended.into_iter().filter(is_news).collect()
+    }
+
+    /// The caller leaves: what its own results told is not told again when it comes back.
     pub(crate) fn leave(&self, caller: &Caller) {
-        if self.comes_back
-            && !self.is_back.load(Ordering::Relaxed)
-            && let Some(owner) = &caller.owner
-        {
-            let _ = caller.engine.drain_completed(owner, Some(owner));
+        let Some(owner) = caller.owner.as_deref().filter(|_| self.comes_back) else { return };
+        let unknown = self.unknown();
+        if !unknown.is_caught_up || unknown.told.is_empty() {
+            return;
+        }
+        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = |completed: &Ended| match completed {
+            Ended::Job(end) => {
+                unknown.told.contains(&end.job)
+                    || summary(caller, &end.job)
+                        .is_none_or(|summary| summary.owner.as_deref() != Some(owner))
+            }
+            Ended::Missed(_) => false,
+        };
+        if stream.ready().is_ok_and(|read| read.iter().all(is_known)) {
+            let _ = caller.backend.drain_completed(owner, Some(owner));
         }
     }
 
-    fn unannounced(&self) -> MutexGuard<'_, BTreeSet<JobId>> {
-        self.unannounced.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn running(&self) -> MutexGuard<'_, BTreeSet<JobId>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    fn unknown(&self) -> MutexGuard<'_, Unknown> {
+        self.unknown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn awaited(&self) -> MutexGuard<'_, HashMap<JobId, usize>> {
         self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Remembers a job, and forgets the oldest if they are too many.
+fn keep(jobs: &mut BTreeSet<JobId>, job: &JobId) {
+    jobs.insert(job.clone());
+    if jobs.len() > MOST_KEPT {
+        jobs.pop_first();
+    }
+}
+
+fn summary(caller: &Caller, job: &JobId) -> Option<Summary> {
+    caller.backend.job(job.as_str()).ok()?.summary()
+}
+
+/// When a job ended, if it has; at once if its files are gone.
+fn ended_at(caller: &Caller, job: &JobId) -> Option<u64> {
+    match caller.backend.job(job.as_str()).and_then(|job| job.status()) {
+        Ok(Status::Ended(outcome)) => Some(outcome.ended_at),
+        Ok(Status::Created | Status::Started { .. }) => None,
+        Err(_) => Some(0),
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use umbo_command::Risk;
+use umbo_engine::ErrorKind;
 use umbo_gate::{Refusal, show_time};
 
 use crate::gatekeeper::NotAdmitted;
@@ -36,6 +37,8 @@ macro_rules! error_codes {
 error_codes! {
     /// Somebody has to approve the command first.
     ApprovalRequired = "approval_required",
+    /// An edit cannot be understood.
+    BadEdit = "bad_edit",
     /// A project's shell does not take this command.
     BlockedCommand = "blocked_command",
     /// The caller cancelled the call.
@@ -44,12 +47,16 @@ error_codes! {
     CommandFailed = "command_failed",
     /// A rule or a person denied the command.
     Denied = "denied",
+    /// A file exists already.
+    Exists = "exists",
     /// The approval that the caller came back with holds no longer.
     Expired = "expired",
     /// Something else, said in the message.
     Failed = "failed",
     /// The command could not be started.
     FailedToStart = "failed_to_start",
+    /// A file was changed since it was read.
+    FileChanged = "file_changed",
     /// The gate's rules, key or records cannot be used.
     GateFailed = "gate_failed",
     /// A file or a process of umbo's own could not be used.
@@ -72,16 +79,26 @@ error_codes! {
     KeyReused = "key_reused",
     /// The job was lost.
     Lost = "lost",
+    /// An edit would leave a file as it is.
+    NoChange = "no_change",
+    /// The text to be replaced, or the context of a patch, is not in the file.
+    NoMatch = "no_match",
     /// The program of a task runner is not installed.
     NoRunner = "no_runner",
     /// The wanted shell is not installed.
     NoShell = "no_shell",
+    /// There is nothing at a path.
+    NotFound = "not_found",
+    /// A file exists and was not read before it is overwritten.
+    NotRead = "not_read",
     /// The process does not run.
     NotRunning = "not_running",
     /// The command would start outside of the project that it has to stay in.
     OutsideProject = "outside_project",
     /// The job's supervisor refused.
     Refused = "refused",
+    /// Another job has the session.
+    SessionBusy = "session_busy",
     /// A shell ended before its command did.
     ShellAborted = "shell_aborted",
     /// The tools of the dialect are switched off.
@@ -94,12 +111,18 @@ error_codes! {
     ShellSpawnFailed = "shell_spawn_failed",
     /// Standard input of the process is closed.
     StdinClosed = "stdin_closed",
+    /// Not all was done within the time there was.
+    TimedOut = "timed_out",
+    /// A file is larger than what can be handled.
+    TooLarge = "too_large",
     /// As many jobs run as may.
     TooManyJobs = "too_many_jobs",
     /// The same, as some contracts call it.
     TooManyProcesses = "too_many_processes",
     /// A tool failed, as some contracts call it.
     ToolError = "tool_error",
+    /// No change of that name is kept.
+    UnknownChange = "unknown_change",
     /// No job has that id, prefix or name, or several have.
     UnknownJob = "unknown_job",
     /// No process has that id.
@@ -112,6 +135,8 @@ error_codes! {
     UnknownTask = "unknown_task",
     /// There is no such tool.
     UnknownTool = "unknown_tool",
+    /// What is in a file cannot be read as what it seems to be.
+    Unreadable = "unreadable",
     /// The job's supervisor did not answer in time.
     Unresponsive = "unresponsive",
     /// Wrong words on the command line.
@@ -120,6 +145,8 @@ error_codes! {
     WorkingDirEscape = "working_dir_escape",
     /// A directory does not exist.
     WorkingDirNotFound = "working_dir_not_found",
+    /// A path leads to another kind of file than is needed.
+    WrongKind = "wrong_kind",
 }
 
 impl fmt::Display for ErrorCode {
@@ -149,18 +176,18 @@ impl JsonSchema for ErrorCode {
     }
 }
 
-impl From<&umbo_engine::Error> for ErrorCode {
-    fn from(error: &umbo_engine::Error) -> Self {
-        use umbo_engine::Error;
-        match error {
-            Error::Invalid { .. } => Self::InvalidArgument,
-            Error::UnknownJob(_) | Error::Ambiguous { .. } => Self::UnknownJob,
-            Error::Ended(_) => Self::JobEnded,
-            Error::Full { .. } => Self::TooManyJobs,
-            Error::KeyReused { .. } => Self::KeyReused,
-            Error::NoShell { .. } => Self::NoShell,
-            Error::Refused(_) => Self::Refused,
-            Error::Unresponsive { .. } => Self::Unresponsive,
+impl From<ErrorKind> for ErrorCode {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::InvalidArgument => Self::InvalidArgument,
+            ErrorKind::UnknownJob | ErrorKind::AmbiguousJob => Self::UnknownJob,
+            ErrorKind::JobEnded => Self::JobEnded,
+            ErrorKind::TooManyJobs => Self::TooManyJobs,
+            ErrorKind::SessionBusy => Self::SessionBusy,
+            ErrorKind::KeyReused => Self::KeyReused,
+            ErrorKind::NoShell => Self::NoShell,
+            ErrorKind::Refused => Self::Refused,
+            ErrorKind::Unresponsive => Self::Unresponsive,
             _ => Self::Internal,
         }
     }
@@ -236,19 +263,13 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl From<umbo_engine::Error> for Error {
+    /// The same error. What to do about it says the front end, which knows its reader.
     fn from(error: umbo_engine::Error) -> Self {
-        let field = error.field().map(str::to_owned);
-        // What to do about it says the front end, which knows its reader.
-        let (message, job) = match &error {
-            umbo_engine::Error::UnknownJob(name) => (format!("no job {name:?}"), None),
-            umbo_engine::Error::Unresponsive { job, seconds } => (
-                format!("the supervisor of job {job} did not answer within {seconds} s"),
-                Some(job.clone()),
-            ),
-            umbo_engine::Error::Ended(job) => (error.to_string(), Some(job.clone())),
-            other => (other.to_string(), None),
-        };
-        Self { field, job, ..Self::new(ErrorCode::from(&error), message) }
+        Self {
+            field: error.field().map(str::to_owned),
+            job: error.job().map(str::to_owned),
+            ..Self::new(error.kind().into(), error.to_string())
+        }
     }
 }
 

@@ -10,9 +10,6 @@ use umbo_gate::show_time;
 use crate::call::Call;
 use crate::error::Error;
 
-/// How long one sleep lasts; its end means nothing.
-const SLEEP: Duration = Duration::from_hours(1);
-
 /// Which events.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,6 +24,7 @@ pub struct EventsRequest {
 
 /// Something that happened to a job, or a gap where events are no longer kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct EventAnswer {
     /// Its number.
     pub seq: u64,
@@ -113,7 +111,7 @@ pub struct Events {
 
 /// Reads the journal.
 pub fn events(call: &Call<'_>, request: &EventsRequest) -> Result<Events, Error> {
-    let subscription = call.caller.engine.subscribe(request.after)?;
+    let subscription = call.caller.backend.subscribe(request.after)?;
     Ok(Events { subscription, follow: request.follow })
 }
 
@@ -121,14 +119,10 @@ impl Iterator for Events {
     type Item = Result<EventAnswer, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let sleep = if self.follow { SLEEP } else { Duration::ZERO };
-        loop {
-            match self.subscription.next(sleep) {
-                Ok(Some(item)) => return Some(Ok(EventAnswer::new(item))),
-                Ok(None) if self.follow => {}
-                Ok(None) => return None,
-                Err(error) => return Some(Err(error.into())),
-            }
+        let timeout = if self.follow { Duration::MAX } else { Duration::ZERO };
+        match self.subscription.next(timeout) {
+            Ok(item) => Some(Ok(EventAnswer::new(item?))),
+            Err(error) => Some(Err(error.into())),
         }
     }
 }

@@ -1,24 +1,23 @@
 //! `exec`: a command, for as long as its caller waits; `start`: one that nobody waits for.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use umbo_engine::sandbox::Plan;
 use umbo_engine::{
-    Admission, Attendance, Command, Job, Leaks, Limits, Login, OutputLimit, OutputPolicy, Profile,
-    Request, Session, SessionDirectory, Shell, Size, Status, Stdin,
+    Admission, Attendance, Command, JobHandle, Leaks, Limits, Login, OutputLimit, OutputPolicy,
+    Profile, Request, Session, SessionDirectory, Shell, Size, Status, Stdin,
 };
 use umbo_view::Stream;
 
 use crate::answer::JobAnswer;
 use crate::call::{Call, Ran, text};
 use crate::error::Error;
+use crate::sandbox::SandboxArgument;
 use crate::values::{Count, Seconds};
 
 /// What is to run, and how long its caller waits.
@@ -45,7 +44,7 @@ pub struct ExecRequest {
     /// What it reads.
     #[schemars(description = "")]
     pub stdin: Option<String>,
-    /// When it is stopped; the caller's usual time limit unless given.
+    /// When it is stopped, 0 for never; the caller's usual time limit unless given.
     #[schemars(description = "Seconds until it is stopped")]
     pub timeout: Option<Seconds>,
     /// How long it may be silent before it is stopped.
@@ -78,10 +77,13 @@ pub struct ExecRequest {
     /// What it may use at most.
     #[schemars(description = "memory_bytes processes cpu_percent nice output_bytes")]
     pub limits: Option<LimitsArgument>,
-    /// What becomes of it when its caller goes away: a job in the foreground stops, one in the
-    /// background runs on, unless given.
+    /// What becomes of it when its caller goes away: a command that is waited for stops, one in the
+    /// background or handed back running runs on, unless given.
     #[schemars(description = "If you go away")]
     pub on_disconnect: Option<OnDisconnect>,
+    /// What it may touch, instead of what is usual; whoever wants more is asked about.
+    #[schemars(description = "Profile, as off")]
+    pub sandbox: Option<SandboxArgument>,
     /// What a tool call cannot say.
     #[serde(skip)]
     #[schemars(skip)]
@@ -149,24 +151,26 @@ pub enum OutputWanted {
     Nothing,
 }
 
-/// Limits as a caller gives them: names and whole numbers. A schema that says more is paid for by
-/// every model that reads it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct LimitsArgument(pub Map<String, Value>);
-
-impl JsonSchema for LimitsArgument {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Limits".into()
-    }
-
-    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "object"})
-    }
+/// What a caller lets a job use at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline, description = "")]
+pub struct LimitsArgument {
+    /// Memory of the whole tree.
+    #[schemars(description = "", range(min = 1))]
+    pub memory_bytes: Option<Count>,
+    /// How many processes there are at once.
+    #[schemars(description = "", range(min = 1))]
+    pub processes: Option<Count>,
+    /// Processor time, 100 for one processor.
+    #[schemars(description = "", range(min = 1))]
+    pub cpu_percent: Option<u32>,
+    /// How little it matters to others.
+    #[schemars(description = "", range(min = -20, max = 19))]
+    pub nice: Option<i8>,
+    /// Bytes of output that are kept: of more, both ends.
+    #[schemars(description = "", range(min = 1))]
+    pub output_bytes: Option<Count>,
 }
 
 fn words<'de, D: serde::Deserializer<'de>>(
@@ -179,13 +183,37 @@ fn words<'de, D: serde::Deserializer<'de>>(
 /// Runs a command and waits for it, or starts it if its caller does not want to wait.
 pub fn exec(call: &Call<'_>, request: &ExecRequest) -> Result<JobAnswer, Error> {
     let wanted = request.prepare(call)?;
+    let words = request.sandbox.as_ref().map(SandboxArgument::words).transpose()?;
+    let call = &call.sandboxed(words.as_ref());
+    let asked = request.wait.map(|wait| wait.0);
     let ran = if request.background {
         Ran::Running(call.start(&wanted)?)
     } else {
-        let wait = request.wait.map_or(call.caller.longest_wait, |wait| wait.0);
-        call.run(&wanted, wait)?
+        call.run(&wanted, call.allowed_wait(asked))?
     };
-    answer(call, &ran, request.max_output_tokens, request.options.output)
+    hand_over(call, &ran, request.on_disconnect);
+    let mut answer = answer(call, &ran, request.max_output_tokens, request.options.output)?;
+    if answer.outcome.is_none() {
+        answer.notes.extend(cut_wait(call, asked));
+    }
+    Ok(answer)
+}
+
+/// A command that its caller knows to run is not its caller's foreground any more: it outlives the
+/// connection, unless the caller said otherwise.
+pub(crate) fn hand_over(call: &Call<'_>, ran: &Ran, on_disconnect: Option<OnDisconnect>) {
+    if let (Ran::Running(job), None) = (ran, on_disconnect) {
+        call.caller.let_go(job.id());
+    }
+}
+
+/// Says that less was waited than was asked for.
+pub(crate) fn cut_wait(call: &Call<'_>, asked: Option<Duration>) -> Option<String> {
+    let (asked, waited) = (asked?, call.allowed_wait(asked));
+    (waited < asked).then(|| {
+        let (waited, asked) = (waited.as_secs_f64(), asked.as_secs_f64());
+        format!("waited {waited} s, not {asked}: this client gives up on longer calls")
+    })
 }
 
 /// What became of a command, with its output.
@@ -229,14 +257,14 @@ pub(crate) fn answer(
     Ok(answer)
 }
 
-pub(crate) fn has_terminal(job: &Job) -> bool {
+pub(crate) fn has_terminal(job: &JobHandle) -> bool {
     job.summary().is_some_and(|summary| summary.terminal.is_some())
 }
 
 /// Where a job stands, with what it wrote from an offset on.
 pub(crate) fn standing(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     from: u64,
     most_tokens: Option<Count>,
 ) -> Result<JobAnswer, Error> {
@@ -272,9 +300,9 @@ impl ExecRequest {
         if let Some(limits) = &options.limits {
             request.limits = limits.clone();
         }
-        request.limits.wall = self.timeout.map(|limit| limit.0).or(call.caller.timeout);
+        request.limits.wall = self.timeout.map_or(call.caller.timeout, Seconds::limit);
         if let Some(idle) = self.idle_timeout {
-            request.limits.idle = Some(idle.0);
+            request.limits.idle = idle.limit();
         }
         if let Some(limits) = &self.limits {
             limits.apply(&mut request.limits)?;
@@ -329,52 +357,36 @@ impl ExecRequest {
     }
 }
 
-/// What may be limited, and the numbers it takes.
-const LIMITS: [(&str, RangeInclusive<i64>); 5] = [
-    ("memory_bytes", 1..=i64::MAX),
-    ("processes", 1..=i64::MAX),
-    ("cpu_percent", 1..=u32::MAX as i64),
-    ("nice", -20..=19),
-    ("output_bytes", 1..=i64::MAX),
-];
-
 impl LimitsArgument {
     /// Sets the limits that a caller gives.
     pub(crate) fn apply(&self, limits: &mut Limits) -> Result<(), Error> {
-        for (name, value) in &self.0 {
-            let field = format!("limits.{name}");
-            let Some((_, accepted)) = LIMITS.iter().find(|(known, _)| known == name) else {
-                let names = LIMITS.map(|(name, _)| name).join(" ");
-                let message = format!("an unknown field was given; accepted: {names}");
-                return Err(Error::argument(&field, message));
-            };
-            let (least, most) = (accepted.start(), accepted.end());
-            let number = integer(value).filter(|number| accepted.contains(number));
-            let number = number.ok_or_else(|| {
-                let range =
-                    if *most >= i64::from(u32::MAX) { "up".into() } else { format!("to {most}") };
-                let message =
-                    format!("{value} was given; accepted: a whole number from {least} {range}");
-                Error::argument(&field, message)
-            })?;
-            let count = u64::try_from(number).unwrap_or(0);
-            match name.as_str() {
-                "memory_bytes" => limits.memory_bytes = Some(count),
-                "processes" => limits.processes = Some(count),
-                "cpu_percent" => limits.cpu_percent = u32::try_from(number).ok(),
-                "nice" => limits.nice = i32::try_from(number).ok(),
-                _ => {
-                    let policy = OutputPolicy::KeepEnds;
-                    limits.output = Some(OutputLimit { bytes: count, policy });
-                }
-            }
+        let Self { memory_bytes, processes, cpu_percent, nice, output_bytes } = *self;
+        if let Some(bytes) = at_least_one("memory_bytes", memory_bytes)? {
+            limits.memory_bytes = Some(bytes);
+        }
+        if let Some(count) = at_least_one("processes", processes)? {
+            limits.processes = Some(count);
+        }
+        if let Some(percent) = cpu_percent {
+            limits.cpu_percent = Some(percent);
+        }
+        if let Some(nice) = nice {
+            limits.nice = Some(nice.into());
+        }
+        if let Some(bytes) = at_least_one("output_bytes", output_bytes)? {
+            limits.output = Some(OutputLimit { bytes, policy: OutputPolicy::KeepEnds });
         }
         Ok(())
     }
 }
 
-/// A whole number, also if it was written as -3.0.
-fn integer(value: &Value) -> Option<i64> {
-    let written = || value.as_f64().filter(|number| number.fract() == 0.0);
-    value.as_i64().or_else(|| format!("{:.0}", written()?).parse().ok())
+/// A limit that is no limit at all would be 0.
+fn at_least_one(name: &str, given: Option<Count>) -> Result<Option<u64>, Error> {
+    match given {
+        Some(Count(0)) => {
+            let message = "0 was given; accepted: a whole number from 1 up";
+            Err(Error::argument(&format!("limits.{name}"), message))
+        }
+        other => Ok(other.map(|count| count.0)),
+    }
 }

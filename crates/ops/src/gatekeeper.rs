@@ -6,17 +6,28 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use umbo_command::Shell as Language;
-use umbo_engine::{Command, Job, Login, Outcome, Profile, Request, Shell, Stdin};
+use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
-    Admission, Approver, Audit, Call, Decision, Error, Gate, GatePaths, Input, Mode, Policy,
-    Recipe, Refusal, RuleSources, ShellState,
+    Admission, Approver, Audit, Call, Decision, Digest, Error, Explanation, FileEffect, Gate,
+    GatePaths, Grounds, Input, Mode, Policy, Recipe, Refusal, RuleSources, ShellState, Unreadable,
 };
 
 use umbo_recipes::quote;
 
 use crate::audit_writer::{AuditWriter, Entry};
-use crate::clock::now;
+use crate::clock::Clock;
 use crate::typed;
+
+/// The label that says what is made of what is typed into a job.
+pub(crate) const INPUT: &str = "input";
+/// Nothing: it is read as data.
+pub(crate) const INPUT_IS_DATA: &str = "data";
+
+/// Programs that do nothing with their input but read it, whatever their options are.
+const READERS: [&str; 18] = [
+    ":", "[", "cat", "cut", "echo", "exit", "false", "grep", "head", "printf", "read", "sleep",
+    "tail", "test", "tr", "true", "uniq", "wc",
+];
 
 /// How many gates are kept, each for other rules.
 const MOST_CACHED_GATES: usize = 64;
@@ -32,6 +43,7 @@ pub struct Gatekeeper {
     base: Option<PathBuf>,
     gates: Mutex<Vec<Arc<CachedGate>>>,
     audit_writer: AuditWriter,
+    clock: Clock,
 }
 
 /// What the audit is told.
@@ -61,6 +73,50 @@ struct CommandText {
     setting: String,
 }
 
+/// What is asked of the gate.
+#[derive(Clone, Copy)]
+pub struct AdmissionRequest<'a> {
+    /// What is to run.
+    pub request: &'a Request,
+    /// Where its command begins, which a session may have left.
+    pub directory: &'a Path,
+    /// The task it comes from.
+    pub recipe: Option<Recipe<'a>>,
+    /// Why somebody is asked in any case.
+    pub asks: Option<&'a str>,
+    /// The profile of the sandbox it would run in.
+    pub contained: Option<&'a str>,
+    /// Why somebody is asked about the sandbox it wants.
+    pub leaves: Option<&'a str>,
+    /// All that was said about its sandbox: an approval is for that alone.
+    pub sandbox: &'a str,
+    /// Who can be asked at once.
+    pub host: Option<&'a dyn Approver>,
+}
+
+impl<'a> AdmissionRequest<'a> {
+    /// A request that begins in its own directory, and of which nothing else is known.
+    pub fn new(request: &'a Request) -> Self {
+        let directory = &request.cwd;
+        Self {
+            request,
+            directory,
+            recipe: None,
+            asks: None,
+            contained: None,
+            leaves: None,
+            sandbox: "",
+            host: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for AdmissionRequest<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AdmissionRequest").field("request", &self.request).finish_non_exhaustive()
+    }
+}
+
 /// Why a request may not run.
 #[derive(Debug, thiserror::Error)]
 pub enum NotAdmitted {
@@ -72,18 +128,33 @@ pub enum NotAdmitted {
     Gate(#[from] Error),
 }
 
+/// What a file operation is about to do.
+#[derive(Debug, Clone, Copy)]
+pub struct FileRequest<'a> {
+    /// The operation and its paths, for the question and the record.
+    pub text: &'a str,
+    /// Everything it touches.
+    pub effects: &'a [FileEffect],
+    /// Where its caller works.
+    pub directory: &'a Path,
+    /// All that would be written, which an approval holds to.
+    pub content: &'a str,
+}
+
 /// A request that may run: what becomes of it is recorded.
 #[derive(Debug)]
 #[must_use]
 pub struct Permit<'a> {
     /// Who records it, and the number of the record that lets it run.
     record: Option<(&'a AuditWriter, u64)>,
+    /// What its sandbox follows from.
+    pub grounds: Grounds,
 }
 
 /// What may be typed into a job, after what was typed before.
 #[must_use]
 pub struct Keystrokes<'a> {
-    job: &'a Job,
+    job: &'a JobHandle,
     typed: &'a [u8],
     after: Option<u64>,
 }
@@ -106,6 +177,7 @@ impl Gatekeeper {
             run: None,
             base: None,
             gates: Mutex::default(),
+            clock: Clock::default(),
         }
     }
 
@@ -123,6 +195,14 @@ impl Gatekeeper {
         self
     }
 
+    /// By which clock questions and approvals expire; that of the system unless given.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.audit_writer.set_clock(clock.clone());
+        self.clock = clock;
+        self
+    }
+
     /// The directory its callers work in, unless it has one: that of a request may be anywhere.
     #[must_use]
     pub(crate) fn base(mut self, directory: &Path) -> Self {
@@ -135,24 +215,23 @@ impl Gatekeeper {
         self.mode
     }
 
+    /// Returns when the record has all that became of what it let through.
+    pub(crate) fn flush_audit(&self) {
+        self.audit_writer.flush();
+    }
+
     /// The record of what it decided, and of what became of it.
     pub fn audit(&self) -> Result<Audit, Error> {
         self.gate_paths.audit()
     }
 
-    /// Whether a request may run. `directory` is where its command begins, `recipe` the task it comes
-    /// from, `tools` is what the caller has beside the shell, `asks` says why somebody is asked in any
-    /// case, `host` can be asked at once.
-    pub fn admit(
-        &self,
-        request: &Request,
-        directory: &Path,
-        recipe: Option<Recipe<'_>>,
-        tools: &[&str],
-        asks: Option<&str>,
-        host: Option<&dyn Approver>,
-    ) -> Result<Permit<'_>, NotAdmitted> {
-        let command = CommandText::new(request);
+    /// Whether a request may run.
+    pub fn admit(&self, asked: &AdmissionRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
+        let AdmissionRequest { request, directory, recipe, asks, host, .. } = *asked;
+        let mut command = CommandText::new(request);
+        if !asked.sandbox.is_empty() {
+            command.setting = format!("{} {}", command.setting, asked.sandbox);
+        }
         let (base, set) = (&request.env.base, &request.env.set);
         let environment = if set.is_empty() {
             Cow::Borrowed(&**base)
@@ -173,28 +252,105 @@ impl Gatekeeper {
             setting: &command.setting,
             recipe,
             run: self.run.as_deref(),
-            tools,
+            // Whether a better tool is pointed to is the business of a contract.
+            tools: &[],
             asks,
+            contained: asked.contained,
+            leaves: asked.leaves,
+            files: &[],
         };
         self.decide(&call, self.records, host)
+    }
+
+    /// What would be decided about a request that begins in a directory, what its sandbox would follow from,
+    /// and its text. Nothing is recorded.
+    pub fn explain(
+        &self,
+        request: &Request,
+        directory: &Path,
+        contained: Option<&str>,
+    ) -> Result<(Explanation, Grounds, String), Error> {
+        let command = CommandText::new(request);
+        let environment = [&request.env.base[..], &request.env.set[..]].concat();
+        let call = Call {
+            command: &command.text,
+            shell: command.language,
+            cwd: directory,
+            environment: &environment,
+            set: &request.env.set,
+            shell_state: command.state,
+            input: Input::Nothing,
+            setting: "",
+            recipe: None,
+            run: self.run.as_deref(),
+            tools: &[],
+            asks: None,
+            contained,
+            leaves: None,
+            files: &[],
+        };
+        let (explained, grounds) =
+            call.explain_with_grounds(&self.rules(directory)?.policy, self.mode);
+        Ok((explained, grounds, command.text))
+    }
+
+    /// Whether a question has this id, whatever became of it.
+    pub fn knows_question(&self, id: &str) -> bool {
+        let found =
+            self.gate_paths.approvals().and_then(|approvals| approvals.find(id, self.clock.now()));
+        found.is_ok_and(|approval| approval.question.id == id)
+    }
+
+    /// Whether all that a request's command does with its input is to read it: what is typed there is
+    /// data, whatever it says.
+    pub(crate) fn only_reads_input(request: &Request, directory: &Path) -> bool {
+        let command = CommandText::new(request);
+        let environment = [&request.env.base, &request.env.set[..]].concat();
+        let call = Call {
+            command: &command.text,
+            shell: command.language,
+            cwd: directory,
+            environment: &environment,
+            set: &request.env.set,
+            shell_state: command.state,
+            input: Input::Nothing,
+            setting: &command.setting,
+            recipe: None,
+            run: None,
+            tools: &[],
+            asks: None,
+            contained: None,
+            leaves: None,
+            files: &[],
+        };
+        let reading = call.reading();
+        let is_reader =
+            |words: &Vec<&str>| words.first().is_some_and(|name| READERS.contains(name));
+        reading.exact
+            && !reading.runs_input
+            && reading.commands.iter().all(|command| is_reader(&command.exact_prefix()))
     }
 
     /// Whether something may be typed into a job. What was typed before on the same line, by whomever,
     /// belongs to it. Only a refusal is recorded: what is typed may be a password.
     pub fn admit_input<'a>(
         &self,
-        job: &'a Job,
+        job: &'a JobHandle,
         typed: &'a [u8],
         host: Option<&dyn Approver>,
     ) -> Result<Keystrokes<'a>, NotAdmitted> {
         let id = job.id().to_string();
+        let summary = job.summary();
+        let labels = summary.as_ref().map(|summary| &summary.labels);
+        let is_data =
+            labels.and_then(|labels| labels.get(INPUT)).is_some_and(|input| input == INPUT_IS_DATA);
         // The supervisor of an older umbo does not know, and a job that is over says so when it is
         // typed into.
         let before = job.typed().ok();
         let tail = before.as_ref().map_or(&[][..], |before| &before.tail);
         let line = typed::line(tail, typed);
-        if line.asks {
-            let cwd = job.summary().map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
+        if line.asks && !is_data {
+            let cwd = summary.map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
             let call = Call {
                 command: &line.text,
                 shell: Language::Bash,
@@ -209,10 +365,56 @@ impl Gatekeeper {
                 run: self.run.as_deref(),
                 tools: &[],
                 asks: None,
+                contained: None,
+                leaves: None,
+                files: &[],
             };
             self.decide(&call, Records::Refusals, host).map(drop)?;
         }
         Ok(Keystrokes { job, typed, after: before.map(|before| before.total) })
+    }
+
+    /// Whether a file operation may be done. Everything it touches is decided about at once.
+    pub fn admit_files(
+        &self,
+        request: &FileRequest<'_>,
+        host: Option<&dyn Approver>,
+    ) -> Result<(), NotAdmitted> {
+        let content = Digest::of(request.content.as_bytes());
+        self.decide(&self.file_call(request, &content), self.records, host).map(drop)
+    }
+
+    /// Records that a file operation was denied by what hides and protects files.
+    pub fn record_denial(&self, request: &FileRequest<'_>, reason: &str) -> Result<(), Error> {
+        let content = Digest::of(request.content.as_bytes());
+        let call = self.file_call(request, &content);
+        let cached = self.rules(call.cwd)?;
+        self.gate(&cached)?.record_denial(&call, "file policy", reason, self.clock.now()).map(drop)
+    }
+
+    fn file_call<'r>(&'r self, request: &FileRequest<'r>, content: &'r Digest) -> Call<'r> {
+        Call {
+            command: request.text,
+            shell: Language::Posix,
+            cwd: request.directory,
+            environment: &[],
+            set: &[],
+            shell_state: ShellState::Fresh,
+            input: Input::Nothing,
+            setting: content.as_str(),
+            recipe: None,
+            run: self.run.as_deref(),
+            tools: &[],
+            asks: None,
+            contained: None,
+            leaves: None,
+            files: request.effects,
+        }
+    }
+
+    /// What may not be read by somebody who works in a directory, whoever asks.
+    pub fn unreadable(&self, directory: &Path) -> Result<Unreadable, Error> {
+        Ok(self.rules(directory)?.policy.unreadable())
     }
 
     fn decide(
@@ -222,14 +424,15 @@ impl Gatekeeper {
         host: Option<&dyn Approver>,
     ) -> Result<Permit<'_>, NotAdmitted> {
         let cached = self.rules(call.cwd)?;
-        if records == Records::Refusals
-            && call.explain(&cached.policy, self.mode).verdict.decision() == Decision::Allow
-        {
-            return Ok(Permit { record: None });
+        if records == Records::Refusals {
+            let (explained, grounds) = call.explain_with_grounds(&cached.policy, self.mode);
+            if explained.verdict.decision() == Decision::Allow {
+                return Ok(Permit { record: None, grounds });
+            }
         }
-        match self.gate(&cached)?.admit_asking(call, host, now())? {
-            Admission::Admitted { record, .. } => {
-                Ok(Permit { record: Some((&self.audit_writer, record)) })
+        match self.gate(&cached)?.admit_asking(call, host, self.clock.now())? {
+            Admission::Admitted { record, grounds, .. } => {
+                Ok(Permit { record: Some((&self.audit_writer, record)), grounds })
             }
             Admission::Refused(refusal) => Err(NotAdmitted::Refused(refusal)),
         }
@@ -241,7 +444,8 @@ impl Gatekeeper {
             return Ok(gate);
         }
         let (policy, key) = (Arc::clone(&cached.policy), self.gate_paths.key()?);
-        let gate = Gate::open(policy, self.mode, self.gate_paths.state(), key)?;
+        let gate = Gate::open(policy, self.mode, self.gate_paths.state(), key)?
+            .with_audit(self.gate_paths.audit()?);
         Ok(cached.gate.get_or_init(|| gate))
     }
 
@@ -275,14 +479,14 @@ impl Keystrokes<'_> {
 
 impl Permit<'_> {
     /// The job runs.
-    pub fn started(&self, job: &Job) {
+    pub fn started(&self, job: &JobHandle) {
         if let Some((audit_writer, verdict)) = self.record {
             audit_writer.write(Entry::Started { job: job.id().to_string(), verdict });
         }
     }
 
     /// The job is over.
-    pub fn ended(&self, job: &Job, outcome: &Outcome) {
+    pub fn ended(&self, job: &JobHandle, outcome: &Outcome) {
         if let Some((audit_writer, _)) = self.record {
             audit_writer.write(Entry::Ended(job.clone(), Box::new(outcome.clone())));
         }

@@ -41,6 +41,7 @@ pub struct InputRequest {
 
 /// What was typed, and what the job said.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct InputAnswer {
     /// The job.
     pub job: String,

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-use umbo_engine::{Job, Log, Mark, Status};
+use umbo_engine::{JobHandle, Log, Mark, Status};
 use umbo_view::{Run, Source, Stream};
 
 /// The log of a job, and whether more of it may come.
@@ -15,14 +15,14 @@ pub struct JobLog {
 
 impl JobLog {
     /// The log of `job` as it is now.
-    pub fn open(job: &Job) -> umbo_engine::Result<Self> {
+    pub fn open(job: &JobHandle) -> umbo_engine::Result<Self> {
         // Asked first: what is written after the answer is then still to come.
         let is_open = !matches!(job.status()?, Status::Ended(_));
         Ok(Self { log: job.log()?, is_open })
     }
 
     /// The log of a job that is known to be over.
-    pub fn whole(job: &Job) -> umbo_engine::Result<Self> {
+    pub fn whole(job: &JobHandle) -> umbo_engine::Result<Self> {
         Ok(Self { log: job.log()?, is_open: false })
     }
 }

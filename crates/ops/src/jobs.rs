@@ -52,6 +52,7 @@ pub enum EndedJobs {
 
 /// A list of jobs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct JobsAnswer {
     /// The jobs, oldest first.
     pub jobs: Vec<ListedJob>,

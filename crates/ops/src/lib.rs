@@ -27,6 +27,8 @@
 //! # }
 //! ```
 //!
+//! Operations on files are in [`files`]: they pass the same gate, as paths instead of commands.
+//!
 //! Operations block; who has a runtime calls them on a thread that may. Every text that leaves has
 //! been through a view: sanitised, masked, bounded.
 
@@ -41,15 +43,18 @@ mod completions;
 mod error;
 mod events;
 mod exec;
+pub mod files;
 mod gatekeeper;
 mod input;
 mod job_log;
+mod job_secrets;
 mod jobs;
 mod keyboard;
 mod output;
 pub mod project;
 mod prune;
 mod recipe;
+mod sandbox;
 mod screen;
 mod stop;
 mod text;
@@ -64,15 +69,15 @@ pub use answer::{
 };
 pub use audit_writer::record_missed_ends;
 pub use call::{Call, Ran, Whose, fresh_name, text};
-pub use caller::{Caller, CallerBuilder, Owner};
+pub use caller::{BuildError, Caller, CallerBuilder, Owner};
 pub use caller_jobs::{label_wait, outlasted};
 pub use classify::{ClassifyAnswer, ClassifyRequest, classify, language};
-pub use clock::now;
+pub use clock::{Clock, now};
 pub use completions::{Awaiting, Completions};
 pub use error::{Error, ErrorCode, RefusalDetails};
 pub use events::{EventAnswer, Events, EventsRequest, events};
 pub use exec::{ExecOptions, ExecRequest, LimitsArgument, OnDisconnect, OutputWanted, exec};
-pub use gatekeeper::{Gatekeeper, Keystrokes, NotAdmitted, Permit, Records};
+pub use gatekeeper::{AdmissionRequest, Gatekeeper, Keystrokes, NotAdmitted, Permit, Records};
 pub use input::{InputAnswer, InputRequest, input};
 pub use job_log::JobLog;
 pub use jobs::{EndedJobs, JobsAnswer, JobsRequest, WhoseJobs, jobs};
@@ -84,11 +89,17 @@ pub use recipe::{
     PlanAnswer, RecipeAnswer, RecipeOptions, RecipeRequest, RecipesAnswer, RunAnswer, folder, plan,
     recipe, recipes, run,
 };
+pub use sandbox::{
+    OwnProfile, Proposal, SandboxAnswer, SandboxArgument, SandboxSettings, SandboxWords, TryAnswer,
+    UsualSandbox, sandbox_explain, sandbox_try,
+};
 pub use screen::{Attachment, ScreenAnswer, ScreenRequest, attach, screen};
-pub use stop::{OneOrMore, StopAnswer, StopRequest, StoppedJob, stop, stop_each};
+pub use stop::{OneOrMore, StopAnswer, StopRequest, StoppedJob, UnknownJobs, stop};
 pub use text::first_line;
 pub use ticket::{Ticket, TicketBuilder};
-pub use umbo_gate::{Approver, Covers, Lasts, Question, Reply, ShownInput, show_time};
+pub use umbo_gate::{
+    AccessQuestion, AccessReply, Approver, Covers, Lasts, Question, Reply, ShownInput, show_time,
+};
 pub use umbo_view::Tick;
 pub use values::{Count, Seconds};
 pub use wait::{Port, WaitAnswer, WaitReason, WaitRequest, wait};

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{Job, Status};
+use umbo_engine::{JobHandle, Status};
 use umbo_view::{
     Budget, Comparison, Failure, Find, Page, Part, Reader, Regex, Stream, View, ViewOptions,
     compare,
@@ -90,6 +90,7 @@ pub enum OnlyStream {
 
 /// What was read.
 #[derive(Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct OutputAnswer {
     /// The job.
     pub job: String,
@@ -131,6 +132,7 @@ pub struct OutputAnswer {
 
 /// Failures of two runs of the same command, each by its line.
 #[derive(Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ChangesAnswer {
     /// Only the later run has them.
     pub new: Vec<String>,
@@ -253,7 +255,7 @@ pub fn output(call: &Call<'_>, request: &OutputRequest) -> Result<OutputAnswer, 
 }
 
 impl OutputAnswer {
-    fn show_view(&mut self, job: &Job, view: View) -> Result<(), Error> {
+    fn show_view(&mut self, job: &JobHandle, view: View) -> Result<(), Error> {
         let counts = view.counts;
         self.output = text(&view);
         self.next_offset = Some(view.parts.last().map_or(0, |part| part.offset().end));
@@ -268,7 +270,7 @@ impl OutputAnswer {
 
     fn show_page(
         &mut self,
-        job: &Job,
+        job: &JobHandle,
         selection: Selection,
         reader: &Reader<'_, JobLog>,
         request: &OutputRequest,
@@ -329,7 +331,7 @@ impl OutputAnswer {
         self.point_to_all(job, counts.shown_bytes, counts.clamped_bytes)
     }
 
-    fn point_to_all(&mut self, job: &Job, shown: u64, clamped: u64) -> Result<(), Error> {
+    fn point_to_all(&mut self, job: &JobHandle, shown: u64, clamped: u64) -> Result<(), Error> {
         let total = job.log()?.length()?;
         self.total_bytes = Some(total);
         let is_all = shown == total && clamped == 0;
@@ -357,7 +359,7 @@ fn last_matches(page: &Page, most: u64) -> Vec<Part> {
 /// A reader of what is asked for.
 pub fn reader<'m>(
     call: &'m Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     request: &OutputRequest,
 ) -> Result<Reader<'m, JobLog>, Error> {
     let mut reader = Reader::new(JobLog::open(job)?);

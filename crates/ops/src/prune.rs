@@ -20,6 +20,7 @@ pub struct PruneRequest {
 
 /// Which jobs were deleted.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PruneAnswer {
     /// Their ids.
     pub removed: Vec<String>,
@@ -28,10 +29,11 @@ pub struct PruneAnswer {
 /// Deletes ended jobs.
 pub fn prune(call: &Call<'_>, request: &PruneRequest) -> Result<PruneAnswer, Error> {
     // The audit holds the hash of what a job wrote, which goes with the job.
+    call.caller.gate.flush_audit();
     if let Ok(audit) = call.caller.gate.audit() {
-        let _ = record_missed_ends(&audit, &call.caller.engine);
+        let _ = record_missed_ends(&audit, &*call.caller.backend);
     }
     let age = request.older_than.map_or(Duration::ZERO, |age| age.0);
-    let removed = call.caller.engine.prune(Some(age))?;
+    let removed = call.caller.backend.prune(Some(age))?;
     Ok(PruneAnswer { removed: removed.iter().map(ToString::to_string).collect() })
 }

@@ -13,6 +13,7 @@ use crate::call::{Call, Ran};
 use crate::error::{Error, ErrorCode};
 use crate::exec::{self, LimitsArgument, OnDisconnect, OutputWanted};
 use crate::project::{Folder, Risks, RunnerAnswer, Runs, TaskAnswer};
+use crate::sandbox::SandboxArgument;
 use crate::values::Seconds;
 use crate::wait::{WaitReason, pattern_of};
 
@@ -48,6 +49,9 @@ pub struct RecipeRequest {
     /// A pattern in its output that says that it is ready.
     #[schemars(description = "Regex: in background, answer when output matches")]
     pub ready: Option<String>,
+    /// What it may touch, instead of what is usual; whoever wants more is asked about.
+    #[schemars(description = "")]
+    pub sandbox: Option<SandboxArgument>,
     /// What a tool call cannot say.
     #[serde(skip)]
     #[schemars(skip)]
@@ -85,6 +89,7 @@ pub enum RecipeAnswer {
 
 /// The tasks of a project.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RecipesAnswer {
     /// Where they are.
     pub root: String,
@@ -98,6 +103,7 @@ pub struct RecipesAnswer {
 
 /// What became of a task.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RunAnswer {
     /// Where its job stands; where it was to get ready, `reason` is the condition that was met.
     #[serde(flatten)]
@@ -116,6 +122,7 @@ pub struct RunAnswer {
 
 /// What would run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PlanAnswer {
     /// The runner.
     pub runner: String,
@@ -199,7 +206,7 @@ pub fn recipes(call: &Call<'_>, request: &RecipeRequest) -> Result<RecipesAnswer
             text.contains(wanted.as_str())
         }
     };
-    let (risks, runs) = (Risks::of(&folder), Runs::of(&call.caller.engine)?);
+    let (risks, runs) = (Risks::of(&folder), Runs::of(&*call.caller.backend)?);
     let mut tasks: Vec<TaskAnswer> = folder
         .project
         .tasks()
@@ -245,8 +252,9 @@ pub fn run(call: &Call<'_>, request: &RecipeRequest) -> Result<RunAnswer, Error>
     let wanted = request.prepare(call, &folder, &selection, background)?;
     let name = selection.task.as_ref().map_or("", |task| task.name.as_str());
     let scripts = folder.scripts_of(&selection);
-    let gated = call.for_recipe(name, selection.task.as_ref(), &scripts);
-    let wait = request.wait.map_or(call.caller.longest_wait, |wait| wait.0);
+    let words = request.sandbox.as_ref().map(SandboxArgument::words).transpose()?;
+    let gated = call.for_recipe(name, selection.task.as_ref(), &scripts).sandboxed(words.as_ref());
+    let wait = call.allowed_wait(request.wait.map(|wait| wait.0));
     let mut reason = None;
     let ran = if background {
         let job = gated.start(&wanted)?;
@@ -258,6 +266,7 @@ pub fn run(call: &Call<'_>, request: &RecipeRequest) -> Result<RunAnswer, Error>
     } else {
         gated.run(&wanted, wait)?
     };
+    exec::hand_over(call, &ran, request.options.on_disconnect);
     let mut job = exec::answer(call, &ran, None, request.options.output)?;
     if let Some(reason) = reason {
         job.reason = Some(reason.as_str().to_owned());
@@ -313,7 +322,7 @@ impl RecipeRequest {
         if let Some(limits) = &self.options.limits {
             request.limits = limits.clone();
         }
-        request.limits.wall = self.timeout.map(|limit| limit.0).or(call.caller.timeout);
+        request.limits.wall = self.timeout.map_or(call.caller.timeout, Seconds::limit);
         if let Some(limits) = &self.limits {
             limits.apply(&mut request.limits)?;
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{Job, Status};
+use umbo_engine::{JobHandle, Status};
 
 use crate::call::Call;
 use crate::caller::Caller;
@@ -24,6 +24,7 @@ pub struct ScreenRequest {
 
 /// What a terminal shows.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ScreenAnswer {
     /// The job.
     pub job: String,
@@ -56,7 +57,7 @@ pub fn screen(call: &Call<'_>, request: &ScreenRequest) -> Result<ScreenAnswer, 
 pub struct Attachment {
     caller: Arc<Caller>,
     ticket: Ticket,
-    job: Job,
+    job: JobHandle,
 }
 
 /// Sits down at a job's terminal.
@@ -74,7 +75,7 @@ pub fn attach(
 
 impl Attachment {
     /// The job.
-    pub fn job(&self) -> &Job {
+    pub fn job(&self) -> &JobHandle {
         &self.job
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{Job, Ladder, Status};
+use umbo_engine::{JobHandle, Ladder, Status};
 
 use crate::answer::JobAnswer;
 use crate::call::Call;
@@ -33,6 +33,20 @@ pub struct StopRequest {
     #[serde(skip)]
     #[schemars(skip)]
     pub interrupt: Option<Duration>,
+    /// What happens if one of them is not there.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub unknown: UnknownJobs,
+}
+
+/// What happens if one of several jobs is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnknownJobs {
+    /// None is stopped: all are found before any is.
+    #[default]
+    StopNone,
+    /// The others are stopped.
+    StopOthers,
 }
 
 /// One job or several.
@@ -59,13 +73,18 @@ impl OneOrMore {
 
 /// The jobs that were stopped.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StopAnswer {
-    /// One for each that was named, in their order.
+    /// One for each that was named and stopped, in their order.
     pub stopped: Vec<StoppedJob>,
+    /// Why the others were not, if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<Error>,
 }
 
 /// How a job ended that was to be stopped.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StoppedJob {
     /// How it ended.
     #[serde(flatten)]
@@ -79,23 +98,45 @@ impl StopAnswer {
     #[must_use]
     pub fn brief(self) -> Self {
         let brief = |stopped: StoppedJob| StoppedJob { job: stopped.job.brief(), ..stopped };
-        Self { stopped: self.stopped.into_iter().map(brief).collect() }
+        Self { stopped: self.stopped.into_iter().map(brief).collect(), ..self }
     }
 }
 
-/// Stops jobs. All are found before any is stopped.
+/// Stops jobs, side by side: the graces of several pass together. What cannot be stopped keeps no
+/// other from it; it is an error only if none could be.
 pub fn stop(call: &Call<'_>, request: &StopRequest) -> Result<StopAnswer, Error> {
-    let names = request.job.names();
-    let jobs = names.iter().map(|name| call.job(name)).collect::<Result<Vec<_>, _>>()?;
-    let stopped = stop_each(call, jobs, request).into_iter().collect::<Result<_, _>>()?;
-    Ok(StopAnswer { stopped })
+    let (mut jobs, mut failed) = (Vec::new(), Vec::new());
+    for name in request.job.names() {
+        match call.job(name) {
+            Ok(job) => jobs.push(job),
+            Err(error) if request.unknown == UnknownJobs::StopNone => return Err(error),
+            Err(error) => failed.push((name.clone(), error)),
+        }
+    }
+    let mut stopped = Vec::new();
+    let ids: Vec<String> = jobs.iter().map(|job| job.id().to_string()).collect();
+    for (id, result) in ids.into_iter().zip(stop_each(call, jobs, request)) {
+        match result {
+            Ok(job) => stopped.push(job),
+            Err(error) => failed.push((id, error)),
+        }
+    }
+    if stopped.is_empty() && !failed.is_empty() {
+        return Err(failed.swap_remove(0).1);
+    }
+    let failed = failed.into_iter().map(|(job, error)| about(job, error)).collect();
+    Ok(StopAnswer { stopped, failed })
 }
 
-/// Stops jobs that were found, side by side: the graces of several pass together. What cannot be
-/// stopped keeps no other from it.
-pub fn stop_each(
+/// An error that says which of several jobs it is about.
+fn about(job: String, mut error: Error) -> Error {
+    error.job.get_or_insert(job);
+    error
+}
+
+fn stop_each(
     call: &Call<'_>,
-    jobs: Vec<Job>,
+    jobs: Vec<JobHandle>,
     request: &StopRequest,
 ) -> Vec<Result<StoppedJob, Error>> {
     let ladder = if request.kill {

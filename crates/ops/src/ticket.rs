@@ -1,19 +1,20 @@
 //! One call, held from outside: who waits for it can cancel it, and is told how it stands.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use umbo_engine::{Job, Ladder};
+use umbo_engine::{JobHandle, Ladder};
 use umbo_gate::Approver;
 use umbo_view::Tick;
 
 /// How a cancelled command is stopped: nobody waits for what it has to say.
-const CANCELLED: Ladder = Ladder { interrupt: None, terminate: Some(Duration::from_secs(2)) };
+pub(crate) const CANCELLED: Ladder =
+    Ladder { interrupt: None, terminate: Some(Duration::from_secs(2)) };
 
 type Listener = dyn Fn(&Tick) + Send + Sync;
-type StartListener = dyn Fn(&Job) + Send + Sync;
+type StartListener = dyn Fn(&JobHandle) + Send + Sync;
 
 /// A handle to a call in progress. Clones are the same ticket.
 #[derive(Clone, Default)]
@@ -24,15 +25,22 @@ pub struct Ticket {
 #[derive(Default)]
 struct Inner {
     is_cancelled: AtomicBool,
+    /// Whether its holder went away and lets the command run on.
+    is_abandoned: AtomicBool,
     /// The command that dies with the call.
-    job: Mutex<Option<Job>>,
+    job: Mutex<Option<JobHandle>>,
     listener: Option<Box<Listener>>,
     on_start: Option<Box<StartListener>>,
     approver: Option<Box<dyn Approver + Send + Sync>>,
     /// What the caller calls this call.
     id: Option<String>,
+    /// The name under which its jobs are started once, and how many there are.
+    once: Option<String>,
+    jobs: AtomicU32,
     /// Whether nobody cancels the call, or wants to hear how it stands.
     is_alone: bool,
+    /// How long its holder waits for the answer.
+    longest_wait: Option<Duration>,
 }
 
 /// How a ticket is to be.
@@ -52,7 +60,7 @@ impl TicketBuilder {
     /// Its holder hears which job the call waits for, as soon as that is there. The call waits until
     /// the listener returns, so that who follows the output of a job can do it there.
     #[must_use]
-    pub fn on_start(mut self, listener: impl Fn(&Job) + Send + Sync + 'static) -> Self {
+    pub fn on_start(mut self, listener: impl Fn(&JobHandle) + Send + Sync + 'static) -> Self {
         self.inner.on_start = Some(Box::new(listener));
         self
     }
@@ -69,6 +77,22 @@ impl TicketBuilder {
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.inner.id = Some(id.into()).filter(|id| !id.is_empty());
+        self
+    }
+
+    /// Its jobs are started once under this name, however often the call is made, and are found by
+    /// it ([`Engine::job_by_key`](umbo_engine::Engine::job_by_key)); the second one of a call has
+    /// `.2` behind the name. They outlive a caller that is killed, and end with one that leaves.
+    #[must_use]
+    pub fn once(mut self, name: impl Into<String>) -> Self {
+        self.inner.once = Some(name.into()).filter(|name| !name.is_empty());
+        self
+    }
+
+    /// Its holder waits no longer than this: the call answers before, whatever it was asked for.
+    #[must_use]
+    pub fn longest_wait(mut self, wait: Option<Duration>) -> Self {
+        self.inner.longest_wait = wait;
         self
     }
 
@@ -117,13 +141,30 @@ impl Ticket {
         }
     }
 
-    /// Whether nobody waits any more.
+    /// Nobody waits for the answer any more, but what it is about goes on: the call answers soon, and
+    /// a command that it waits for runs on as a job.
+    pub fn abandon(&self) {
+        self.unbind();
+        self.inner.is_abandoned.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the call was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.inner.is_cancelled.load(Ordering::SeqCst)
     }
 
+    /// Whether nobody waits for the answer any more.
+    pub fn is_over(&self) -> bool {
+        self.is_cancelled() || self.inner.is_abandoned.load(Ordering::SeqCst)
+    }
+
+    /// How long its holder waits for the answer, if that is known.
+    pub fn longest_wait(&self) -> Option<Duration> {
+        self.inner.longest_wait
+    }
+
     /// From here on the job dies if the call is cancelled.
-    pub(crate) fn bind(&self, job: &Job) {
+    pub(crate) fn bind(&self, job: &JobHandle) {
         *self.job() = Some(job.clone());
         // It may have been cancelled while the job was being started.
         if self.is_cancelled() {
@@ -146,6 +187,20 @@ impl Ticket {
         self.inner.id.as_deref()
     }
 
+    /// Whether its jobs are started once.
+    pub(crate) fn is_made_once(&self) -> bool {
+        self.inner.once.is_some()
+    }
+
+    /// The name under which its next job is started once.
+    pub(crate) fn next_key(&self) -> Option<String> {
+        let name = self.inner.once.as_ref()?;
+        match self.inner.jobs.fetch_add(1, Ordering::SeqCst) + 1 {
+            1 => Some(name.clone()),
+            number => Some(format!("{name}.{number}")),
+        }
+    }
+
     /// Whether its holder hears how the call stands.
     pub fn wants_progress(&self) -> bool {
         self.inner.listener.is_some()
@@ -157,7 +212,7 @@ impl Ticket {
     }
 
     /// Tells its holder which job the call waits for.
-    pub(crate) fn tell_start(&self, job: &Job) {
+    pub(crate) fn tell_start(&self, job: &JobHandle) {
         if let Some(listener) = &self.inner.on_start {
             listener(job);
         }
@@ -170,7 +225,7 @@ impl Ticket {
         }
     }
 
-    fn job(&self) -> std::sync::MutexGuard<'_, Option<Job>> {
+    fn job(&self) -> std::sync::MutexGuard<'_, Option<JobHandle>> {
         self.inner.job.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

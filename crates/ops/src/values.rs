@@ -26,6 +26,11 @@ impl Seconds {
         let span = Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST_SPAN);
         Some(Self(span.min(LONGEST_SPAN)))
     }
+
+    /// As a time limit: 0 is none.
+    pub fn limit(self) -> Option<Duration> {
+        Some(self.0).filter(|span| !span.is_zero())
+    }
 }
 
 impl Count {

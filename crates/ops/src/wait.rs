@@ -108,6 +108,7 @@ impl From<&Met> for WaitReason {
 
 /// What a wait came to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct WaitAnswer {
     /// Where the job stands; its `reason` is the condition that was met.
     #[serde(flatten)]
@@ -134,7 +135,7 @@ impl WaitAnswer {
 pub fn wait(call: &Call<'_>, request: &WaitRequest) -> Result<WaitAnswer, Error> {
     let conditions = request.conditions(call)?;
     let job = call.job(&request.job)?;
-    let timeout = request.timeout.map_or(call.caller.longest_wait, |timeout| timeout.0);
+    let timeout = call.allowed_wait(request.timeout.map(|timeout| timeout.0));
     let met = call.wait(&job, conditions, timeout)?;
     let reason = WaitReason::from(&met);
     let mut answer = if request.without_output {

@@ -110,6 +110,11 @@ impl Denials {
         }
     }
 
+    /// Some more were denied that nobody knows more of.
+    pub(crate) fn miss(&mut self, count: u64) {
+        self.more += count;
+    }
+
     /// Those that are listed, and how many more calls were denied.
     pub(crate) fn take(&mut self) -> (Vec<Denied>, u64) {
         (std::mem::take(&mut self.listed), self.more)

@@ -250,7 +250,7 @@ const FS_IOC_FSSETXATTR: u32 = 0x401c_5820;
 
 /// The filter for a plan. `program` is where the path of the command lies in memory: the call with
 /// exactly that pointer is the one that starts the job, while nobody is there yet to answer for it.
-pub(crate) fn build(plan: &Plan, rung: Rung, program: u64) -> Vec<Instruction> {
+pub(crate) fn build(plan: &Plan, tell: Tell, rung: Rung, program: u64) -> Vec<Instruction> {
     let mut rules = Rules::default();
     refuse(&mut rules);
     refuse_sockets(&mut rules, plan, rung);
@@ -276,7 +276,7 @@ pub(crate) fn build(plan: &Plan, rung: Rung, program: u64) -> Vec<Instruction> {
         ];
         rules.all(&shared, Action::Fail(libc::EACCES));
     }
-    ask_about_files(&mut rules, plan);
+    ask_about_files(&mut rules, tell);
     rules.all(&[calls::SYS_connect, calls::SYS_bind], Action::Notify);
     rules.add(calls::SYS_sendto, Test::BothSet(4, 4), Action::Notify);
     if plan.execute.is_some() {
@@ -385,8 +385,8 @@ fn refuse_sockets(rules: &mut Rules, plan: &Plan, rung: Rung) {
 }
 
 /// Whatever may change a file, and with [`Tell::Everything`] whatever opens one.
-fn ask_about_files(rules: &mut Rules, plan: &Plan) {
-    match plan.tell {
+fn ask_about_files(rules: &mut Rules, tell: Tell) {
+    match tell {
         Tell::Writes => {
             rules.add(calls::SYS_openat, Test::AnyBit(2, WRITING), Action::Notify);
             rules.add(old::OPEN, Test::AnyBit(1, WRITING), Action::Notify);

@@ -134,6 +134,31 @@ pub(crate) const CACHES_OF_PROGRAMS: &[(&str, &[&str])] = &[
     ("dotnet", &[".nuget/packages"]),
 ];
 
+/// Variables with which users move the caches of tools, and what of the directory is one; all of it, if
+/// nothing is named.
+pub(crate) const CACHES_OF_VARIABLES: &[(&str, &[&str])] = &[
+    ("XDG_CACHE_HOME", &[]),
+    (
+        "CARGO_HOME",
+        &["registry", "git", ".package-cache", ".package-cache-mutate", ".global-cache"],
+    ),
+    ("CARGO_TARGET_DIR", &[]),
+    ("GOCACHE", &[]),
+    ("GOMODCACHE", &[]),
+    ("GOPATH", &["pkg"]),
+    ("npm_config_cache", &[]),
+    ("YARN_CACHE_FOLDER", &[]),
+    ("PIP_CACHE_DIR", &[]),
+    ("UV_CACHE_DIR", &[]),
+    ("POETRY_CACHE_DIR", &[]),
+    (
+        "GRADLE_USER_HOME",
+        &["caches", "wrapper", "daemon", "native", "notifications", ".tmp", "workers"],
+    ),
+    ("CCACHE_DIR", &[]),
+    ("SCCACHE_DIR", &[]),
+];
+
 /// Files that cargo locks; missing ones are made empty where it has its directory.
 pub(crate) const LOCKS_OF_CARGO: &[&str] =
     &[".cargo/.package-cache", ".cargo/.package-cache-mutate", ".cargo/.global-cache"];

@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::CWD;
 use rustix::mount::{
-    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_change,
-    move_mount, open_tree,
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount,
+    mount_change, move_mount, open_tree, unmount,
 };
 
+use crate::hidden::{self, Node};
 use crate::plan::Plan;
 use crate::sys::namespace::{Reach, make_read_only};
 
@@ -59,12 +60,20 @@ pub(crate) enum Processes {
     Shared,
 }
 
-/// Arranges the mounts of this namespace as a plan wants them.
-pub(crate) fn arrange(plan: &Plan, processes: Processes) -> Result<(), Failed> {
+/// Arranges the mounts of this namespace as a plan wants them. `covers` are the nodes that hide; the device
+/// they are answered through is announced before they are needed, and given back if it is used.
+pub(crate) fn arrange(
+    plan: &Plan,
+    processes: Processes,
+    covers: &[Node],
+    announce: impl FnOnce(&OwnedFd) -> io::Result<()>,
+) -> Result<Option<OwnedFd>, Failed> {
     // Modes below are meant as they are written.
     rustix::process::umask(rustix::fs::Mode::empty());
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(at("keep mounts private"))?;
+    // Where there is none, hidden things are covered in a simpler way, and looks at them not heard of here.
+    let device = if covers.is_empty() { None } else { hidden::open_device().ok() };
     let copies = Copies::take(plan)?;
     make_read_only(c"/", Reach::Tree).map_err(at("make everything read-only"))?;
     cover_run(copies.run)?;
@@ -82,7 +91,13 @@ pub(crate) fn arrange(plan: &Plan, processes: Processes) -> Result<(), Failed> {
         put(&copy, &path)?;
     }
     protect(plan)?;
-    hide(plan)
+    if let Some(device) = device
+        && hide_and_hear(covers, &device, announce)?
+    {
+        return Ok(Some(device));
+    }
+    hide(plan)?;
+    Ok(None)
 }
 
 /// Copies of mounts, made while they still are as the machine has them.
@@ -213,6 +228,32 @@ fn protect(plan: &Plan) -> Result<(), Failed> {
         make_read_only(&c_string(path)?, Reach::Tree).map_err(at(show("protect", path)))?;
     }
     Ok(())
+}
+
+/// Covers what is hidden with nodes that tell of a look; says whether that can be done here.
+fn hide_and_hear(
+    covers: &[Node],
+    device: &OwnedFd,
+    announce: impl FnOnce(&OwnedFd) -> io::Result<()>,
+) -> Result<bool, Failed> {
+    const NODES: &str = "/dev/.hidden";
+    fs::create_dir(NODES).map_err(at("make a place for nodes"))?;
+    let options = CString::new(hidden::mount_options(device)).unwrap_or_default();
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
+    let mounted = mount("umbo", NODES, "fuse", flags, Some(options.as_c_str()));
+    if mounted.is_ok() {
+        announce(device).map_err(at("announce the nodes"))?;
+        for (index, node) in covers.iter().enumerate() {
+            // Where a private place took its room, nothing is left to hide.
+            let kind = fs::symlink_metadata(&node.path).map(|meta| meta.file_type());
+            if kind.is_ok_and(|kind| kind.is_dir() == node.is_directory && !kind.is_symlink()) {
+                put(&copy(&Path::new(NODES).join(index.to_string()))?, &node.path)?;
+            }
+        }
+        unmount(NODES, UnmountFlags::DETACH).map_err(at("put the nodes away"))?;
+    }
+    fs::remove_dir(NODES).map_err(at("remove the place for nodes"))?;
+    Ok(mounted.is_ok())
 }
 
 /// Covers what is hidden with nothing.

@@ -19,6 +19,8 @@
 
 mod denial;
 mod filter;
+mod first_process;
+mod hidden;
 mod hosts;
 mod known;
 mod layout;

@@ -1,13 +1,10 @@
-//! The first process of a job's namespaces. It makes them as the plan wants them and then waits: as long
-//! as it lives they are there, and when it ends the kernel ends every process in them.
-//!
-//! The supervisor makes it before there is a command. It keeps its capabilities and stays readable for
-//! the supervisor: without the first the job could read it, without the second nobody could join it.
+//! A job's namespaces, in the hands of its supervisor: made before there is a command, by their
+//! [`crate::first_process`]. As long as that lives they are there, and when it ends the kernel ends every
+//! process in them.
 
 use std::fs;
 use std::io;
 use std::mem::MaybeUninit;
-use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
@@ -18,18 +15,11 @@ use rustix::net::{
 };
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::layout::{self, Failed, Processes, at};
-use crate::plan::{Network, PROXY_PORT, Plan};
-use crate::sys::namespace::{
-    Fork, Kinds, close_all_but, die_with_parent, exit_now, fork_into, ignore_children, join,
-    raise_loopback,
-};
-use crate::sys::socket::send_fd;
-
-/// What the supervisor asks: to hear when nobody is left but this process.
-const WHEN_ALONE: &[u8] = b"w";
-const ALONE: &[u8] = b"a";
-const READY: &[u8] = b"ok";
+use crate::first_process::{self, Birth, LONGEST_WORD_BYTES, Look, READY, WHEN_ALONE, Word};
+use crate::hidden::{self, Covers, Node};
+use crate::layout::{Failed, Processes, at};
+use crate::plan::{Network, Plan};
+use crate::sys::namespace::{Fork, Kinds, fork_into, join};
 
 /// The namespaces of a job.
 #[derive(Debug)]
@@ -41,7 +31,11 @@ pub(crate) struct Namespace {
     processes: Processes,
     /// The socket inside, on which the proxy is found.
     pub(crate) proxy: Option<OwnedFd>,
+    /// Whether it tells of looks at what is hidden.
+    hears_looks: bool,
+    looks: Vec<Look>,
     is_asked: bool,
+    is_alone: bool,
 }
 
 impl Namespace {
@@ -50,47 +44,72 @@ impl Namespace {
         let kinds = Kinds::new(plan.network != Network::On, processes == Processes::Own);
         let (ours, theirs) = socket_pair().map_err(at("make a socket"))?;
         let maps = Maps::read();
+        let covers = hidden::nodes(&plan.hide);
         let first = match fork_into(Some(kinds)).map_err(at("make namespaces"))? {
             Fork::Child => {
                 drop(ours);
-                live(plan, processes, &maps, &theirs)
+                first_process::live(&Birth { plan, processes, maps: &maps, covers }, &theirs)
             }
             Fork::Parent(pid) => pid,
         };
         drop(theirs);
         let handle = pidfd_open(first, PidfdFlags::empty()).map_err(at("hold the namespaces"))?;
-        let mut namespace =
-            Self { first, handle, socket: ours, kinds, processes, proxy: None, is_asked: false };
+        let mut namespace = Self {
+            first,
+            handle,
+            socket: ours,
+            kinds,
+            processes,
+            proxy: None,
+            hears_looks: covers.is_empty(),
+            looks: Vec::new(),
+            is_asked: false,
+            is_alone: false,
+        };
         // What root may map, the process inside may not: it waits until it is told.
         let outcome = maps.write_for(first);
         let word: &[u8] = if outcome.is_ok() { b"m" } else { b"s" };
         send(&namespace.socket, word).map_err(at("map users"))?;
-        namespace.hear()?;
+        namespace.hear(covers)?;
         if plan.network.is_proxied() {
             let proxy = receive_fd(&namespace.socket).map_err(at("take the proxy's socket"))?;
             namespace.proxy = Some(proxy);
         }
+        // From here on its words may be about a process, which the kernel then names as we number it.
+        rustix::net::sockopt::set_socket_passcred(&namespace.socket, true)
+            .map_err(at("hear of looks"))?;
         Ok(namespace)
     }
 
-    fn hear(&self) -> Result<(), Failed> {
-        let mut buffer = [0; 512];
-        let count = rustix::io::retry_on_intr(|| {
-            rustix::net::recv(&self.socket, &mut buffer[..], RecvFlags::empty())
-        })
-        .map_err(at("make namespaces"))?
-        .1;
-        let message = buffer.get(..count).unwrap_or_default();
-        if message == READY {
-            return Ok(());
+    /// Waits until it is ready. Meanwhile the nodes that cover what is hidden are looked up by the process
+    /// that will answer for them later, so this one answers.
+    fn hear(&mut self, nodes: Vec<Node>) -> Result<(), Failed> {
+        let mut nodes = Some(nodes);
+        let mut covers: Option<Covers> = None;
+        loop {
+            let mut fds = vec![PollFd::new(&self.socket, PollFlags::IN)];
+            fds.extend(
+                covers.iter().map(|covers| PollFd::from_borrowed_fd(covers.fd(), PollFlags::IN)),
+            );
+            rustix::io::retry_on_intr(|| poll(&mut fds, None)).map_err(at("make namespaces"))?;
+            let is_said = fds.first().is_some_and(|fd| !fd.revents().is_empty());
+            drop(fds);
+            if !is_said {
+                if let Some(covers) = &covers {
+                    covers.answer(&mut |_| {});
+                }
+                continue;
+            }
+            let mut buffer = [0; LONGEST_WORD_BYTES];
+            let (count, device) =
+                receive(&self.socket, &mut buffer).map_err(at("make namespaces"))?;
+            if let Some(device) = device {
+                covers = Some(Covers::new(device, nodes.take().unwrap_or_default()));
+                self.hears_looks = true;
+                continue;
+            }
+            return outcome(buffer.get(..count).unwrap_or_default());
         }
-        let text = String::from_utf8_lossy(message);
-        let (errno, step) = text.split_once(' ').unwrap_or(("0", "make namespaces"));
-        let error = match errno.parse() {
-            Ok(0) | Err(_) => io::Error::other("the first process ended"),
-            Ok(errno) => io::Error::from_raw_os_error(errno),
-        };
-        Err(Failed { step: step.to_owned(), error })
     }
 
     /// Makes this process one of theirs. Allocates nothing.
@@ -118,21 +137,45 @@ impl Namespace {
         if !self.is_asked {
             self.is_asked = send(&self.socket, WHEN_ALONE).is_ok();
         }
-        let mut buffer = [0; 8];
-        match rustix::net::recv(&self.socket, &mut buffer[..], RecvFlags::DONTWAIT) {
-            Ok((_, count)) => {
-                self.is_asked = false;
-                // End of file: it is dead, and with it all others.
-                count == 0 || buffer.get(..count) == Some(ALONE)
+        self.listen();
+        std::mem::take(&mut self.is_alone)
+    }
+
+    /// Takes what the first process said.
+    fn listen(&mut self) {
+        let mut buffer = [0; LONGEST_WORD_BYTES];
+        loop {
+            let word = match first_process::hear(&self.socket, &mut buffer) {
+                Ok(Some(word)) => word,
+                Ok(None) => return,
+                // It is dead, and with it all others.
+                Err(_) => Word::Alone,
+            };
+            match word {
+                Word::Alone => {
+                    self.is_asked = false;
+                    self.is_alone = true;
+                    return;
+                }
+                Word::Looked(look) => self.looks.push(look),
             }
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => false,
-            Err(_) => true,
         }
     }
 
-    /// Readable when [`Namespace::is_alone`] is worth asking again.
+    /// Looks at what is hidden, since the last time.
+    pub(crate) fn looks(&mut self) -> Vec<Look> {
+        self.listen();
+        std::mem::take(&mut self.looks)
+    }
+
+    /// Whether it tells of looks at what is hidden.
+    pub(crate) fn hears_looks(&self) -> bool {
+        self.hears_looks
+    }
+
+    /// Readable when the first process said something; at its end it says no more.
     pub(crate) fn news(&self) -> Option<BorrowedFd<'_>> {
-        self.is_asked.then(|| self.socket.as_fd())
+        (!self.is_alone).then(|| self.socket.as_fd())
     }
 
     /// The pid of the first process.
@@ -154,74 +197,8 @@ impl Drop for Namespace {
     }
 }
 
-/// The life of the first process. Never returns.
-fn live(plan: &Plan, processes: Processes, maps: &Maps, socket: &OwnedFd) -> ! {
-    close_all_but(&[socket.as_fd()]);
-    die_with_parent();
-    let proxy = match settle(plan, processes, maps, socket) {
-        Ok(proxy) => proxy,
-        Err(Failed { step, error }) => {
-            let message = format!("{} {step}", error.raw_os_error().unwrap_or(libc::EINVAL));
-            let _ = send(socket, message.as_bytes());
-            exit_now(1)
-        }
-    };
-    let _ = rustix::thread::set_name(c"umbo-sandbox");
-    if send(socket, READY).is_err() {
-        exit_now(1)
-    }
-    if let Some(proxy) = proxy
-        && send_fd(socket.as_fd(), proxy.as_fd()).is_err()
-    {
-        exit_now(1)
-    }
-    let mut buffer = [0; 8];
-    loop {
-        match rustix::net::recv(socket, &mut buffer[..], RecvFlags::empty()) {
-            Err(rustix::io::Errno::INTR) => {}
-            Ok((_, count)) if count > 0 => {
-                // Orphans are buried by the kernel; this returns when there is none any more.
-                while !matches!(
-                    rustix::process::wait(rustix::process::WaitOptions::empty()),
-                    Err(rustix::io::Errno::CHILD)
-                ) {}
-                let _ = send(socket, ALONE);
-            }
-            Ok(_) | Err(_) => exit_now(0),
-        }
-    }
-}
-
-fn settle(
-    plan: &Plan,
-    processes: Processes,
-    maps: &Maps,
-    socket: &OwnedFd,
-) -> Result<Option<OwnedFd>, Failed> {
-    ignore_children();
-    let mut word = [0; 8];
-    let (_, count) = rustix::net::recv(socket, &mut word[..], RecvFlags::empty())
-        .map_err(at("wait for the map of users"))?;
-    match word.get(..count) {
-        Some(b"m") => {}
-        Some(b"s") => maps.write_own().map_err(at("map this user"))?,
-        _ => exit_now(0),
-    }
-    if plan.network != Network::On {
-        raise_loopback().map_err(at("raise the loopback interface"))?;
-    }
-    let _ = rustix::process::chdir("/");
-    layout::arrange(plan, processes)?;
-    if !plan.network.is_proxied() {
-        return Ok(None);
-    }
-    let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, PROXY_PORT);
-    let listener = std::net::TcpListener::bind(address).map_err(at("open the proxy's port"))?;
-    Ok(Some(listener.into()))
-}
-
 /// Which users and groups there are inside, and who they are outside: themselves.
-struct Maps {
+pub(crate) struct Maps {
     users: String,
     groups: String,
     user: u32,
@@ -261,7 +238,7 @@ impl Maps {
     }
 
     /// From inside: this user alone.
-    fn write_own(&self) -> io::Result<()> {
+    pub(crate) fn write_own(&self) -> io::Result<()> {
         fs::write("/proc/self/setgroups", "deny")?;
         fs::write("/proc/self/uid_map", format!("{0} {0} 1", self.user))?;
         fs::write("/proc/self/gid_map", format!("{0} {0} 1", self.group))
@@ -273,21 +250,41 @@ pub(crate) fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
-fn send(socket: &OwnedFd, message: &[u8]) -> io::Result<()> {
+pub(crate) fn send(socket: &OwnedFd, message: &[u8]) -> io::Result<()> {
     rustix::net::send(socket, message, SendFlags::NOSIGNAL)?;
     Ok(())
 }
 
 /// Takes a descriptor from the process at the other end.
 pub(crate) fn receive_fd(socket: &OwnedFd) -> io::Result<OwnedFd> {
-    let mut byte = [0];
+    receive(socket, &mut [0])?.1.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+}
+
+/// Takes a message, and the descriptor beside it if there is one.
+fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let mut parts = [io::IoSliceMut::new(&mut byte)];
-    rustix::net::recvmsg(socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let mut parts = [io::IoSliceMut::new(buffer)];
+    let received = rustix::io::retry_on_intr(|| {
+        rustix::net::recvmsg(socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)
+    })?;
     let found = control.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
         _ => None,
     });
-    found.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    Ok((received.bytes, found))
+}
+
+/// What the first process says when it is done: that it is ready, or which step failed.
+fn outcome(message: &[u8]) -> Result<(), Failed> {
+    if message == READY {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(message);
+    let (errno, step) = text.split_once(' ').unwrap_or(("0", "make namespaces"));
+    let error = match errno.parse() {
+        Ok(0) | Err(_) => io::Error::other("the first process ended"),
+        Ok(errno) => io::Error::from_raw_os_error(errno),
+    };
+    Err(Failed { step: step.to_owned(), error })
 }

@@ -117,28 +117,16 @@ impl Plan {
         self.drop_variables.iter().any(|pattern| matches(pattern, name))
     }
 
-    /// Variables that make ordinary tools use the proxy; none where there is none.
+    /// Variables that make ordinary tools use the proxy, if there is one, and do without what they could not
+    /// write anyway.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
-        if !self.network.is_proxied() {
-            return Vec::new();
+        let mut variables = Vec::new();
+        if self.write.is_empty() {
+            variables.push(("GIT_OPTIONAL_LOCKS", "0".to_owned()));
         }
-        let http = format!("http://127.0.0.1:{PROXY_PORT}");
-        let socks = format!("socks5h://127.0.0.1:{PROXY_PORT}");
-        let local = "localhost,127.0.0.1,::1";
-        let mut variables: Vec<_> = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"]
-            .into_iter()
-            .map(|name| (name, http.clone()))
-            .collect();
-        variables.extend(["all_proxy", "ALL_PROXY"].map(|name| (name, socks.clone())));
-        variables.extend(["no_proxy", "NO_PROXY"].map(|name| (name, local.to_owned())));
-        variables.push(("NODE_USE_ENV_PROXY", "1".to_owned()));
-        let java = ["http", "https"]
-            .map(|scheme| {
-                format!("-D{scheme}.proxyHost=127.0.0.1 -D{scheme}.proxyPort={PROXY_PORT}")
-            })
-            .join(" ");
-        variables
-            .extend(["MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS"].map(|name| (name, java.clone())));
+        if self.network.is_proxied() {
+            variables.extend(proxy_variables());
+        }
         variables
     }
 
@@ -157,6 +145,25 @@ impl Plan {
             (None, _) => false,
         }
     }
+}
+
+/// Variables that make ordinary tools use the proxy.
+fn proxy_variables() -> Vec<(&'static str, String)> {
+    let http = format!("http://127.0.0.1:{PROXY_PORT}");
+    let socks = format!("socks5h://127.0.0.1:{PROXY_PORT}");
+    let local = "localhost,127.0.0.1,::1";
+    let mut variables: Vec<_> = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"]
+        .into_iter()
+        .map(|name| (name, http.clone()))
+        .collect();
+    variables.extend(["all_proxy", "ALL_PROXY"].map(|name| (name, socks.clone())));
+    variables.extend(["no_proxy", "NO_PROXY"].map(|name| (name, local.to_owned())));
+    variables.push(("NODE_USE_ENV_PROXY", "1".to_owned()));
+    let java = ["http", "https"]
+        .map(|scheme| format!("-D{scheme}.proxyHost=127.0.0.1 -D{scheme}.proxyPort={PROXY_PORT}"))
+        .join(" ");
+    variables.extend(["MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS"].map(|name| (name, java.clone())));
+    variables
 }
 
 fn matches(pattern: &str, name: &str) -> bool {

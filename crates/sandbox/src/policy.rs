@@ -89,6 +89,8 @@ pub struct Surroundings {
     pub own: Vec<PathBuf>,
     /// A directory that the jobs of this project share as their `/tmp`.
     pub temporary: Option<PathBuf>,
+    /// The caller's variables: some of them move the caches of tools.
+    pub variables: Vec<(String, PathBuf)>,
     /// Where programs are found: the caches of those that are there are made where they are missing.
     pub search_path: Vec<PathBuf>,
 }
@@ -183,8 +185,43 @@ impl Policy {
                 }
             }
             self.cache_files = join(known::LOCKS_OF_CARGO);
+            self.open_moved_caches(around, &home);
         }
         Ok(())
+    }
+
+    /// Lets caches be written that the caller's variables name.
+    fn open_moved_caches(&mut self, around: &Surroundings, home: &Path) {
+        for (name, parts) in known::CACHES_OF_VARIABLES {
+            let value = around.variables.iter().find(|(variable, _)| variable == name);
+            let Some((_, directory)) = value else { continue };
+            // Of a directory that holds more than a cache only what is one.
+            let is_all = parts.is_empty();
+            if !directory.is_absolute() || (is_all && home.starts_with(directory)) {
+                continue;
+            }
+            let found: Vec<PathBuf> = if is_all {
+                vec![directory.clone()]
+            } else {
+                parts.iter().map(|part| directory.join(part)).collect()
+            };
+            let is_lock = |path: &PathBuf| {
+                path.file_name().is_some_and(|name| {
+                    known::LOCKS_OF_CARGO
+                        .iter()
+                        .any(|lock| lock.ends_with(&*name.to_string_lossy()))
+                })
+            };
+            let (files, directories): (Vec<_>, Vec<_>) = found.into_iter().partition(is_lock);
+            self.write.extend(files.iter().chain(&directories).cloned());
+            self.cache_files.extend(files);
+            self.caches.extend(directories);
+        }
+    }
+
+    /// The variables that are looked at for caches.
+    pub fn cache_variables() -> impl Iterator<Item = &'static str> {
+        known::CACHES_OF_VARIABLES.iter().map(|(name, _)| *name)
     }
 
     /// What git keeps for a project: its directory, or for a work tree the one it shares with others.
@@ -240,18 +277,20 @@ impl Policy {
 
     /// Resolves it to what a supervisor needs.
     pub fn plan(self) -> Result<Plan, Error> {
-        for cache in &self.caches {
+        for cache in self.caches.iter().filter(|cache| !cache.is_dir()) {
             // Where it cannot be made, writing it is denied later, and said.
             let _ = fs::create_dir_all(cache);
         }
         for file in &self.cache_files {
-            if file.parent().is_some_and(Path::is_dir) {
+            if !file.exists() && file.parent().is_some_and(Path::is_dir) {
                 let _ = fs::OpenOptions::new().create(true).append(true).open(file);
             }
         }
         let present = |paths: Vec<PathBuf>| {
-            let mut paths: Vec<_> =
-                paths.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+            // Most are not there, and to find that out is quicker than to follow their links.
+            let is_there = |path: &&PathBuf| fs::symlink_metadata(path).is_ok();
+            let there = paths.iter().filter(is_there);
+            let mut paths: Vec<_> = there.filter_map(|path| fs::canonicalize(path).ok()).collect();
             paths.sort();
             paths.dedup();
             paths
@@ -292,7 +331,11 @@ impl Plan {
             while here != hidden {
                 let Some(parent) = here.parent() else { break };
                 let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-                hide.extend(entries.map(|entry| entry.path()).filter(|entry| entry != here));
+                // A link is not covered, but what it leads to: that may be anything.
+                let is_link =
+                    |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+                let entries = entries.filter(|entry| !is_link(entry)).map(|entry| entry.path());
+                hide.extend(entries.filter(|entry| entry != here));
                 here = parent;
             }
         }

@@ -1,5 +1,6 @@
 //! A call that is held while somebody is asked about it.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,17 @@ pub enum Grant {
     Directory(PathBuf),
     /// This host, for as long as the job runs.
     Host(String),
+}
+
+impl fmt::Display for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Once => f.write_str("this time"),
+            Self::Path(path) => write!(f, "{} while it runs", path.display()),
+            Self::Directory(path) => write!(f, "all in {} while it runs", path.display()),
+            Self::Host(host) => write!(f, "{host} while it runs"),
+        }
+    }
 }
 
 /// Somebody's answer.

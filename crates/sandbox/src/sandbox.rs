@@ -10,7 +10,8 @@ use rustix::event::PollFlags;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
-use crate::denial::{Denials, Denied};
+use crate::denial::{Denials, Denied, Operation};
+use crate::first_process::Look;
 use crate::namespace::Namespace;
 use crate::notify::Guard;
 use crate::plan::{Plan, Rung};
@@ -31,6 +32,9 @@ pub struct Report {
     /// What went through the proxy, or was refused there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Requested>,
+    /// What of the paths that may be written was; only where the supervisor is told of everything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wrote: Vec<PathBuf>,
 }
 
 /// A job's sandbox.
@@ -124,6 +128,17 @@ impl Sandbox {
         if let Some(proxy) = &mut self.proxy {
             proxy.serve(&self.walls, &mut self.denials);
         }
+        self.note_looks();
+    }
+
+    /// Writes down who looked at what is hidden.
+    fn note_looks(&mut self) {
+        let looks = self.walls.namespace_mut().map(Namespace::looks).unwrap_or_default();
+        for Look { path, pid, program, missed } in looks {
+            let target = path.to_string_lossy();
+            self.denials.add(Operation::Read, &target, (pid, &program), None);
+            self.denials.miss(missed);
+        }
     }
 
     /// The questions that wait for an answer.
@@ -172,6 +187,7 @@ impl Sandbox {
 
     /// What was denied so far, and how many calls more than are listed.
     pub fn denied(&mut self) -> (Vec<Denied>, u64) {
+        self.note_looks();
         self.denials.take()
     }
 
@@ -182,6 +198,7 @@ impl Sandbox {
             rung: self.walls.rung(),
             weaknesses: self.walls.weaknesses(),
             requests: self.proxy.as_mut().map(Proxy::requests).unwrap_or_default(),
+            wrote: self.guard.as_ref().map(Guard::wrote).unwrap_or_default(),
         }
     }
 }

@@ -10,7 +10,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use crate::filter::{self, Instruction};
 use crate::layout::{Failed, Processes};
 use crate::namespace::{Namespace, receive_fd, socket_pair};
-use crate::plan::{Network, Plan, Rung};
+use crate::plan::{Network, Plan, Rung, Tell};
 use crate::ruleset;
 use crate::sys::namespace::close_on_exec;
 use crate::sys::seccomp::{self, Listener};
@@ -119,7 +119,11 @@ impl Walls {
     /// Makes the filter. `program` is the path that the command's `execve` is called with, whose place
     /// in memory tells that call from all others.
     pub(crate) fn arm(&mut self, program: &std::ffi::CStr) {
-        self.filter = filter::build(&self.plan, self.rung, program.as_ptr() as u64);
+        // Looks at what is hidden are told by what covers it, or else by asking about every file.
+        let is_heard = self.plan.hide.is_empty()
+            || self.namespace.as_ref().is_some_and(Namespace::hears_looks);
+        let tell = if is_heard { self.plan.tell } else { Tell::Everything };
+        self.filter = filter::build(&self.plan, tell, self.rung, program.as_ptr() as u64);
     }
 
     /// In a process between the supervisor and the command: joins the namespaces. Allocates nothing.

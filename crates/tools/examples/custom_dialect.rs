@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use umbo_engine::Engine;
 use umbo_ops::{ErrorCode, Ran};
-use umbo_tools::{Annotations, Answer, Call, Dialect, Ticket, Tool, ToolError, Toolset};
+use umbo_tools::{Annotations, Answer, Call, Caller, Dialect, Ticket, Tool, ToolError, Toolset};
 
 /// The contract: `run_line` runs a line and numbers it, `lines_run` says how many there were.
 struct Numbered {
@@ -123,12 +123,11 @@ fn lines_run(state: &State, _: &Call<'_>, _: Nothing) -> Result<Answer<Count>, T
 fn main() -> Result<(), Box<dyn Error>> {
     umbo_engine::init();
     let place = tempfile::tempdir()?;
-    let tools = Toolset::builder()
-        .engine(Engine::builder(place.path().join("state")).open()?)
-        .with_dialect(Numbered { state: Arc::default() })
+    let caller = Caller::builder(Engine::builder(place.path().join("state")).open()?)
         .directory(place.path())
-        .environment(std::env::vars_os())
-        .build()?;
+        .environment(std::env::vars_os());
+    let numbered = Numbered { state: Arc::default() };
+    let tools = Toolset::builder(caller).with_dialect(numbered).build()?;
     for tool in tools.tools() {
         println!("{} {}", tool.name, tool.input_schema);
     }
@@ -144,6 +143,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Its jobs carry its name.
     let (numbered, state) = (tools.dialect_as::<Numbered>(), tools.caller());
     assert!(numbered.is_some_and(|numbered| numbered.state.lines.load(Ordering::Relaxed) == 1));
-    assert_eq!(state.engine.jobs(umbo_engine::Scope::All)?.len(), 1);
+    assert_eq!(state.backend.jobs(umbo_engine::Scope::All)?.len(), 1);
     Ok(())
 }

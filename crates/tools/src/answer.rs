@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use umbo_engine::Job;
+use umbo_engine::JobHandle;
 use umbo_ops::{ErrorCode, RefusalDetails};
 
 use crate::completed::Completed;
@@ -28,6 +28,17 @@ pub struct ToolResult {
     pub is_cut: bool,
     /// Jobs of this caller that ended since it was last told.
     pub completed: Vec<Completed>,
+    /// Images that belong to it.
+    pub images: Vec<Image>,
+}
+
+/// An image for a model to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// The kind of its data, such as `image/png`.
+    pub mime_type: String,
+    /// Its data in base64.
+    pub data: String,
 }
 
 impl ToolResult {
@@ -45,17 +56,18 @@ pub struct Answer<T = Value> {
     pub(crate) text: String,
     pub(crate) job: Option<String>,
     pub(crate) is_cut: bool,
+    pub(crate) images: Vec<Image>,
 }
 
 impl<T> Answer<T> {
     /// Data, and what a model reads.
     pub fn new(structured: T, text: impl Into<String>) -> Self {
-        Self { structured, text: text.into(), job: None, is_cut: false }
+        Self { structured, text: text.into(), job: None, is_cut: false, images: Vec::new() }
     }
 
     /// The same, about a job.
     #[must_use]
-    pub fn of_job(mut self, job: &Job) -> Self {
+    pub fn of_job(mut self, job: &JobHandle) -> Self {
         self.job = Some(job.id().to_string());
         self
     }
@@ -64,6 +76,13 @@ impl<T> Answer<T> {
     #[must_use]
     pub fn cut(mut self, is_cut: bool) -> Self {
         self.is_cut = is_cut;
+        self
+    }
+
+    /// The same, with an image to look at.
+    #[must_use]
+    pub fn with_image(mut self, mime_type: impl Into<String>, data: impl Into<String>) -> Self {
+        self.images.push(Image { mime_type: mime_type.into(), data: data.into() });
         self
     }
 
@@ -83,8 +102,8 @@ impl<T: Serialize> Answer<T> {
     }
 
     pub(crate) fn untyped(self) -> Answer {
-        let Self { structured, text, job, is_cut } = self;
-        Answer { structured: to_value(&structured), text, job, is_cut }
+        let Self { structured, text, job, is_cut, images } = self;
+        Answer { structured: to_value(&structured), text, job, is_cut, images }
     }
 }
 

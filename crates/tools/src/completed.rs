@@ -11,6 +11,8 @@ use crate::toolset::Toolset;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Completed {
+    /// The job.
+    pub job: String,
     /// The event, in the shape of the dialect.
     pub event: Value,
     /// The same as a sentence.
@@ -27,7 +29,8 @@ impl Completed {
         let event = serde_json::to_value(event).unwrap_or_default();
         let is_success =
             matches!(&job.status, Status::Ended(outcome) if outcome.exit_code() == Some(0));
-        Self { event, sentence: sentence.into(), is_success, is_message: false }
+        let job = job.job.to_string();
+        Self { job, event, sentence: sentence.into(), is_success, is_message: false }
     }
 
     /// The same, with a sentence that is read by a program.
@@ -47,7 +50,7 @@ impl Toolset {
     /// What there is to tell of a job of this caller's that has ended unseen, once. The next result
     /// tells it too, for that is what a model reads.
     pub fn announce(&self, job: &str) -> Option<Completed> {
-        let job = self.engine.job(job).ok()?;
+        let job = self.backend.job(job).ok()?;
         let summary = self.completions.announce(&job)?;
         let ticket = Ticket::default();
         let told = self.told(&Call::new(self, &ticket), &summary)?;
@@ -73,15 +76,20 @@ fn event(summary: &Summary) -> Value {
     value
 }
 
-fn sentence(summary: &Summary) -> String {
-    let how = match &summary.status {
+/// How a job ended, in words.
+pub(crate) fn ending(summary: &Summary) -> String {
+    match &summary.status {
         Status::Ended(outcome) => match (outcome.exit_code(), outcome.signal()) {
             (Some(code), _) => format!("{} with code {code}", outcome.end.name()),
             (None, Some(signal)) => format!("{} by signal {signal}", outcome.end.name()),
             (None, None) => outcome.end.name().to_owned(),
         },
         status => status.name().to_owned(),
-    };
+    }
+}
+
+fn sentence(summary: &Summary) -> String {
+    let how = ending(summary);
     let name = summary.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
     let command = first_line(&summary.command);
     format!("job {}{name} {how}, {} bytes of output: {command}", summary.job, summary.total_bytes)

@@ -1,6 +1,6 @@
 //! Texts that end with where the rest is, if there is a rest.
 
-use umbo_engine::Job;
+use umbo_engine::JobHandle;
 use umbo_ops::{Call, text};
 use umbo_view::{Budget, Stream};
 
@@ -9,7 +9,7 @@ use crate::answer::ToolError;
 /// What a job told, with a last line that says where all of it is, if that is too much to be told.
 pub(crate) fn with_rest(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     stream: Option<Stream>,
     where_it_is: &str,
 ) -> Result<String, ToolError> {

@@ -1,14 +1,12 @@
 //! What happens to jobs, as it happens: the engine's journal, with whose jobs they are.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use umbo_engine::{Engine, Event, EventKind, Item, JobId, Subscription};
+use umbo_engine::{Backend, Event, EventKind, Item, JobId, Subscription};
 
 use crate::toolset::Toolset;
-
-/// How long one sleep lasts; its end means nothing.
-const SLEEP: Duration = Duration::from_hours(1);
 
 /// Something that happened to a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +52,7 @@ impl JobEvent {
 
 /// Follows the journal of a state directory.
 pub struct JobEvents {
-    engine: Engine,
+    backend: Arc<dyn Backend>,
     subscription: Subscription,
     /// Whose the running jobs are.
     owners: HashMap<JobId, Option<String>>,
@@ -63,8 +61,8 @@ pub struct JobEvents {
 impl Toolset {
     /// What happens to all jobs from now on, this caller's and others'.
     pub fn job_events(&self) -> umbo_engine::Result<JobEvents> {
-        let subscription = self.engine.subscribe(self.engine.newest_event()?)?;
-        Ok(JobEvents { engine: self.engine.clone(), subscription, owners: HashMap::new() })
+        let subscription = self.backend.subscribe(self.backend.newest_event()?)?;
+        Ok(JobEvents { backend: self.backend.clone(), subscription, owners: HashMap::new() })
     }
 }
 
@@ -72,7 +70,7 @@ impl JobEvents {
     /// Waits for the next thing that happens.
     pub fn next_event(&mut self) -> umbo_engine::Result<JobEvent> {
         loop {
-            match self.subscription.next(SLEEP)? {
+            match self.subscription.next(Duration::MAX)? {
                 None => {}
                 Some(Item::Gap { .. }) => {
                     let kind = JobEventKind::Missed;
@@ -109,7 +107,7 @@ impl JobEvents {
         if let Some(owner) = self.owners.get(job) {
             return Known::Owner(owner.clone());
         }
-        let summary = self.engine.job(job.as_str()).ok().and_then(|job| job.summary());
+        let summary = self.backend.job(job.as_str()).ok().and_then(|job| job.summary());
         let Some(summary) = summary else { return Known::Unknown };
         self.owners.insert(job.clone(), summary.owner.clone());
         Known::Owner(summary.owner)

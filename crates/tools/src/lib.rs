@@ -8,12 +8,12 @@
 //! ```no_run
 //! use serde_json::json;
 //! use umbo_engine::Engine;
-//! use umbo_tools::{Ticket, Toolset};
+//! use umbo_tools::{Caller, Ticket, Toolset};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! umbo_engine::init();
 //! let engine = Engine::builder("/tmp/umbo-state").open()?;
-//! let tools = Toolset::builder().engine(engine).dialect("umbo").build()?;
+//! let tools = Toolset::builder(Caller::builder(engine)).dialect("umbo").build()?;
 //! let result = tools.call("exec", json!({"command": "echo hi"}), &Ticket::default());
 //! assert_eq!(result.structured["output"], "hi\n");
 //! # Ok(())
@@ -30,16 +30,13 @@
 //! # use serde_json::json;
 //! # use umbo_engine::Engine;
 //! # use umbo_tools::dialect::lash;
-//! # use umbo_tools::{Owner, Ticket, Toolset};
+//! # use umbo_tools::{Caller, Owner, Ticket, Toolset};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # umbo_engine::init();
-//! let tools = Toolset::builder()
-//!     .engine(Engine::builder("/tmp/umbo-state").open()?)
-//!     .dialect("lash")
+//! let caller = Caller::builder(Engine::builder("/tmp/umbo-state").open()?)
 //!     .owner(Owner::Named("my-agent".into()))
-//!     .environment(std::env::vars_os())
-//!     .without("cancel_process")
-//!     .build()?;
+//!     .environment(std::env::vars_os());
+//! let tools = Toolset::builder(caller).dialect("lash").without("cancel_process").build()?;
 //! for tool in tools.tools() {
 //!     println!("{} {}", tool.name, tool.input_schema);
 //! }
@@ -58,6 +55,9 @@
 //! # }
 //! ```
 //!
+//! Tools belong to sets, of which a caller may have some: those of the shell, those for files
+//! ([`ToolSet`], [`Builder::sets`]).
+//!
 //! Calls block: a program with an async runtime makes them on a blocking thread. Every text in a
 //! result has been through a view: sanitised, masked, bounded.
 
@@ -67,6 +67,7 @@ mod cut;
 pub mod dialect;
 mod events;
 mod guidance;
+mod once;
 pub mod resource;
 mod schema;
 mod settings;
@@ -75,19 +76,21 @@ mod tool;
 mod toolset;
 mod turn;
 
-pub use answer::{Answer, ToolError, ToolResult};
+pub use answer::{Answer, Image, ToolError, ToolResult};
 pub use completed::Completed;
 pub use dialect::{Dialect, Host, names as dialects, settings as dialect_settings};
 pub use events::{JobEvent, JobEventKind, JobEvents};
 pub use guidance::Guidance;
+pub use once::Made;
 pub use schema::{Problem, check, input_schema, output_schema};
 pub use settings::{
     Setting, SettingDefault, SettingError, SettingKind, SettingValue, Settings, Tightens,
 };
-pub use tool::{Annotations, Binding, Hints, Overlap, Tool};
+pub use tool::{Annotations, Binding, Hints, Overlap, Tool, ToolSet};
 pub use toolset::{BuildError, Builder, Toolset};
 pub use umbo_ops::{
-    Approver, Call, Caller, Covers, ErrorCode, Gatekeeper, JobLog, Lasts, Owner, Question, Records,
-    Reply, ShownInput, Tick, Ticket, TicketBuilder, show_time,
+    AccessQuestion, AccessReply, Approver, Call, Caller, CallerBuilder, Covers, ErrorCode,
+    Gatekeeper, JobLog, Lasts, Owner, Question, Records, Reply, ShownInput, Tick, Ticket,
+    TicketBuilder, show_time,
 };
 pub use umbo_view::{visible, visible_line};

@@ -40,11 +40,24 @@ pub struct Tool {
     /// Whether calls of one caller may overlap.
     #[serde(skip)]
     pub overlap: Overlap,
+    /// The schemas with all that is known, where those above are shorter.
+    #[serde(skip)]
+    full: Option<Box<FullSchemas>>,
+    /// Which set of its dialect it belongs to.
+    #[serde(skip)]
+    pub set: ToolSet,
     #[serde(skip)]
     run: Arc<Run>,
     /// Reads arguments as the type that its function takes.
     #[serde(skip)]
     read: fn(Value) -> serde_json::Result<()>,
+}
+
+/// Schemas as the types of a tool have them.
+#[derive(Clone)]
+struct FullSchemas {
+    input: Value,
+    output: Option<Value>,
 }
 
 type Run = dyn Fn(&Call<'_>, Value) -> Result<Answer, ToolError> + Send + Sync;
@@ -76,6 +89,8 @@ impl Tool {
             examples: Vec::new(),
             binding: None,
             overlap: Overlap::Parallel,
+            full: None,
+            set: ToolSet::Shell,
             run: Arc::new(run),
             read: |arguments| serde_json::from_value::<A>(arguments).map(drop),
         }
@@ -108,6 +123,13 @@ impl Tool {
     #[must_use]
     pub fn serial(mut self) -> Self {
         self.overlap = Overlap::Serial;
+        self
+    }
+
+    /// In the set of tools for files.
+    #[must_use]
+    pub fn for_files(mut self) -> Self {
+        self.set = ToolSet::Files;
         self
     }
 
@@ -148,6 +170,35 @@ impl Tool {
         self
     }
 
+    /// Keeps its schemas as they are now, before a contract that counts bytes shortens them: arguments
+    /// are held against the whole.
+    #[must_use]
+    pub fn keep_full_schemas(mut self) -> Self {
+        let (input, output) = (self.input_schema.clone(), self.output_schema.clone());
+        self.full = Some(Box::new(FullSchemas { input, output }));
+        self
+    }
+
+    /// The schema of its arguments with all that is known of them.
+    pub fn full_input_schema(&self) -> &Value {
+        self.full.as_ref().map_or(&self.input_schema, |full| &full.input)
+    }
+
+    /// The schema of its structured result with all that is known of it.
+    pub fn full_output_schema(&self) -> Option<&Value> {
+        self.full.as_ref().map_or(self.output_schema.as_ref(), |full| full.output.as_ref())
+    }
+
+    /// The same tool, listed with its whole schemas.
+    #[must_use]
+    pub fn in_full(&self) -> Self {
+        Self {
+            input_schema: self.full_input_schema().clone(),
+            output_schema: self.full_output_schema().cloned(),
+            ..self.clone()
+        }
+    }
+
     /// Whether it takes these arguments; else, the first thing that is wrong with them.
     pub fn check(&self, arguments: Value) -> Result<(), Problem> {
         let prepared = self.prepared(arguments)?;
@@ -158,8 +209,9 @@ impl Tool {
     /// Arguments that fit its schema, as its function reads them.
     pub(crate) fn prepared(&self, arguments: Value) -> Result<Value, Problem> {
         let arguments = if arguments.is_null() { json!({}) } else { arguments };
-        let arguments = schema::given(&self.input_schema, arguments);
-        schema::check(&self.input_schema, &arguments)?;
+        let schema = self.full_input_schema();
+        let arguments = schema::given(schema, arguments);
+        schema::check(schema, &arguments)?;
         Ok(arguments)
     }
 
@@ -228,6 +280,13 @@ impl Annotations {
         idempotent_hint: true,
         open_world_hint: false,
     };
+    /// It changes files on this machine.
+    pub const CHANGES: Self = Self {
+        read_only_hint: false,
+        destructive_hint: true,
+        idempotent_hint: false,
+        open_world_hint: false,
+    };
     /// It ends something on this machine; twice is the same as once.
     pub const STOPS: Self = Self {
         read_only_hint: false,
@@ -264,6 +323,35 @@ impl From<Annotations> for Hints {
             idempotent_hint: (changes && told.idempotent_hint).then_some(true),
             open_world_hint: (!told.open_world_hint).then_some(false),
         }
+    }
+}
+
+/// A part of a dialect that a caller may have without the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolSet {
+    /// Commands, jobs and tasks.
+    #[default]
+    Shell,
+    /// Files.
+    Files,
+}
+
+impl ToolSet {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Shell, Self::Files];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shell => "shell",
+            Self::Files => "files",
+        }
+    }
+
+    /// The set of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|set| set.as_str() == name)
     }
 }
 

@@ -1,16 +1,14 @@
 //! The tools of one dialect, ready to be called for one caller.
 
 use std::any::Any;
-use std::ffi::OsString;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 use tracing::{field, info, info_span};
-use umbo_engine::{Engine, Summary};
-use umbo_ops::{Call, Caller, ErrorCode, Gatekeeper, Owner, Ticket};
-use umbo_view::Budget;
+use umbo_engine::Summary;
+use umbo_ops::{Call, Caller, CallerBuilder, ErrorCode, Ticket};
 use umbo_view::mask::Masker;
 
 use crate::answer::{Answer, ToolError, ToolResult};
@@ -19,11 +17,8 @@ use crate::dialect::{self, Dialect, Host};
 use crate::guidance::Guidance;
 use crate::schema;
 use crate::settings::{Setting, SettingError, SettingValue, Settings};
-use crate::tool::{Overlap, Tool};
+use crate::tool::{Overlap, Tool, ToolSet};
 use crate::turn::Turns;
-
-/// Most clients give up on a call after 60 s.
-const LONGEST_WAIT: Duration = Duration::from_secs(40);
 
 /// Why a toolset could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -38,112 +33,30 @@ pub enum BuildError {
     /// A setting is unknown, or its value is wrong.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// No engine was given.
-    #[error("a toolset needs an engine: call Builder::engine")]
-    NoEngine,
-    /// The masker cannot be made.
+    /// Its caller cannot be made.
     #[error(transparent)]
-    Mask(#[from] umbo_view::mask::MaskError),
-    /// The engine cannot be asked.
-    #[error(transparent)]
-    Engine(#[from] umbo_engine::Error),
+    Caller(#[from] umbo_ops::BuildError),
 }
 
 /// How a toolset is to be.
-#[derive(Default)]
 pub struct Builder {
-    engine: Option<Engine>,
-    masker: Option<Masker>,
+    caller: CallerBuilder,
     dialect: Option<String>,
-    directory: Option<PathBuf>,
-    environment: Vec<(OsString, OsString)>,
-    owner: Option<Owner>,
-    budget: Budget,
-    minimize: bool,
-    timeout: Option<Duration>,
-    confinement: Option<PathBuf>,
     own_dialect: Option<Box<dyn Dialect>>,
     settings: Vec<(String, SettingValue)>,
     project: Option<PathBuf>,
     has_terminal: bool,
-    longest_wait: Option<Duration>,
     only: Option<Vec<String>>,
     hidden: Vec<String>,
     others: Vec<String>,
-    gate: Option<Gatekeeper>,
+    sets: Option<Vec<ToolSet>>,
 }
 
 impl Builder {
-    /// The engine that runs its jobs.
-    #[must_use]
-    pub fn engine(mut self, engine: Engine) -> Self {
-        self.engine = Some(engine);
-        self
-    }
-
-    /// Which secrets are masked in every answer; well-known formats only, unless given.
-    #[must_use]
-    pub fn masker(mut self, masker: Masker) -> Self {
-        self.masker = Some(masker);
-        self
-    }
-
     /// The contract; `umbo` unless given.
     #[must_use]
     pub fn dialect(mut self, name: impl Into<String>) -> Self {
         self.dialect = Some(name.into());
-        self
-    }
-
-    /// Where commands run that do not say; the current directory unless given.
-    #[must_use]
-    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.directory = Some(directory.into());
-        self
-    }
-
-    /// The environment that commands start from.
-    #[must_use]
-    pub fn environment(
-        mut self,
-        variables: impl IntoIterator<Item = (OsString, OsString)>,
-    ) -> Self {
-        self.environment = variables.into_iter().collect();
-        self
-    }
-
-    /// Who calls; [`Owner::Fresh`] unless given.
-    #[must_use]
-    pub fn owner(mut self, owner: Owner) -> Self {
-        self.owner = Some(owner);
-        self
-    }
-
-    /// How much text an answer may hold.
-    #[must_use]
-    pub fn budget(mut self, budget: Budget) -> Self {
-        self.budget = budget;
-        self
-    }
-
-    /// Whether the noise of known tools is folded in answers.
-    #[must_use]
-    pub fn minimize(mut self, minimize: bool) -> Self {
-        self.minimize = minimize;
-        self
-    }
-
-    /// The time limit of commands that give none, where the contract has none of its own.
-    #[must_use]
-    pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// A project: no command starts outside of it, whatever the dialect.
-    #[must_use]
-    pub fn confine(mut self, project: Option<PathBuf>) -> Self {
-        self.confinement = project;
         self
     }
 
@@ -185,19 +98,10 @@ impl Builder {
         self
     }
 
-    /// How long a call may take at most, where its contract has an answer for a command that still
-    /// runs; 40 s unless given.
+    /// Only the tools of these sets; those of all unless given.
     #[must_use]
-    pub fn longest_wait(mut self, wait: Duration) -> Self {
-        self.longest_wait = Some(wait);
-        self
-    }
-
-    /// Who decides whether a command may run. Unless given, a gatekeeper in mode `guard` whose key
-    /// and rules are in the directory `gate` of the engine's state.
-    #[must_use]
-    pub fn gate(mut self, gate: Gatekeeper) -> Self {
-        self.gate = Some(gate);
+    pub fn sets(mut self, sets: impl IntoIterator<Item = ToolSet>) -> Self {
+        self.sets = Some(sets.into_iter().collect());
         self
     }
 
@@ -225,7 +129,7 @@ impl Builder {
     }
 
     /// The dialect, told what there is to know about its caller.
-    fn open_dialect(&mut self, longest_wait: Duration) -> Result<Box<dyn Dialect>, BuildError> {
+    fn open_dialect(&mut self) -> Result<Box<dyn Dialect>, BuildError> {
         if let Some(own) = self.own_dialect.take() {
             // It was made with what it needs; nobody here would read it.
             return match self.settings.pop() {
@@ -244,7 +148,7 @@ impl Builder {
         Ok((registered.open)(&Host {
             settings: &settings,
             project: self.project.as_deref(),
-            longest_wait,
+            longest_wait: self.caller.longest(),
             has_terminal: self.has_terminal,
             beside: &self.others,
         }))
@@ -252,31 +156,16 @@ impl Builder {
 
     /// Builds the toolset.
     pub fn build(mut self) -> Result<Toolset, BuildError> {
-        let longest_wait = self.longest_wait.unwrap_or(LONGEST_WAIT);
-        let dialect = self.open_dialect(longest_wait)?;
+        let dialect = self.open_dialect()?;
         let mut tools = dialect.tools();
         tools.retain(|tool| {
             let is_named = |names: &Vec<String>| names.iter().any(|name| name == tool.name);
-            self.only.as_ref().is_none_or(is_named) && !is_named(&self.hidden)
+            self.only.as_ref().is_none_or(is_named)
+                && !is_named(&self.hidden)
+                && self.sets.as_ref().is_none_or(|sets| sets.contains(&tool.set))
         });
-        let engine = self.engine.ok_or(BuildError::NoEngine)?;
-        let mut caller = Caller::builder(engine)
-            .directory(self.directory.unwrap_or_else(|| PathBuf::from(".")))
-            .environment(self.environment)
-            .owner(self.owner.unwrap_or(Owner::Fresh))
-            .budget(self.budget)
-            .minimize(self.minimize)
-            .timeout(self.timeout)
-            .confine(self.confinement)
-            .longest_wait(longest_wait)
-            .dialect(dialect.name())
-            .tools(tools.iter().map(|tool| tool.name));
-        if let Some(masker) = self.masker {
-            caller = caller.masker(masker);
-        }
-        if let Some(gate) = self.gate {
-            caller = caller.gate(gate);
-        }
+        let mut caller =
+            self.caller.dialect(dialect.name()).tools(tools.iter().map(|tool| tool.name));
         if dialect.prefers_bash() {
             caller = caller.prefer_bash();
         }
@@ -305,9 +194,20 @@ impl Deref for Toolset {
 }
 
 impl Toolset {
-    /// Starts building one.
-    pub fn builder() -> Builder {
-        Builder::default()
+    /// Starts building the tools of a caller.
+    pub fn builder(caller: CallerBuilder) -> Builder {
+        Builder {
+            caller,
+            dialect: None,
+            own_dialect: None,
+            settings: Vec::new(),
+            project: None,
+            has_terminal: false,
+            only: None,
+            hidden: Vec::new(),
+            others: Vec::new(),
+            sets: None,
+        }
     }
 
     /// Its dialect's name.
@@ -384,20 +284,27 @@ impl Toolset {
         let completed = match &result {
             // The call comes again when somebody has answered, and perhaps nobody reads this.
             Err(error) if error.code == ErrorCode::ApprovalRequired => Vec::new(),
+            _ if ticket.is_over() => Vec::new(),
             _ => self.completed(ticket),
         };
         let error = result.as_ref().err().map(|error| error.code);
-        let (structured, text, job, is_cut) = match result {
-            Ok(Answer { mut structured, text, job, is_cut }) => {
+        let (structured, text, job, is_cut, images) = match result {
+            Ok(Answer { mut structured, text, job, is_cut, images }) => {
                 if !completed.is_empty() {
                     self.dialect.attach(&mut structured, &completed);
                 }
-                (structured, text, job, is_cut)
+                (structured, text, job, is_cut, images)
             }
             Err(error) => {
                 let error = error.in_words_of(self.dialect.fields());
                 let shape = || self.dialect.shape(&error);
-                (error.structured.clone().unwrap_or_else(shape), error.message, None, false)
+                (
+                    error.structured.clone().unwrap_or_else(shape),
+                    error.message,
+                    None,
+                    false,
+                    Vec::new(),
+                )
             }
         };
         let structured = self.masked(structured);
@@ -410,6 +317,7 @@ impl Toolset {
             error,
             job,
             is_cut,
+            images,
             completed: completed.into_iter().map(|told| self.masked_completion(told)).collect(),
         }
     }
@@ -434,6 +342,7 @@ impl Toolset {
 
     /// What this dialect tells of a job that has ended.
     pub(crate) fn told(&self, call: &Call<'_>, summary: &Summary) -> Option<Completed> {
+        self.learn_secrets(&summary.labels);
         self.dialect.completed(call, summary)
     }
 
@@ -447,7 +356,7 @@ impl Toolset {
         let cancelled = || ToolError::new(ErrorCode::Cancelled, "tool call cancelled");
         let _turn = match tool.overlap {
             Overlap::Serial => Some(self.turns.take(ticket).ok_or_else(cancelled)?),
-            Overlap::Parallel if ticket.is_cancelled() => return Err(cancelled()),
+            Overlap::Parallel if ticket.is_over() => return Err(cancelled()),
             Overlap::Parallel => None,
         };
         tool.run(&Call::new(self, ticket), arguments)

@@ -39,12 +39,12 @@ impl Turns {
         queue.waiting.push_back(number);
         // Leaves the queue however this ends.
         let turn = Turn { turns: self, number };
-        while queue.waiting.front() != Some(&number) && !ticket.is_cancelled() {
+        while queue.waiting.front() != Some(&number) && !ticket.is_over() {
             let woken = self.moved.wait_timeout(queue, BEAT);
             (queue, _) = woken.unwrap_or_else(PoisonError::into_inner);
         }
         drop(queue);
-        (!ticket.is_cancelled()).then_some(turn)
+        (!ticket.is_over()).then_some(turn)
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use umbo_engine::{Engine, Request, Size, Warmth};
@@ -20,10 +21,23 @@ const STATE: &str = "state";
 const BALLAST: usize = 512 << 20;
 /// As long as nothing may happen to the spares before they are at rest.
 const REST: Duration = Duration::from_millis(6);
+/// So many calls at a time.
+const OUTSTANDING: [usize; 4] = [1, 2, 4, 8];
+/// Bare and umbo take turns so often.
+const TURNS: usize = 3;
+/// As long as what follows an answer may take.
+const AFTERWARDS: Duration = Duration::from_millis(50);
 /// The row that the others are compared with.
 const BASE: &str = "bare `sh -c true`, output read to its end";
 
 pub(crate) fn run(words: &[&str]) -> Done {
+    if let ["many", rest @ ..] = words {
+        let options = Options::parse(rest)?;
+        let calls = options.number(ROUNDS * 4)?;
+        let scratch = Scratch::open(&options)?;
+        throughput(&scratch, calls)?;
+        return scratch.prove_empty(STATE);
+    }
     let options = Options::parse(words)?;
     let rounds = options.number(ROUNDS)?;
     let scratch = Scratch::open(&options)?;
@@ -38,8 +52,87 @@ pub(crate) fn run(words: &[&str]) -> Done {
     drop(black_box(ballast));
     say("\nback to back: each call right after the one before, 20 of a kind in turns\n");
     say(table(&rows(&scratch, rounds, Pace::BackToBack)?));
+    say("\nmany calls: `echo hi` with so many outstanding, output read to its end\n");
+    throughput(&scratch, rounds * 4)?;
     say("");
     scratch.prove_empty(STATE)
+}
+
+/// How many calls a second, and what one costs all processors together.
+fn throughput(scratch: &Scratch, calls: usize) -> Done {
+    let engine = scratch.engine(STATE).open().map_err(Failure::at("umbo"))?;
+    let request = scratch.shell("echo hi");
+    say("| outstanding | bare / s | umbo / s | share | bare, µs of processor | umbo | × |");
+    say("|---|---|---|---|---|---|---|");
+    for outstanding in OUTSTANDING {
+        let (mut bares, mut umbos) = (Load::default(), Load::default());
+        for _ in 0..TURNS {
+            let part = calls.div_ceil(TURNS);
+            bares.add(scratch, part, || many(outstanding, part, || bare("echo hi", b"hi\n")))?;
+            let call = || umbo(&engine, &request, b"hi\n");
+            umbos.add(scratch, part, || many(outstanding, part, call))?;
+        }
+        let share = umbos.rate() / bares.rate();
+        let (bare, umbo) = (bares.processor_us(), umbos.processor_us());
+        say(format!(
+            "| {outstanding} | {:.0} | {:.0} | {share:.2} | {bare:.0} | {umbo:.0} | {:.2} |",
+            bares.rate(),
+            umbos.rate(),
+            umbo / bare,
+        ));
+    }
+    Ok(())
+}
+
+/// Calls, the time they took, and the time of all processors.
+#[derive(Default)]
+struct Load {
+    calls: f64,
+    time: Duration,
+    processor: Duration,
+}
+
+impl Load {
+    fn add(&mut self, scratch: &Scratch, calls: usize, work: impl FnOnce() -> Done) -> Done {
+        let (start, before) = (Instant::now(), scratch.processor_time());
+        work()?;
+        self.time += start.elapsed();
+        // What a call leaves to be done after its answer is part of its price.
+        std::thread::sleep(AFTERWARDS);
+        self.processor += scratch.processor_time().saturating_sub(before);
+        self.calls += f64::from(u32::try_from(calls).unwrap_or(u32::MAX));
+        Ok(())
+    }
+
+    fn rate(&self) -> f64 {
+        self.calls / self.time.as_secs_f64()
+    }
+
+    fn processor_us(&self) -> f64 {
+        self.processor.as_secs_f64() * 1e6 / self.calls
+    }
+}
+
+/// Makes calls, `outstanding` of them at a time.
+fn many(outstanding: usize, calls: usize, call: impl Fn() -> Done + Sync) -> Done {
+    let left = AtomicUsize::new(calls);
+    let take =
+        || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..outstanding)
+            .map(|_| {
+                scope.spawn(|| -> Done {
+                    while take().is_ok() {
+                        call()?;
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        callers.into_iter().try_for_each(|caller| {
+            caller.join().unwrap_or_else(|_| Err(Failure::new("a caller panicked")))
+        })
+    })
 }
 
 /// What comes between two calls.

@@ -43,27 +43,44 @@ pub(crate) fn run(words: &[&str]) -> Done {
 }
 
 /// A server, and how it is asked for a command.
-struct Server {
+pub(super) struct Server {
     name: &'static str,
     program: PathBuf,
     words: Vec<String>,
-    variables: Vec<(&'static str, String)>,
+    pub(super) variables: Vec<(&'static str, String)>,
     /// The tool, and its arguments for a line of the shell.
     tool: &'static str,
     arguments: fn(&str) -> Value,
 }
 
-fn servers(scratch: &Scratch) -> Vec<Server> {
-    let state = scratch.state("state").display().to_string();
-    let home = scratch.directory().join("home").display().to_string();
-    let mut servers = vec![Server {
+/// Umbo's own, over the state directory `state`.
+pub(super) fn umbo_server(scratch: &Scratch, state: &str) -> Server {
+    let state = scratch.state(state).display().to_string();
+    Server {
         name: "umbo",
         program: scratch.umbo().to_owned(),
         words: ["--state-dir", &state, "mcp"].map(str::to_owned).to_vec(),
-        variables: vec![("HOME", home.clone()), ("UMBO_MAX_RUNNING", "64".to_owned())],
+        variables: vec![
+            ("HOME", home(scratch)),
+            ("UMBO_MAX_RUNNING", "64".to_owned()),
+            ("UMBO_TOOLS_SANDBOX", "off".to_owned()),
+        ],
         tool: "exec",
         arguments: |line| json!({"command": line}),
-    }];
+    }
+}
+
+fn home(scratch: &Scratch) -> String {
+    scratch.directory().join("home").display().to_string()
+}
+
+fn servers(scratch: &Scratch) -> Vec<Server> {
+    let home = home(scratch);
+    let mut contained = umbo_server(scratch, "state");
+    contained.name = "umbo, commands in a sandbox";
+    contained.variables.pop();
+    contained.variables.push(("UMBO_TOOLS_SANDBOX", "workspace+net".to_owned()));
+    let mut servers = vec![umbo_server(scratch, "state"), contained];
     let peers: [fn(&str) -> Done<Server>; 2] = [shell_server, desktop_commander];
     for peer in peers {
         match peer(&home) {
@@ -125,7 +142,7 @@ fn desktop_commander(home: &str) -> Done<Server> {
 }
 
 /// A client of one server.
-struct Client {
+pub(super) struct Client {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
@@ -134,7 +151,7 @@ struct Client {
 
 impl Client {
     /// Starts a server and waits for its first answer.
-    fn start(server: &Server) -> Done<Self> {
+    pub(super) fn start(server: &Server) -> Done<Self> {
         let mut command = Command::new(&server.program);
         command.args(&server.words).envs(server.variables.clone());
         for (name, value) in &server.variables {
@@ -191,7 +208,7 @@ impl Client {
         }
     }
 
-    fn request(&mut self, method: &str, params: &Value) -> Done<Value> {
+    pub(super) fn request(&mut self, method: &str, params: &Value) -> Done<Value> {
         let id = self.ask(method, params)?;
         loop {
             let (answered, message) = self.answer()?;
@@ -209,7 +226,7 @@ impl Client {
         Ok(answer["result"]["content"].to_string().contains(wanted))
     }
 
-    fn leave(mut self) -> Done {
+    pub(super) fn leave(mut self) -> Done {
         drop(self.stdin);
         let deadline = Instant::now() + Duration::from_secs(10);
         while self.child.try_wait().map_err(Failure::at("a server"))?.is_none() {

@@ -4,6 +4,7 @@
 pub(crate) mod command;
 pub(crate) mod exec;
 pub(crate) mod flood;
+pub(crate) mod history;
 pub(crate) mod jobs;
 pub(crate) mod mcp;
 pub(crate) mod sandbox;

@@ -133,6 +133,12 @@ fn work(scratch: &Scratch, rows: &[Row], project: &Path) -> Done {
             ),
         ),
         ("`make -j2`, 40 C files", format!("cd {directory}/c && make -s clean && make -s -j2")),
+        (
+            "`cargo build` of a workspace of four crates",
+            format!(
+                "cd {directory}/rust && rm -rf target && CARGO_TARGET_DIR=target cargo build -q --offline"
+            ),
+        ),
     ];
     prepare(project)?;
     for (name, line) in lines {
@@ -171,6 +177,20 @@ fn prepare(project: &Path) -> Done {
     }
     let make = "o := $(patsubst %.c,%.o,$(wildcard *.c))\nall: $(o)\n\tar rcs all.a $(o)\nclean:\n\trm -f *.o all.a\n";
     fs::write(sources.join("Makefile"), make).map_err(failed(&sources))?;
+    let rust = project.join("rust");
+    let members = ["a", "b", "c", "d"];
+    let workspace = format!("[workspace]\nresolver = \"2\"\nmembers = {members:?}\n");
+    for member in members {
+        let source = rust.join(member).join("src");
+        fs::create_dir_all(&source).map_err(failed(&source))?;
+        let manifest = format!(
+            "[package]\nname = \"bench-{member}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"
+        );
+        let text = "pub fn all(n: u32) -> std::collections::BTreeMap<u32, String> {\n    (0..n).map(|i| (i, i.to_string())).collect()\n}\n";
+        fs::write(source.with_file_name("Cargo.toml"), manifest).map_err(failed(&source))?;
+        fs::write(source.join("lib.rs"), text).map_err(failed(&source))?;
+    }
+    fs::write(rust.join("Cargo.toml"), workspace).map_err(failed(&rust))?;
     let mut tar = std::process::Command::new("tar");
     tar.current_dir(project).args(["cf", "files.tar", "files"]);
     let status = tar.status().map_err(Failure::at("tar"))?;

@@ -81,7 +81,7 @@ fn work(
                 let mut seed = seed.fork(number as u64);
                 scope.spawn(move || {
                     while Instant::now() < end {
-                        one(scratch, engine, model, &mut seed);
+                        one(scratch, engine, (model, chaos), &mut seed);
                     }
                 })
             })
@@ -106,7 +106,7 @@ fn work(
 }
 
 /// One job, from its choice to what its caller was told.
-fn one(scratch: &Scratch, engine: &Engine, model: &Model, seed: &mut Seed) {
+fn one(scratch: &Scratch, engine: &Engine, (model, chaos): (&Model, &Chaos<'_>), seed: &mut Seed) {
     let kind = Kind::choose(seed);
     let job = model.begin(kind);
     if kind == Kind::Client {
@@ -114,7 +114,7 @@ fn one(scratch: &Scratch, engine: &Engine, model: &Model, seed: &mut Seed) {
     }
     let request = scratch.shell(&job.line());
     match engine.run(&request) {
-        Ok((handle, outcome)) => model.end(&job, &handle, outcome),
+        Ok((handle, outcome)) => model.end(&job, &handle, outcome, chaos),
         Err(error) => model.failed(&job, &error),
     }
 }
@@ -167,5 +167,5 @@ fn sweep(scratch: &Scratch) -> Done {
 
 /// Whether a job was touched by what the chaos did.
 fn is_excused(job: &Job, chaos: &Chaos<'_>) -> bool {
-    job.id().is_some_and(|id| chaos.has_killed(id)) || chaos.was_full(job.time())
+    job.is_hit() || chaos.was_full(job.time())
 }

@@ -55,6 +55,8 @@ pub(super) struct Job {
     began: Instant,
     ended: Option<Instant>,
     told: Option<Told>,
+    /// Whether its supervisor was killed or stopped on purpose.
+    is_hit: bool,
 }
 
 /// What its caller was told.
@@ -108,7 +110,11 @@ impl Job {
         }
     }
 
-    pub(super) fn id(&self) -> Option<&str> {
+    pub(super) fn is_hit(&self) -> bool {
+        self.is_hit
+    }
+
+    fn id(&self) -> Option<&str> {
         match &self.told {
             Some(Told::Ended { id, .. }) => Some(id),
             _ => None,
@@ -206,32 +212,49 @@ impl Model {
         let mut jobs = self.jobs();
         let number = jobs.len();
         let mark = self.marks.join(number.to_string());
-        let job = Job { number, kind, mark, began: Instant::now(), ended: None, told: None };
+        let job = Job {
+            number,
+            kind,
+            mark,
+            began: Instant::now(),
+            ended: None,
+            told: None,
+            is_hit: false,
+        };
         jobs.push(job.clone());
         job
     }
 
-    fn told(&self, job: &Job, told: Told) {
+    fn told(&self, job: &Job, told: Told, is_hit: bool) {
         if let Some(known) = self.jobs().get_mut(job.number) {
             known.ended = Some(Instant::now());
             known.told = Some(told);
+            known.is_hit = is_hit;
         }
     }
 
-    pub(super) fn end(&self, job: &Job, handle: &umbo_engine::Job, outcome: Outcome) {
+    pub(super) fn end(
+        &self,
+        job: &Job,
+        handle: &umbo_engine::Job,
+        outcome: Outcome,
+        chaos: &Chaos<'_>,
+    ) {
         let mut bytes = Vec::new();
         let output = handle.log().ok().and_then(|mut log| log.read_to_end(&mut bytes).ok());
         let output = output.map(|_| bytes);
         let id = handle.id().to_string();
-        self.told(job, Told::Ended { id, outcome: Box::new(outcome), output });
+        // Asked now: clients keep fewer jobs than this run starts, and delete the oldest.
+        let is_hit = chaos.has_killed(&id);
+        self.told(job, Told::Ended { id, outcome: Box::new(outcome), output }, is_hit);
     }
 
     pub(super) fn failed(&self, job: &Job, error: &Error) {
-        self.told(job, Told::Failed(error.to_string()));
+        self.told(job, Told::Failed(error.to_string()), false);
     }
 
     pub(super) fn end_client(&self, job: &Job, code: Option<i32>) {
-        self.told(job, Told::Client(code));
+        self.told(job, Told::Client(code), false);
     }
 
     /// Tells the report what is wrong.

@@ -38,7 +38,7 @@ const ARROWS: &[(&str, Below)] = &[
     ("umbo-server", Below::Only(&[])),
     ("umbo-mcp", Below::Only(&["umbo-server", "umbo-tools"])),
     ("umbo-model", Below::Only(&["umbo-model"])),
-    ("umbo-agent", Below::Only(&["umbo-model"])),
+    ("umbo-agent", Below::Only(&["umbo-model", "umbo-tools"])),
     ("umbo", Below::Any),
     ("xtask", Below::Any),
 ];

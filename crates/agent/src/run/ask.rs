@@ -26,7 +26,7 @@ enum Tried {
 impl Agent {
     /// Asks with the conversation as it is.
     pub(super) async fn ask_model(&mut self, observer: Observer<'_>) -> Result<Asked, RunError> {
-        let messages = self.context()?.to_model();
+        let messages = self.conversation()?;
         let mut request = Request::new(self.candidate()?.model.clone(), messages);
         request.system.clone_from(&self.setup.system);
         request.tools = self.tools.specs();
@@ -42,6 +42,9 @@ impl Agent {
         mut request: Request,
         observer: Observer<'_>,
     ) -> Result<Asked, RunError> {
+        if let Some(mask) = &self.setup.mask {
+            mask.hide_in_frame(&mut request);
+        }
         let mut retry = 0;
         loop {
             request.model = self.candidate()?.model.clone();
@@ -126,7 +129,11 @@ impl Agent {
         system: &str,
         prompt: String,
     ) -> Result<Asked, RunError> {
-        let messages = vec![umbo_model::Message::user(prompt)];
+        let hide = |text: String| match &self.setup.mask {
+            Some(mask) => mask.hide(&text),
+            None => text,
+        };
+        let messages = vec![umbo_model::Message::user(hide(prompt))];
         let mut request = Request::new(self.candidate()?.model.clone(), messages);
         system.clone_into(&mut request.system);
         request.tool_choice = ToolChoice::Never;

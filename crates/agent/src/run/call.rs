@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use umbo_model::ToolCall;
 
@@ -9,7 +10,7 @@ use super::{Agent, AgentEvent, Observer, RunError};
 use crate::entry::EntryKind;
 use crate::harmony;
 use crate::message::AgentMessage;
-use crate::tools::{Invocation, ToolOutput};
+use crate::tools::{Invocation, Progress, ToolOutput};
 
 /// How long a tool that was told to stop may take to say what it did.
 const STOP_GRACE: Duration = Duration::from_secs(10);
@@ -66,6 +67,7 @@ impl Agent {
     ) -> Result<(), RunError> {
         let mut running = JoinSet::new();
         let mut open = Vec::new();
+        let (sender, mut progress) = mpsc::unbounded_channel();
         for (number, call) in batch {
             if let Some(problem) = self.problem(&call)? {
                 self.keep_result(&call, ToolOutput::error(problem), observer)?;
@@ -80,7 +82,9 @@ impl Agent {
             })?;
             observer(AgentEvent::ToolStart { call: call.clone(), key: key.clone() });
             let cancel = self.cancel.child_token();
-            let work = self.tools.clone().call(Invocation { call: call.clone(), key, cancel });
+            let progress = Progress { call_id: call.id.clone(), sender: sender.clone() };
+            let invocation = Invocation { call: call.clone(), key, cancel, progress };
+            let work = self.tools.clone().call(invocation);
             let id = running.spawn(work).id();
             open.push((id, call));
         }
@@ -88,6 +92,10 @@ impl Agent {
         while !open.is_empty() {
             let ended = tokio::select! {
                 ended = running.join_next_with_id() => ended,
+                Some((call_id, text)) = progress.recv() => {
+                    observer(AgentEvent::ToolProgress { call_id, text });
+                    continue;
+                }
                 () = self.cancel.cancelled(), if grace.is_none() => {
                     grace = Some(tokio::time::Instant::now() + STOP_GRACE);
                     continue;

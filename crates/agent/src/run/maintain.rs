@@ -193,14 +193,17 @@ impl Agent {
         focus: Option<&str>,
         observer: Observer<'_>,
     ) -> Result<Result<Session, String>, RunError> {
-        let messages = self.context()?;
-        if messages.messages.len() < 2 {
+        // The same beginning as the conversation has, so that the vendor's cache is used.
+        let mut conversation = self.conversation()?;
+        if conversation.len() < 2 {
             return Ok(Err("Nothing to hand off (no messages yet)".to_owned()));
         }
-        // The same beginning as the conversation has, so that the vendor's cache is used.
-        let mut conversation = messages.to_model();
         let focus = focus.map(|focus| format!("\n\nAbove all: {focus}")).unwrap_or_default();
-        conversation.push(Message::user(format!("{}{focus}", HANDOFF_PROMPT.trim_end())));
+        let mut last = Message::user(format!("{}{focus}", HANDOFF_PROMPT.trim_end()));
+        if let Some(mask) = &self.setup.mask {
+            mask.hide_in_message(&mut last);
+        }
+        conversation.push(last);
         let mut request = Request::new(self.candidate()?.model.clone(), conversation);
         request.system.clone_from(&self.setup.system);
         request.tools = self.tools.specs();

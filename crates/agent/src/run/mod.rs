@@ -8,16 +8,18 @@
 mod ask;
 mod call;
 mod maintain;
+mod mask;
 mod resume;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use umbo_model::{
-    AssistantMessage, CacheLife, Client, Effort, EncodeError, Endpoint, Failure, Model, ModelPrice,
-    Part, RetryPolicy, StopReason, ToolCall, Usage, UserMessage,
+    AssistantMessage, CacheLife, Client, Effort, EncodeError, Endpoint, Failure, Message, Model,
+    ModelPrice, Part, RetryPolicy, StopReason, ToolCall, Usage, UserMessage,
 };
 
 use crate::compact;
@@ -30,8 +32,12 @@ use crate::tools::{Completion, ToolOutput, Tools};
 
 /// The kind of the messages that tell of work that ended.
 pub(crate) const COMPLETION: &str = "job-completed";
+/// Where a result names the work whose end it tells.
+const TELLS: &str = "tellsEndOf";
 /// How often a model that makes calls nobody can read is asked again.
 const MOST_FAULTS: u32 = 3;
+
+pub use mask::Mask;
 
 /// A model, where it is, and what it costs.
 #[derive(Clone, Debug)]
@@ -80,6 +86,8 @@ pub struct Setup {
     pub compaction: compact::Settings,
     /// Whether the agent waits for work in the background when it has nothing else to do.
     pub wait_for_jobs: bool,
+    /// Hides secrets in all that is sent to a model.
+    pub mask: Option<Mask>,
 }
 
 /// Why a run ended.
@@ -154,6 +162,13 @@ pub enum AgentEvent {
         /// The name under which it is done once.
         key: String,
     },
+    /// How a tool that runs stands, in the place of what it said before.
+    ToolProgress {
+        /// The call.
+        call_id: String,
+        /// The end of what it has written, or where it is.
+        text: String,
+    },
     /// The model is asked again after a while.
     Retry {
         /// How long that is.
@@ -201,6 +216,8 @@ pub struct Agent {
     cancel: CancellationToken,
     /// The context as it was last derived.
     derived: Option<Derived>,
+    /// The work in the background whose end the session tells, once somebody wanted to know.
+    told: Option<HashSet<String>>,
 }
 
 /// A context, and what it was derived from: a session that grew or moved has another one.
@@ -208,6 +225,8 @@ struct Derived {
     session: String,
     entries: usize,
     context: Arc<Context>,
+    /// As much of it as was sent before, as it is sent.
+    sent: Vec<Message>,
 }
 
 impl Agent {
@@ -225,6 +244,7 @@ impl Agent {
             futile: 0,
             cancel: CancellationToken::new(),
             derived: None,
+            told: None,
         }
     }
 
@@ -247,8 +267,25 @@ impl Agent {
             return Ok(derived.context.clone());
         }
         let context = Arc::new(build_context(&self.session, None)?);
-        self.derived = Some(Derived { session: id.clone(), entries, context: context.clone() });
+        let session = id.clone();
+        self.derived =
+            Some(Derived { session, entries, context: context.clone(), sent: Vec::new() });
         Ok(context)
+    }
+
+    /// The conversation as it is sent: without secrets. What was masked once is not masked again.
+    fn conversation(&mut self) -> Result<Vec<Message>, RunError> {
+        let context = self.context()?;
+        let mask = self.setup.mask.clone();
+        let Some(derived) = &mut self.derived else { return Ok(Vec::new()) };
+        for message in &context.messages[derived.sent.len()..] {
+            let mut message = message.message.to_model();
+            if let Some(mask) = &mask {
+                mask.hide_in_message(&mut message);
+            }
+            derived.sent.push(message);
+        }
+        Ok(derived.sent.clone())
     }
 
     /// Where messages are put while it works, and how it is interrupted.
@@ -264,6 +301,46 @@ impl Agent {
     /// The session, to be changed between runs.
     pub fn session_mut(&mut self) -> &mut Session {
         &mut self.session
+    }
+
+    /// How it works, to be changed between runs.
+    pub fn setup_mut(&mut self) -> &mut Setup {
+        &mut self.setup
+    }
+
+    /// How it works.
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// Asks another model from now on; the session has it.
+    pub fn set_model(&mut self, candidate: Candidate) -> Result<(), RunError> {
+        self.setup.candidates = vec![candidate];
+        self.current = 0;
+        self.say_model(&mut |_| {})
+    }
+
+    /// The model that is asked.
+    pub fn model(&self) -> Option<&Candidate> {
+        self.setup.candidates.get(self.current)
+    }
+
+    /// Goes on with another session; the one that was.
+    pub fn set_session(&mut self, session: Session) -> Session {
+        self.derived = None;
+        self.told = None;
+        self.futile = 0;
+        std::mem::replace(&mut self.session, session)
+    }
+
+    /// Uses other tools from now on.
+    pub fn set_tools(&mut self, tools: Arc<dyn Tools>) {
+        self.tools = tools;
+    }
+
+    /// What the model reads now.
+    pub fn context_now(&mut self) -> Result<Arc<Context>, RunError> {
+        self.context()
     }
 
     /// The tokens of all runs.
@@ -405,7 +482,7 @@ impl Agent {
     fn deliver(&mut self, observer: Observer<'_>) -> Result<(), RunError> {
         for Completion { id, text, details } in self.tools.completions() {
             // Told before, and the process died before it could be acknowledged.
-            if !self.was_told(&id)? {
+            if !self.was_told(&id) {
                 let details = serde_json::json!({"id": id, "details": details});
                 let kind = EntryKind::CustomMessage {
                     custom_type: COMPLETION.to_owned(),
@@ -424,14 +501,14 @@ impl Agent {
         Ok(())
     }
 
-    fn was_told(&mut self, id: &str) -> Result<bool, RunError> {
-        let context = self.context()?;
-        Ok(context.messages.iter().rev().any(|message| match &message.message {
-            AgentMessage::Custom { custom_type, details: Some(details), .. } => {
-                custom_type == COMPLETION && details["id"] == id
-            }
-            _ => false,
-        }))
+    /// Whether the session tells of the end of this work already.
+    fn was_told(&mut self, id: &str) -> bool {
+        let session = &self.session;
+        let told = self.told.get_or_insert_with(|| {
+            let entries = session.entries_with(&[COMPLETION, TELLS]);
+            entries.filter_map(|entry| told_by(&entry.kind)).collect()
+        });
+        told.contains(id)
     }
 
     fn limit(&self) -> Option<Limit> {
@@ -478,7 +555,12 @@ impl Agent {
         output: ToolOutput,
         observer: Observer<'_>,
     ) -> Result<(), RunError> {
-        let ToolOutput { content, is_error, details } = output;
+        let ToolOutput { content, is_error, mut details, tells } = output;
+        if let Some(work) = tells {
+            // What is told here is not told as a completion, now and after a restart.
+            self.tools.acknowledge(&work);
+            details.get_or_insert_with(|| serde_json::json!({}))[TELLS] = work.into();
+        }
         let message = AgentMessage::ToolResult(umbo_model::ToolResult {
             tool_call_id: call.id.clone(),
             tool_name: call.name.clone(),
@@ -493,6 +575,9 @@ impl Agent {
     /// Into the session first, then to whoever looks.
     fn keep(&mut self, kind: EntryKind, observer: Observer<'_>) -> Result<String, RunError> {
         let message = kind.message();
+        if let Some(told) = &mut self.told {
+            told.extend(told_by(&kind));
+        }
         let entry = self.session.append(kind)?;
         if let Some(message) = message {
             let message = Box::new(message);
@@ -500,4 +585,18 @@ impl Agent {
         }
         Ok(entry)
     }
+}
+
+/// The work in the background whose end an entry tells.
+fn told_by(kind: &EntryKind) -> Option<String> {
+    let work = match kind {
+        EntryKind::CustomMessage { custom_type, details, .. } if custom_type == COMPLETION => {
+            details.as_ref()?.get("id")?
+        }
+        EntryKind::Message { message: AgentMessage::ToolResult(result) } => {
+            result.details.as_ref()?.get(TELLS)?
+        }
+        _ => return None,
+    };
+    work.as_str().map(str::to_owned)
 }

@@ -22,14 +22,16 @@ impl Agent {
             let started = self.session.tool_started(&call.id).cloned();
             let output = match started {
                 None => ToolOutput::error(NOT_STARTED),
-                Some(started) => match self.tools.clone().recover(started.key).await {
-                    Recovery::Finished(output) => output,
-                    Recovery::Running(how) => ToolOutput::text(format!(
-                        "The agent was restarted while this call was under way. It is still running: {how}"
-                    )),
-                    Recovery::NotStarted => ToolOutput::error(NOT_STARTED),
-                    Recovery::Unknown => ToolOutput::error(UNKNOWN),
-                },
+                Some(started) => {
+                    match self.tools.clone().recover(call.clone(), started.key).await {
+                        Recovery::Finished(output) => output,
+                        Recovery::Running(how) => ToolOutput::text(format!(
+                            "The agent was restarted while this call was under way. It is still running: {how}"
+                        )),
+                        Recovery::NotStarted => ToolOutput::error(NOT_STARTED),
+                        Recovery::Unknown => ToolOutput::error(UNKNOWN),
+                    }
+                }
             };
             self.keep_result(&call, output, observer)?;
         }

@@ -413,6 +413,17 @@ impl Session {
         (0..self.slots.len()).map(|at| self.parse(at))
     }
 
+    /// The entries whose line has one of these words, in the order in which they were written.
+    pub(crate) fn entries_with(&self, words: &[&str]) -> impl Iterator<Item = Entry> {
+        let has = |at: &usize| {
+            let line = self.line(*at);
+            let is_in =
+                |word: &&str| line.windows(word.len()).any(|piece| piece == word.as_bytes());
+            words.iter().any(is_in)
+        };
+        (0..self.slots.len()).filter(has).map(|at| self.parse(at))
+    }
+
     /// The entries from the beginning to an entry, or to the leaf.
     pub fn path_to(&self, id: Option<&str>) -> Result<Vec<Entry>, SessionError> {
         let at = id.map(|id| self.index(id)).transpose()?.or(self.leaf);

@@ -50,7 +50,7 @@ impl Tools for Notebook {
         })
     }
 
-    fn recover(self: Arc<Self>, key: String) -> BoxFuture<Recovery> {
+    fn recover(self: Arc<Self>, _: ToolCall, key: String) -> BoxFuture<Recovery> {
         let is_done = self.lines().contains(&key);
         let finished = Recovery::Finished(ToolOutput::text("noted before the restart"));
         Box::pin(async move { if is_done { finished } else { Recovery::NotStarted } })

@@ -117,7 +117,7 @@ impl Tools for World {
         Box::pin(self.work(invocation))
     }
 
-    fn recover(self: Arc<Self>, key: String) -> BoxFuture<Recovery> {
+    fn recover(self: Arc<Self>, _: ToolCall, key: String) -> BoxFuture<Recovery> {
         let found = self.recoveries.lock().unwrap().get(&key).cloned();
         Box::pin(async move { found.unwrap_or(Recovery::Unknown) })
     }
@@ -167,6 +167,7 @@ pub(crate) fn setup(server: &ModelServer, format: WireFormat) -> Setup {
         limits: Limits::default(),
         compaction: compact::Settings::default(),
         wait_for_jobs: true,
+        mask: None,
     }
 }
 

@@ -46,10 +46,10 @@ pub(crate) struct Approve {
     /// An id or a unique prefix of one
     #[arg(value_name = "ID", add = complete::questions())]
     pub(crate) id: String,
-    /// For how long: once, run, or a time (30m, 2h)
+    /// For how long: once, run, or a time (30m, 2h); what a sandbox holds: once, run or always
     #[arg(long = "for", value_name = "HOW LONG", default_value = "once")]
     pub(crate) lasts: String,
-    /// For all commands that begin with the same words
+    /// For all commands that begin with the same words; of a path that a sandbox holds, its directory
     #[arg(long)]
     pub(crate) prefix: bool,
     /// For any caller that wants the same, not only the one that asked

@@ -48,6 +48,9 @@ pub(crate) struct Install {
     /// Only show what would change
     #[arg(long, requires = "client")]
     pub(crate) print: bool,
+    /// Change nothing: let the client start its servers, and say what umbo's really gets
+    #[arg(long, requires = "client", conflicts_with_all = ["print", "yes", "dialect", "mode"])]
+    pub(crate) check: bool,
 }
 
 #[derive(Debug, Args)]

@@ -2,21 +2,32 @@
 
 use std::path::PathBuf;
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, Subcommand};
+
+use super::Start;
 
 /// The words about a command's sandbox.
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 pub(crate) struct Sandbox {
-    /// What it may touch: off, read-only, workspace or workspace+net
+    /// Its sandbox: off, read-only, workspace, workspace+net, or an own profile
     #[arg(id = "sandbox", long = "sandbox", value_name = "PROFILE")]
     pub(crate) profile: Option<String>,
     /// Let it write this file or directory too
-    #[arg(long, value_name = "PATH", requires = "sandbox")]
+    #[arg(long, value_name = "PATH")]
     pub(crate) allow_write: Vec<PathBuf>,
     /// Show it this file or directory, which would be hidden
-    #[arg(long, value_name = "PATH", requires = "sandbox")]
+    #[arg(long, value_name = "PATH")]
     pub(crate) allow_read: Vec<PathBuf>,
     /// Let it reach this host, and no others: example.com, *.example.com, 10.0.0.0/8, with or without :port
-    #[arg(long, value_name = "HOST", requires = "sandbox")]
+    #[arg(long, value_name = "HOST")]
     pub(crate) allow_host: Vec<String>,
+}
+
+/// What there is to know about sandboxes.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SandboxVerb {
+    /// Say what a command would be allowed, without running it
+    Explain(Box<Start>),
+    /// Run a command in a sandbox and say the smallest one that it needs
+    Try(Box<Start>),
 }

@@ -12,6 +12,7 @@ use crate::args::Approvals;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
+use crate::held::{self, Shown};
 use crate::output;
 use crate::time::show_duration;
 
@@ -32,6 +33,14 @@ struct Listed<'a> {
     expires_at: String,
 }
 
+/// What waits: a command that may not run yet, or a call of one that runs.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Either<'a> {
+    Held(Shown<'a>),
+    Command(&'a Listed<'a>),
+}
+
 pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failure> {
     let now = umbo_ops::now();
     let mut approvals = Vec::new();
@@ -48,8 +57,14 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
         approvals.retain(stands);
     }
     let listed: Vec<Listed<'_>> = approvals.iter().map(listed).collect();
-    gate::answer(context.format, &listed, || {
-        if listed.is_empty() {
+    let calls = held::list(context)?;
+    let shown: Vec<Either<'_>> = calls
+        .iter()
+        .map(|held| Either::Held(held.shown()))
+        .chain(listed.iter().map(Either::Command))
+        .collect();
+    gate::answer(context.format, &shown, || {
+        if shown.is_empty() {
             let hint = if args.all { "" } else { "; `umbo approvals --all` shows what is over" };
             output::talk(format_args!("nothing waits{hint}"));
             return Ok(());
@@ -66,7 +81,17 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
                 listed.command.to_owned(),
             ]
         });
-        let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
+        let held_rows = calls.iter().map(|held| {
+            vec![
+                held.id(),
+                "held".to_owned(),
+                "sandbox".to_owned(),
+                format!("{} s left", held.question.left_ms / 1000),
+                visible(&held.cwd.replace('\n', "⏎")),
+                visible(&format!("{} ({})", held.wants(), held.question.program)),
+            ]
+        });
+        let rows: Vec<Vec<String>> = std::iter::once(head).chain(held_rows).chain(rows).collect();
         output::table(&rows, output::width())
     })?;
     Ok(ExitCode::SUCCESS)

@@ -3,6 +3,8 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
+use serde_json::json;
+use umbo_engine::sandbox::Decision;
 use umbo_gate::{
     Answer, Approval, ApprovalState, Covers, Lasts, Question, Reply, ShownInput, UsableBy,
 };
@@ -12,6 +14,7 @@ use crate::args::Approve;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
+use crate::held::{self, HeldCall};
 use crate::output;
 use crate::time::parse_duration;
 
@@ -25,6 +28,9 @@ struct Approved<'a> {
 
 pub(crate) fn run(context: &Context, args: &Approve) -> Result<ExitCode, Failure> {
     gate::only_for_a_person("approve")?;
+    if let Some(held) = held::find(context, &args.id)? {
+        return let_through(context, args, &held);
+    }
     let now = umbo_ops::now();
     let approvals = gate::paths(context)?.approvals()?;
     let Approval { question, state } = approvals.find(&args.id, now)?;
@@ -51,6 +57,28 @@ pub(crate) fn run(context: &Context, args: &Approve) -> Result<ExitCode, Failure
         Approved { id: &question.id, state: "approved", covers, holds_until: holds_until.clone() };
     gate::answer(context.format, &approved, || {
         output::line(format_args!("approved {} until {holds_until}", question.id))
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lets a call go on that a sandbox holds.
+fn let_through(context: &Context, args: &Approve, held: &HeldCall) -> Result<ExitCode, Failure> {
+    let grant = held.grant(&args.lasts, args.prefix)?;
+    output::talk(format_args!("wants     {}", indented(&held.wants())));
+    output::talk(format_args!("program   {}", indented(&held.question.program)));
+    output::talk(format_args!("command   {}", indented(&held.command)));
+    output::talk(format_args!("in        {}", indented(&held.cwd)));
+    output::talk(format_args!("allowed   {}", indented(&grant.to_string())));
+    if !gate::confirm("Let it?")? {
+        return Err(Failure::new(format!("{} is left open", held.id())));
+    }
+    held.decide(context, Decision::Allow(grant.clone()))?;
+    if args.lasts == "always" {
+        held::keep(&grant)?;
+    }
+    let answered = json!({ "id": held.id(), "state": "allowed", "grant": grant });
+    gate::answer(context.format, &answered, || {
+        output::line(format_args!("allowed {}: {grant}", held.id()))
     })?;
     Ok(ExitCode::SUCCESS)
 }

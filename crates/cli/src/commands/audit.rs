@@ -26,7 +26,7 @@ pub(crate) fn run(context: &Context, args: &Audit) -> Result<ExitCode, Failure> 
 fn settled(context: &Context) -> Result<umbo_gate::Audit, Failure> {
     let audit = gate::paths(context)?.audit()?;
     // Where nothing can be written, what is there can still be read.
-    let _ = umbo_ops::record_missed_ends(&audit, &context.engine);
+    let _ = umbo_ops::record_missed_ends(&audit, &*context.backend);
     Ok(audit)
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use umbo_command::{Effect, Explained, Reading, Word};
 use umbo_ops::{ClassifyAnswer, ClassifyRequest, classify};
 
-use super::order;
+use super::{order, sandbox};
 use crate::args::Classify;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -29,6 +29,8 @@ pub(crate) fn run(context: &Context, args: &Classify) -> Result<ExitCode, Failur
             ("exact", yes(reading.exact)),
         ];
         facts.extend(reading.effects.iter().map(|effect| ("effect", describe(effect))));
+        let needs = &answer.sandbox;
+        facts.push(("sandbox", format!("{} ({})", sandbox::in_words(&needs.words), needs.because)));
         for one in explained {
             facts.extend(reasons(one));
         }

@@ -26,7 +26,7 @@ pub(crate) fn run(context: &Context) -> Result<ExitCode, Failure> {
     match context.format {
         Format::Json => output::json(&machine.iter().chain(&settings).collect::<Vec<_>>())?,
         Format::Text => {
-            let state = context.engine.state_directory().display();
+            let state = context.state.display();
             output::line(format_args!("state in {state}"))?;
             output::line("")?;
             output::table(&rows(machine), None)?;

@@ -6,11 +6,12 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
-use umbo_engine::{Followed, Job, Ladder};
-use umbo_ops::{Call, Caller, JobAnswer, OutputWanted, Ticket};
+use umbo_engine::{Attendance, Followed, JobHandle, Ladder, Stdin};
+use umbo_ops::{Call, Caller, ErrorCode, JobAnswer, OutputWanted, ScreenRequest, Ticket};
 
 use super::{exit_code, remark, start};
 use crate::args::Start;
+use crate::attach::{self, Left};
 use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
 use crate::output::{self, Format};
@@ -22,21 +23,33 @@ const CTRL_C: Ladder =
 
 /// How long a second ctrl-c waits for the end of what it killed.
 const LEAVING: Duration = Duration::from_secs(3);
+/// The key that leaves a terminal to itself.
+const DETACH_KEY: &str = "ctrl-\\";
 /// The exit code of a command that ctrl-c ended.
 const INTERRUPTED: i32 = 130;
 
 pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
-    let caller = context.caller(&CallerWords {
+    let caller = Arc::new(context.caller(&CallerWords {
         mode: args.mode,
         budget: args.budget,
         timeout: args.limits.timeout,
         masking: context.masking(),
-    })?;
+    })?);
+    // A person who gives a command a terminal, and has one, sits at it.
+    let sits = args.pty && args.stdin.is_none() && context.format == Format::Text;
+    let keyboard = (sits && attach::is_at_terminal()).then(|| Arc::clone(&caller));
+    let size = args.size;
     let mut request = start::request(context, args, false)?;
     request.options.output = wanted_output(context);
+    if keyboard.is_some() {
+        request.options.stdin = Some(Stdin::Open);
+        request.options.size = size.or_else(attach::window);
+        request.options.attendance = Attendance::Attended;
+    }
     foreground(
         context,
         &caller,
+        keyboard,
         |_| {},
         |call| umbo_ops::exec(call, &request),
         |answer: &JobAnswer| answer,
@@ -52,11 +65,12 @@ pub(super) fn wanted_output(context: &Context) -> OutputWanted {
 }
 
 /// Runs an operation that waits for a job: shows what the job writes, stops it at ctrl-c, prints how
-/// it ended, and returns its exit code.
+/// it ended, and returns its exit code. With a keyboard, the person sits at the job's terminal.
 pub(super) fn foreground<Answer: Serialize>(
     context: &Context,
     caller: &Caller,
-    started: impl Fn(&Job) + Send + Sync + 'static,
+    keyboard: Option<Arc<Caller>>,
+    started: impl Fn(&JobHandle) + Send + Sync + 'static,
     operation: impl FnOnce(&Call<'_>) -> Result<Answer, umbo_ops::Error>,
     job_of: impl Fn(&Answer) -> &JobAnswer,
 ) -> Result<ExitCode, Failure> {
@@ -74,7 +88,10 @@ pub(super) fn foreground<Answer: Serialize>(
             match format {
                 Format::Json => *lock(&spinning) = Some(Spinner::start(job)),
                 Format::Text => {
-                    let passed = pass_on(job);
+                    let passed = match &keyboard {
+                        Some(caller) => sit_down(caller, job),
+                        None => pass_on(job),
+                    };
                     // Nobody reads any more: the job goes the way of a command in a pipeline.
                     if matches!(passed, Err(Failure::BrokenPipe)) {
                         let _ = job.stop(Ladder::default());
@@ -113,8 +130,24 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Joins the person's terminal to the job's, until the job ends or they leave it.
+fn sit_down(caller: &Arc<Caller>, job: &JobHandle) -> Result<(), Failure> {
+    let request = ScreenRequest { job: job.id().to_string() };
+    let attachment = match umbo_ops::attach(Arc::clone(caller), Ticket::alone(), &request) {
+        Err(error) if error.code == ErrorCode::JobEnded => return pass_on(job),
+        attachment => Arc::new(attachment?),
+    };
+    match attach::sit_down(&attachment, &umbo_engine::key(DETACH_KEY)?)? {
+        Left::Ended => Ok(()),
+        Left::Detached => {
+            output::talk(format_args!("umbo: left job {0} running; `umbo attach {0}`", job.id()));
+            std::process::exit(0)
+        }
+    }
+}
+
 /// Prints a job's output as it comes, each stream to its own.
-fn pass_on(job: &Job) -> Result<(), Failure> {
+fn pass_on(job: &JobHandle) -> Result<(), Failure> {
     let mut follower = job.follow(0)?;
     loop {
         match follower.next(None)? {
@@ -136,7 +169,7 @@ fn pass_on(job: &Job) -> Result<(), Failure> {
 
 /// A first ctrl-c interrupts the job, and umbo waits for its end. A second one kills it, and umbo
 /// leaves with it, or soon, whatever becomes of it. A third leaves at once.
-fn stop_on_ctrl_c(job: &Job) {
+fn stop_on_ctrl_c(job: &JobHandle) {
     let job = job.clone();
     let mut presses = 0;
     let _ = ctrlc::set_handler(move || {
@@ -163,7 +196,7 @@ fn stop_on_ctrl_c(job: &Job) {
 }
 
 /// Ends this process though its job has not ended.
-fn leave(job: &Job) -> ! {
+fn leave(job: &JobHandle) -> ! {
     output::talk(format_args!("umbo: left job {0}; `umbo stop --kill {0}` ends it", job.id()));
     std::process::exit(INTERRUPTED)
 }

@@ -12,6 +12,7 @@ use crate::args::Install;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
+use crate::install::check;
 use crate::install::clients::CLIENTS;
 use crate::install::receipt::{self, Made, Receipt};
 use crate::install::server::Naming;
@@ -55,11 +56,15 @@ impl<'a> Report<'a> {
 
 pub(crate) fn run(context: &Context, args: &Install) -> Result<ExitCode, Failure> {
     let Some(client) = args.client else { return list(context, &args.name) };
+    if args.check {
+        return checked(context, client);
+    }
     if !args.print {
         gate::only_outside_jobs("install")?;
     }
     let scope = if args.project { Scope::Project } else { Scope::User };
-    let words = Words { name: &args.name, dialect: args.dialect.as_deref(), mode: args.mode };
+    let words =
+        Words { name: &args.name, dialect: args.dialect.as_deref(), sets: &[], mode: args.mode };
     let server = words.describe(context, client, scope)?;
     let site = site::choose(client, scope, &server.name)?;
     let mut report = Report::new(client, scope, &site, &server.name);
@@ -116,10 +121,41 @@ pub(crate) fn run(context: &Context, args: &Install) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
+/// Lets a client start its servers, and says what umbo's gets.
+fn checked(context: &Context, client: &Client) -> Result<ExitCode, Failure> {
+    let found = check::check(client, &context.state)?;
+    gate::answer(context.format, &found, || {
+        let title = client.title;
+        if !found.started {
+            return output::line(format_args!(
+                "{title} started no server of this umbo; `umbo install {}` puts it there",
+                client.name
+            ));
+        }
+        output::line(format_args!("{title} starts {}", found.command.join(" ")))?;
+        let state = found.state.as_deref().map(|state| state.display().to_string());
+        let state = state.unwrap_or_else(|| "nowhere".to_owned());
+        let same = if found.same_state { "yours" } else { "not yours: you do not see its jobs" };
+        output::line(format_args!("its state is in {state}, {same}"))?;
+        let path = if found.same_path { "your" } else { "another" };
+        output::line(format_args!("it has {path} PATH"))?;
+        match found.missing.len() {
+            0 => output::line("it has all of your variables"),
+            count => output::line(format_args!(
+                "it lacks {count} of your variables: {}",
+                found.missing.join(" ")
+            )),
+        }
+    })?;
+    Ok(if found.started && found.same_state { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
 /// What a person says of the server.
 pub(super) struct Words<'a> {
     pub(super) name: &'a str,
     pub(super) dialect: Option<&'a str>,
+    /// Which sets of tools; those of the settings if there are none.
+    pub(super) sets: &'a [String],
     pub(super) mode: Option<Mode>,
 }
 
@@ -149,6 +185,9 @@ impl Words<'_> {
                 )));
             }
             arguments.extend(["--dialect".to_owned(), dialect.to_owned()]);
+        }
+        if !self.sets.is_empty() {
+            arguments.extend(["--tools".to_owned(), self.sets.join(",")]);
         }
         if let Some(mode) = self.mode {
             arguments.extend(["--mode".to_owned(), mode.to_string()]);

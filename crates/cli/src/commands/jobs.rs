@@ -7,7 +7,7 @@ use umbo_engine::{End, Status, Summary};
 use umbo_ops::{Call, EndedJobs, JobsAnswer, JobsRequest, Ticket, WhoseJobs, now};
 
 use crate::args::{JobState, Jobs};
-use crate::context::{CallerWords, Context, Masking};
+use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
 use crate::output::{self, Cell, Format, Stroke, Tone};
 use crate::secrets;
@@ -23,8 +23,7 @@ const BEAT: Duration = Duration::from_secs(1);
 const STILL: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
-    let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
-    let caller = context.observer(&words)?;
+    let caller = context.observer(&CallerWords::default())?;
     let ticket = Ticket::alone();
     let call = Call::new(&caller, &ticket);
     if args.watch {
@@ -32,7 +31,7 @@ pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
     }
     let (answer, left_out) = list(&call, args)?;
     match context.format {
-        Format::Json => output::json(&answer.jobs)?,
+        Format::Json => output::json(&answer)?,
         Format::Text => print(&answer.summaries, left_out, args)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -175,7 +174,7 @@ fn watch(context: &Context, call: &Call<'_>, args: &Jobs) -> Result<ExitCode, Fa
         let way_out = "it draws on a terminal; `umbo events --follow` is for programs";
         return Err(Failure::invalid("--watch", way_out));
     }
-    let mut news = context.engine.subscribe(context.engine.newest_event()?)?;
+    let mut news = context.backend.subscribe(context.backend.newest_event()?)?;
     loop {
         let (answer, left_out) = list(call, args)?;
         output::draw(&[Stroke::Control("\x1b[H\x1b[2J")]);

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use umbo_engine::JobId;
+use umbo_gate::Mode;
 use umbo_tools::Owner;
 
 use super::install::Words;
 use super::tools;
 use crate::args::Mcp;
-use crate::context::Context;
+use crate::context::{Context, WorksFor};
 use crate::failure::Failure;
 use crate::gate;
 use crate::install::site::{self, Scope};
@@ -25,21 +26,27 @@ pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     }
     log::start(args.log.log_file.as_deref())?;
     let mode = args.mode.unwrap_or(context.settings.tools.mode);
+    let sets = tools::sets(context, &args.sets)?;
     if args.http.address.is_some() {
         let (owned, dialect) = (context.clone(), args.dialect.clone());
         let make = move |owner| {
             let run = run_of(&owner);
-            tools::toolset_of(&owned, dialect.as_deref(), owner, Some(mode), Some(run))
+            let sets = Some(sets.clone());
+            tools::toolset_of(&owned, dialect.as_deref(), sets, owner, agent(mode, run))
         };
         http::serve(context, &args.http, args.owner.clone(), make)?;
         return Ok(ExitCode::SUCCESS);
     }
     let owner = args.owner.clone().map_or(Owner::Fresh, Owner::Named);
     let run = Context::declared_run().unwrap_or_else(|| run_of(&owner));
-    let toolset =
-        tools::toolset_of(context, args.dialect.as_deref(), owner, Some(mode), Some(run))?;
-    umbo_mcp::serve_stdio(toolset).map_err(Failure::new)?;
+    let dialect = args.dialect.as_deref();
+    let toolset = tools::toolset_of(context, dialect, Some(sets), owner, agent(mode, run))?;
+    umbo_mcp::serve_stdio(toolset, context.settings.tools.client).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn agent(mode: Mode, run: String) -> tools::Caller {
+    tools::Caller { mode: Some(mode), run: Some(run), works_for: WorksFor::Agent }
 }
 
 /// The run of a client: what is answered for a run is answered for one client, not for all of them.
@@ -61,7 +68,9 @@ struct Pasted {
 }
 
 fn print_config(context: &Context, args: &Mcp, client: &Client) -> Result<ExitCode, Failure> {
-    let words = Words { name: "umbo", dialect: args.dialect.as_deref(), mode: args.mode };
+    tools::sets(context, &args.sets)?;
+    let words =
+        Words { name: "umbo", dialect: args.dialect.as_deref(), sets: &args.sets, mode: args.mode };
     let server = words.describe(context, client, Scope::User)?;
     let file = site::choose(client, Scope::User, &server.name).ok().map(|site| site.path);
     let text = install::snippet(client, &server).map_err(|problem| Failure::new(problem.why))?;

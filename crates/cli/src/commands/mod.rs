@@ -1,5 +1,6 @@
 //! One file per verb.
 
+mod agent;
 mod approvals;
 mod approve;
 mod attach;
@@ -10,27 +11,38 @@ mod completions;
 mod config;
 mod deny;
 mod doctor;
+mod edit;
 mod events;
 mod exec;
+mod find;
 mod input;
 mod install;
 mod jobs;
+mod ls;
 mod mcp;
+mod models;
 mod order;
 mod output;
 mod prune;
+mod read;
 mod recipes;
 mod rules;
 mod run;
+mod sandbox;
 mod screen;
+mod search;
 mod secrets;
+mod sessions;
 mod start;
 mod stop;
 mod tools;
 mod tour;
+mod tree;
 mod trust;
+mod undo;
 mod uninstall;
 mod wait;
+mod write;
 
 use std::process::ExitCode;
 
@@ -59,8 +71,17 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Attach(args) => attach::run(context, &args),
         Command::Events(args) => events::run(context, &args),
         Command::Prune(args) => prune::run(context, &args),
+        Command::Read(args) => read::run(context, &args),
+        Command::Search(args) => search::run(context, &args),
+        Command::Find(args) => find::run(context, &args),
+        Command::Ls(args) => ls::run(context, &args),
+        Command::Tree(args) => tree::run(context, &args),
+        Command::Write(args) => write::run(context, &args),
+        Command::Edit(args) => edit::run(context, &args),
+        Command::Undo(args) => undo::run(context, &args),
         Command::Classify(args) => classify::run(context, &args),
         Command::Rules(args) => rules::run(context, &args),
+        Command::Sandbox(verb) => sandbox::run(context, verb),
         Command::Approvals(args) => approvals::run(context, &args),
         Command::Approve(args) => approve::run(context, &args),
         Command::Deny(args) => deny::run(context, args),
@@ -71,6 +92,9 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Mcp(args) => mcp::run(context, &args),
         Command::Call(args) => call::run(context, &args),
         Command::Tools(args) => tools::run(context, &args),
+        Command::Agent(args) => agent::run(context, *args),
+        Command::Models(args) => models::run(context, &args),
+        Command::Sessions(args) => sessions::run(context, &args),
         Command::Install(args) => install::run(context, &args),
         Command::Uninstall(args) => uninstall::run(context, &args),
         Command::Doctor => doctor::run(context),
@@ -84,7 +108,9 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
         Command::Exec(_)
         | Command::Start(_)
         | Command::Run(_)
+        | Command::Sandbox(_)
         | Command::Mcp(_)
+        | Command::Agent(_)
         | Command::Call(_)
         | Command::Tools(_) => {
             context.config.sound()?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde::Serialize;
-use umbo_engine::{Followed, Job};
+use umbo_engine::{Followed, JobHandle};
 use umbo_ops::{
     Call, Count, OutputAnswer, OutputOptions, OutputRequest, Read, Ticket, output as read_output,
     reader,
@@ -211,7 +211,7 @@ struct Rendered<'a> {
 }
 
 /// Prints the exact bytes.
-fn raw(job: &Job, args: &Output) -> Result<ExitCode, Failure> {
+fn raw(job: &JobHandle, args: &Output) -> Result<ExitCode, Failure> {
     if output::is_terminal() && !args.unmask {
         let hint = "redirect it to a file, or add --unmask";
         return Err(Failure::invalid(

@@ -51,7 +51,7 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
     }
     let is_server = plan.long_lived && context.format == Format::Text;
     let server = plan.task.filter(|_| is_server);
-    let warn = move |_: &umbo_engine::Job| {
+    let warn = move |_: &umbo_engine::JobHandle| {
         if let Some(task) = &server {
             output::talk(format_args!(
                 "umbo: {task} looks like a server; `umbo run --background {task}` gives you the \
@@ -63,6 +63,7 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
     exec::foreground(
         context,
         &caller,
+        None,
         warn,
         |call| umbo_ops::run(call, &request),
         |answer: &RunAnswer| &answer.job,
@@ -77,6 +78,7 @@ fn request(args: &Run) -> Result<RecipeRequest, Failure> {
         op: args.task.as_deref().map(quote::word),
         args: (!arguments.is_empty()).then_some(arguments),
         cwd: args.cwd.clone(),
+        sandbox: args.sandbox.argument(),
         background: args.background.then_some(true),
         ready: args.ready.clone(),
         options: RecipeOptions {

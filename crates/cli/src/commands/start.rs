@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
+use std::os::unix::fs::MetadataExt;
 use std::process::ExitCode;
 
 use umbo_engine::{
-    Admission, Attendance, End, Job, Leaks, Login, OutputLimit, OutputPolicy, Profile, Shell, Stdin,
+    Admission, Attendance, End, JobHandle, Leaks, Login, OutputLimit, OutputPolicy, Profile, Shell,
+    Stdin, WaitsFor,
 };
 use umbo_ops::{Call, ErrorCode, ExecOptions, ExecRequest, OnDisconnect, Seconds, Ticket};
 
@@ -14,7 +16,6 @@ use crate::args::{Limits, OnLeak, OnMaxOutput, Start};
 use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use crate::sandbox;
 use crate::secrets;
 use crate::time::ordinal;
 
@@ -28,7 +29,7 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     let request = request(context, args, true)?;
     let ticket = Ticket::alone();
     let answer = umbo_ops::exec(&Call::new(&caller, &ticket), &request)?;
-    if let Ok(job) = context.engine.job(&answer.job) {
+    if let Ok(job) = context.backend.job(&answer.job) {
         tell_of_queue(&job);
     }
     if let Some(outcome) = &answer.outcome
@@ -45,13 +46,19 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
 }
 
 /// Tells a person at a terminal that a job waits for its turn; what looks like a hang is none.
-pub(super) fn tell_of_queue(job: &Job) {
+pub(super) fn tell_of_queue(job: &JobHandle) {
     if !output::is_error_terminal() {
         return;
     }
-    if let Some(place) = job.summary().and_then(|summary| summary.queue_position) {
+    if let Some(summary) = job.summary()
+        && let (Some(place), Some(why)) = (summary.queue_position, &summary.waits_for)
+    {
+        let allow = match why {
+            WaitsFor::Slot => " (UMBO_MAX_RUNNING)",
+            _ => "",
+        };
         output::talk(format_args!(
-            "umbo: as many jobs run as may (UMBO_MAX_RUNNING): job {} waits, {} in line",
+            "umbo: {why}{allow}: job {} waits, {} in line",
             job.id(),
             ordinal(place)
         ));
@@ -69,7 +76,6 @@ pub(super) fn request(
     if let Some(confinement) = &context.settings.confinement {
         confinement.check(&directory, args.cwd.as_deref().unwrap_or(&directory))?;
     }
-    let plan = sandbox::plan(context, &args.sandbox, &directory)?;
     let (command, words) = command(&args)?;
     let mut request = ExecRequest { command, argv: words, background, ..ExecRequest::default() };
     for variable in &args.env {
@@ -92,9 +98,9 @@ pub(super) fn request(
         admission: if args.no_queue { Admission::Refuse } else { Admission::Queue },
         attendance: if args.attended { Attendance::Attended } else { Attendance::default() },
         limits: Some(limits(&args.limits)),
-        sandbox: plan,
         ..ExecOptions::default()
     };
+    request.sandbox = args.sandbox.argument();
     request.cwd = args.cwd;
     request.pty = args.pty;
     request.idle_timeout = args.limits.idle_timeout.map(Seconds);
@@ -128,6 +134,8 @@ fn command(args: &Start) -> Result<(Option<String>, Option<Vec<OsString>>), Fail
 /// What it reads, if the words say it.
 fn stdin(word: Option<&str>, pty: bool, background: bool) -> Result<Option<Stdin>, Failure> {
     Ok(match word {
+        // As a shell has it. A terminal cannot be shared with the job, which has a session of its own.
+        None if !background && !pty && is_piped() => Some(Stdin::Inherited),
         None => None,
         Some("-") => {
             // A terminal of its own is typed at; and a job in the background cannot share the
@@ -146,6 +154,13 @@ fn stdin(word: Option<&str>, pty: bool, background: bool) -> Result<Option<Stdin
     })
 }
 
+/// Whether standard input is something to read that is no terminal.
+fn is_piped() -> bool {
+    let null = std::fs::metadata("/dev/null").map(|null| null.rdev()).ok();
+    let input = rustix::fs::fstat(rustix::stdio::stdin()).map(|stat| stat.st_rdev).ok();
+    !std::io::stdin().is_terminal() && input.is_some() && input != null
+}
+
 /// What the words of a command line allow a job, but for its time.
 pub(super) fn limits(given: &Limits) -> umbo_engine::Limits {
     let policy = match given.on_max_output {
@@ -153,7 +168,7 @@ pub(super) fn limits(given: &Limits) -> umbo_engine::Limits {
         OnMaxOutput::Stop => OutputPolicy::Stop,
     };
     let mut limits = umbo_engine::Limits {
-        idle: given.idle_timeout,
+        idle: given.idle_timeout.filter(|idle| !idle.is_zero()),
         memory_bytes: given.memory,
         processes: given.pids,
         cpu_percent: given.cpu,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use umbo_ops::{Call, OneOrMore, Seconds, StopRequest, StoppedJob, Ticket};
+use umbo_ops::{Call, OneOrMore, Seconds, StopRequest, StoppedJob, Ticket, UnknownJobs};
 
 use super::ended;
 use crate::args::Stop;
@@ -15,37 +15,30 @@ pub(crate) fn run(context: &Context, args: &Stop) -> Result<ExitCode, Failure> {
     let caller = context.observer(&words)?;
     let ticket = Ticket::alone();
     let call = Call::new(&caller, &ticket);
-    let mut code = ExitCode::SUCCESS;
-    let mut jobs = Vec::new();
-    for name in &args.jobs {
-        match call.job(name) {
-            Ok(job) => jobs.push(job),
+    let answer = umbo_ops::stop(
+        &call,
+        &StopRequest {
+            job: OneOrMore::Several(args.jobs.clone()),
+            grace: Some(Seconds(args.grace)),
+            kill: args.kill,
+            interrupt: args.interrupt,
             // Whatever else is named is to be stopped all the same.
-            Err(error) => code = Failure::from(error).report(context.format),
+            unknown: UnknownJobs::StopOthers,
+        },
+    )?;
+    let is_whole = answer.failed.is_empty();
+    if context.format == Format::Json {
+        output::json(&answer)?;
+    } else {
+        answer.stopped.iter().try_for_each(tell)?;
+        for error in answer.failed {
+            Failure::from(error).report(context.format);
         }
     }
-    let request = StopRequest {
-        job: OneOrMore::Several(args.jobs.clone()),
-        grace: Some(Seconds(args.grace)),
-        kill: args.kill,
-        interrupt: args.interrupt,
-    };
-    for stopped in umbo_ops::stop_each(&call, jobs, &request) {
-        match stopped {
-            Ok(stopped) => tell(context, &stopped)?,
-            Err(error) => {
-                Failure::from(error).report(context.format);
-                code = ExitCode::from(OWN_FAILURE);
-            }
-        }
-    }
-    Ok(code)
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(OWN_FAILURE) })
 }
 
-fn tell(context: &Context, stopped: &StoppedJob) -> Result<(), Failure> {
-    if context.format == Format::Json {
-        return output::json(stopped);
-    }
+fn tell(stopped: &StoppedJob) -> Result<(), Failure> {
     let job = &stopped.job;
     match &job.outcome {
         Some(outcome) if stopped.already_ended == Some(true) => {

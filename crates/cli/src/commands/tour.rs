@@ -4,11 +4,12 @@
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use regex::bytes::Regex;
-use umbo_engine::{Condition, Job, Ladder, Met, Request};
-use umbo_ops::containment_name;
+use umbo_ops::{
+    Call, EventsRequest, ExecRequest, JobAnswer, JobsRequest, ListedJob, OneOrMore, Seconds,
+    StopRequest, StoppedJob, Ticket, UnknownJobs, WaitAnswer, WaitReason, WaitRequest,
+};
 
-use crate::context::Context;
+use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::time::show_duration;
@@ -20,7 +21,7 @@ const HOSTILE: &str = "setsid sleep 600 & (sleep 601 &) & (trap '' TERM; sleep 6
 /// A job with something to say, long enough to be left alone in the middle.
 const TICKS: &str = "for n in 1 2 3 4 5 6; do echo tick $n; sleep 0.3; done; exit 7";
 /// Longer than any step takes.
-const PATIENCE: Duration = Duration::from_secs(10);
+const STEP_TIMEOUT: Duration = Duration::from_mins(1);
 
 pub(crate) fn run(context: &Context) -> Result<ExitCode, Failure> {
     if context.format == Format::Json {
@@ -30,10 +31,13 @@ pub(crate) fn run(context: &Context) -> Result<ExitCode, Failure> {
         ));
     }
     let begun = Instant::now();
-    exec(context)?;
-    outlive(context)?;
-    stop(context)?;
-    wait(context)?;
+    let caller = context.caller(&CallerWords::default())?;
+    let ticket = Ticket::alone();
+    let call = Call::new(&caller, &ticket);
+    exec(&call)?;
+    outlive(context, &call)?;
+    stop(&call)?;
+    wait(&call)?;
     output::text(format_args!(
         "\nThat took {}. `umbo jobs --all` lists what ran, `umbo --help` says what else there is.\n",
         show_duration(begun.elapsed())
@@ -53,128 +57,134 @@ fn finding(text: impl std::fmt::Display) -> Result<(), Failure> {
     output::line(format_args!("     {text}"))
 }
 
-fn request(context: &Context, text: &str, name: &str) -> Result<Request, Failure> {
-    let mut request = Request::shell(text, Context::directory()?);
-    request.env = context.environment();
-    request.name = Some(name.into());
-    Ok(request)
-}
-
-fn exec(context: &Context) -> Result<(), Failure> {
+fn exec(call: &Call<'_>) -> Result<(), Failure> {
     heading(1, "A command, and the truth about it")?;
     let line = "echo to stdout; echo to stderr >&2; exit 3";
     command(&format!("umbo exec '{line}'"))?;
-    let (job, outcome) = context.engine.run(&request(context, line, "tour-exec")?)?;
-    let runs = job.log()?.runs(0..outcome.total_bytes)?;
+    let answer = umbo_ops::exec(call, &named(line, "tour-exec"))?;
     finding(format_args!(
-        "exited {}, {} bytes kept in {} runs, {}",
-        outcome.exit_code().unwrap_or(-1),
-        outcome.total_bytes,
-        runs.len(),
-        contained(outcome.contained_by)
+        "exited {}, {} bytes kept, {}",
+        answer.exit_code.unwrap_or(-1),
+        answer.total_bytes,
+        contained(&answer)
     ))
 }
 
-fn contained(proof: Option<umbo_engine::Containment>) -> String {
-    match proof {
-        Some(proof) => {
-            format!("nothing left running (proven by {})", containment_name(proof))
-        }
+fn named(line: &str, name: &str) -> ExecRequest {
+    ExecRequest {
+        command: Some(line.to_owned()),
+        name: Some(name.to_owned()),
+        ..ExecRequest::default()
+    }
+}
+
+fn contained(answer: &JobAnswer) -> String {
+    match answer.contained_by {
+        Some(proof) => format!("nothing left running (proven by {proof})"),
         None => "something may be left running".into(),
     }
 }
 
-fn outlive(context: &Context) -> Result<(), Failure> {
+/// Waits for a pattern in what a job writes, or without one for its end.
+fn wait_for(call: &Call<'_>, job: &str, pattern: Option<&str>) -> Result<WaitAnswer, Failure> {
+    let request = WaitRequest {
+        job: job.to_owned(),
+        pattern: pattern.map(str::to_owned),
+        timeout: Some(Seconds(STEP_TIMEOUT)),
+        ..WaitRequest::default()
+    };
+    let answer = umbo_ops::wait(call, &request)?;
+    let wanted = if pattern.is_some() { WaitReason::Match } else { WaitReason::Exit };
+    if answer.met == wanted {
+        return Ok(answer);
+    }
+    Err(Failure::new(format!("tour: job {job} did not do what it should")))
+}
+
+fn outlive(context: &Context, call: &Call<'_>) -> Result<(), Failure> {
     heading(2, "A job outlives whoever started it")?;
     command(&format!("umbo exec --name tour-ticks '{TICKS}'     # and kill -9 that umbo"))?;
     let own = std::env::current_exe()?;
     let mut server = Command::new(own)
         .args(["exec", "--name", "tour-ticks", TICKS])
-        .env("UMBO_STATE_DIR", context.engine.state_directory())
+        .env("UMBO_STATE_DIR", &context.state)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
-    let job = appeared(context, "tour-ticks")?;
-    expect(&job, &matching("tick 2")?)?;
+    let job = appeared(call, "tour-ticks")?;
+    wait_for(call, &job, Some("tick 2"))?;
     server.kill()?;
     server.wait()?;
     finding("after \"tick 2\" the umbo that waited for it was killed with SIGKILL")?;
-    expect(&job, &Condition::Exit)?;
-    let outcome = job.outcome()?.ok_or_else(|| Failure::new("tour: the job has no outcome"))?;
-    let text = std::fs::read_to_string(job.output_path())?;
-    let last = text.lines().last().unwrap_or_default();
+    let ended = wait_for(call, &job, None)?.job;
+    let output = ended.output.unwrap_or_default();
     finding(format_args!(
-        "it wrote on to {last:?}, exited {}, and no byte is missing",
-        outcome.exit_code().unwrap_or(-1)
+        "it wrote on to {:?}, exited {}, and no byte is missing",
+        output.lines().last().unwrap_or_default(),
+        ended.exit_code.unwrap_or(-1)
     ))
 }
 
-/// The job of that name, once it is there: its `created` event is waited for.
-fn appeared(context: &Context, name: &str) -> Result<Job, Failure> {
-    let deadline = Instant::now() + PATIENCE;
-    let mut events = context.engine.subscribe(0)?;
-    while let Some(item) = events.next(deadline.saturating_duration_since(Instant::now()))? {
-        if let umbo_engine::Item::Event(event) = item
-            && event.kind == umbo_engine::EventKind::Started
-            && let Ok(job) = context.engine.job(event.job.as_str())
-            && job.summary().is_some_and(|summary| {
-                summary.name.as_deref() == Some(name)
-                    && matches!(summary.status, umbo_engine::Status::Started { .. })
-            })
-        {
+/// The id of the job of that name, once it is there: its `started` event is waited for.
+fn appeared(call: &Call<'_>, name: &str) -> Result<String, Failure> {
+    for event in umbo_ops::events(call, &EventsRequest { after: 0, follow: true })? {
+        let event = event?;
+        let Some(job) = event.job.filter(|_| event.kind == "started") else { continue };
+        let listed = umbo_ops::jobs(call, &JobsRequest::default())?.jobs;
+        let is_it = |listed: &ListedJob| listed.job == job && listed.name.as_deref() == Some(name);
+        if listed.iter().any(|listed| is_it(listed) && listed.state == "started") {
             return Ok(job);
         }
     }
     Err(Failure::new(format!("tour: job {name} did not appear")))
 }
 
-fn matching(pattern: &str) -> Result<Condition, Failure> {
-    let pattern = Regex::new(pattern).map_err(Failure::new)?;
-    Ok(Condition::Match { pattern, from: 0 })
-}
-
-fn expect(job: &Job, condition: &Condition) -> Result<Met, Failure> {
-    match job.wait(std::slice::from_ref(condition), Some(PATIENCE))? {
-        Met::Deadline | Met::Ended => {
-            Err(Failure::new(format!("tour: job {} did not do what it should", job.id())))
-        }
-        met => Ok(met),
-    }
-}
-
-fn stop(context: &Context) -> Result<(), Failure> {
+fn stop(call: &Call<'_>) -> Result<(), Failure> {
     heading(3, "Stop means the whole tree, however it hides")?;
     command("umbo start 'setsid sleep … & (double fork) & (deaf to TERM) & (SIGSTOPped) & …'")?;
-    let job = context.engine.start(&request(context, HOSTILE, "tour-hostile")?)?;
-    expect(&job, &matching("ready")?)?;
-    command(&format!("umbo stop --grace 1s {}", job.id()))?;
+    let hostile = ExecRequest { background: true, ..named(HOSTILE, "tour-hostile") };
+    let job = umbo_ops::exec(call, &hostile)?.job;
+    wait_for(call, &job, Some("ready"))?;
+    command(&format!("umbo stop --grace 1s {job}"))?;
     let began = Instant::now();
-    let ladder = Ladder { interrupt: None, terminate: Some(Duration::from_secs(1)) };
-    let outcome = job.stop(ladder)?;
-    finding(format_args!(
-        "{} after {}, {}",
-        outcome.end.name(),
-        show_duration(began.elapsed()),
-        contained(outcome.contained_by)
-    ))
+    for stopped in stop_job(call, &job, Duration::from_secs(1))? {
+        finding(format_args!(
+            "{} after {}, {}",
+            stopped.job.state,
+            show_duration(began.elapsed()),
+            contained(&stopped.job)
+        ))?;
+    }
+    Ok(())
 }
 
-fn wait(context: &Context) -> Result<(), Failure> {
+fn stop_job(call: &Call<'_>, job: &str, grace: Duration) -> Result<Vec<StoppedJob>, Failure> {
+    let request = StopRequest {
+        job: OneOrMore::One(job.to_owned()),
+        grace: Some(Seconds(grace)),
+        kill: grace.is_zero(),
+        interrupt: None,
+        unknown: UnknownJobs::default(),
+    };
+    Ok(umbo_ops::stop(call, &request)?.stopped)
+}
+
+fn wait(call: &Call<'_>) -> Result<(), Failure> {
     heading(4, "Wait for what you need, not for a while")?;
     let line = "sleep 0.4; echo 'listening on port 4242'; sleep 600";
     command(&format!("umbo start '{line}'"))?;
-    let job = context.engine.start(&request(context, line, "tour-wait")?)?;
-    command(&format!("umbo wait --match 'port \\d+' {}", job.id()))?;
+    let start = ExecRequest { background: true, ..named(line, "tour-wait") };
+    let job = umbo_ops::exec(call, &start)?.job;
+    command(&format!("umbo wait --match 'port \\d+' {job}"))?;
     let began = Instant::now();
-    let met = expect(&job, &matching(r"port \d+")?)?;
-    if let Met::Match { offset, text } = met {
-        finding(format_args!(
-            "{:?} at offset {offset}, after {}; nobody polled",
-            String::from_utf8_lossy(&text),
-            show_duration(began.elapsed())
-        ))?;
-    }
-    job.stop(Ladder::KILL)?;
+    let met = wait_for(call, &job, Some(r"port \d+"))?;
+    finding(format_args!(
+        "{:?} at offset {}, after {}; nobody polled",
+        met.text.unwrap_or_default(),
+        met.offset.unwrap_or_default(),
+        show_duration(began.elapsed())
+    ))?;
+    stop_job(call, &job, Duration::ZERO)?;
     Ok(())
 }

@@ -36,7 +36,7 @@ impl Key {
     /// The variable that sets it; a whole table has none.
     pub(crate) fn variable(&self) -> Option<String> {
         let name = || format!("UMBO_{}", self.name.replace('.', "_").to_ascii_uppercase());
-        (self.kind != Kind::Variables).then(name)
+        (!matches!(self.kind, Kind::Variables | Kind::Profiles)).then(name)
     }
 }
 
@@ -58,7 +58,14 @@ const fn key(
 /// All of them, in the order in which they are shown.
 pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let dialects = umbo_tools::dialect_settings().map(Key::from);
-    before_dialects().into_iter().chain(dialects).chain(after_dialects()).collect()
+    before_dialects()
+        .into_iter()
+        .chain(dialects)
+        .chain(of_sandboxes())
+        .chain(file_keys())
+        .chain(after_dialects())
+        .chain(of_agent())
+        .collect()
 });
 
 impl From<&Setting> for Key {
@@ -72,7 +79,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 7] {
+fn before_dialects() -> [Key; 13] {
     [
         key(
             "max_running",
@@ -87,6 +94,13 @@ fn before_dialects() -> [Key; 7] {
             Preset::Text("open"),
             Tightens::Stricter,
             "the gate's mode for `exec`, `start`, `run` and `call`",
+        ),
+        key(
+            "exec.sandbox",
+            Kind::Profile,
+            Preset::Text("off"),
+            Tightens::Stricter,
+            "what commands of `exec`, `start`, `run` and `call` may touch: a profile",
         ),
         key(
             "exec.shell",
@@ -110,11 +124,25 @@ fn before_dialects() -> [Key; 7] {
             "the gate's mode for agents, who come in by `mcp`",
         ),
         key(
+            "tools.sandbox",
+            Kind::Profile,
+            Preset::Text("workspace+net"),
+            Tightens::Stricter,
+            "what an agent's commands may touch: a profile; unless set, only where this machine can enforce it",
+        ),
+        key(
             "tools.dialect",
             Kind::Dialect,
             Preset::Text("umbo"),
             Tightens::Nothing,
             "whose tools `mcp`, `call` and `tools` have",
+        ),
+        key(
+            "tools.sets",
+            Kind::Texts,
+            Preset::Text("shell"),
+            Tightens::Nothing,
+            "which of them `mcp` and `tools` have: `shell`, `files`",
         ),
         key(
             "tools.beside",
@@ -123,10 +151,125 @@ fn before_dialects() -> [Key; 7] {
             Tightens::More,
             "tools that an agent has from elsewhere: where one does better, `omp` points to it",
         ),
+        key(
+            "tools.yield_secs",
+            Kind::Count,
+            Preset::Text("40"),
+            Tightens::Nothing,
+            "how long a call waits for its command; less for a client that gives up sooner",
+        ),
+        key(
+            "mcp.on_cancel",
+            Kind::Choice(&["reason", "stop", "keep"]),
+            Preset::Text("reason"),
+            Tightens::Nothing,
+            "the command of a cancelled call: `reason` stops it unless the client's own timeout struck",
+        ),
+        key(
+            "mcp.elicitation",
+            Kind::Flag,
+            Preset::Text("true"),
+            Tightens::Nothing,
+            "whether the person in front of a client is asked by a form, where the client has forms",
+        ),
     ]
 }
 
-fn after_dialects() -> [Key; 11] {
+fn of_sandboxes() -> [Key; 6] {
+    [
+        key(
+            "sandbox.profiles",
+            Kind::Profiles,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "own profiles: a table of tables with `profile` (the one it extends), `allow_write`, `allow_read`, `allow_host`",
+        ),
+        key(
+            "sandbox.allow_write",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "paths that may be written in every sandbox",
+        ),
+        key(
+            "sandbox.allow_read",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "paths that are shown in every sandbox though they would be hidden",
+        ),
+        key(
+            "sandbox.allow_host",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "hosts that may be reached from every sandbox that reaches only listed ones",
+        ),
+        key(
+            "sandbox.ask",
+            Kind::Choice(&["all", "writes", "hosts", "nothing"]),
+            Preset::Text("nothing"),
+            Tightens::Nothing,
+            "what a sandbox asks about instead of denying it: the client, or `umbo approvals`",
+        ),
+        key(
+            "sandbox.ask_secs",
+            Kind::Count,
+            Preset::Text("30"),
+            Tightens::Lower,
+            "how long such a question waits for an answer",
+        ),
+    ]
+}
+
+fn file_keys() -> [Key; 6] {
+    [
+        key(
+            "files.roots",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "directories beside the project whose files are read and changed as its own",
+        ),
+        key(
+            "files.hidden",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "globs of files that no file tool shows, beside keys and other secrets",
+        ),
+        key(
+            "files.protected",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::More,
+            "globs of files that no file tool changes, beside `.umbo` and the settings of agents",
+        ),
+        key(
+            "files.undo_bytes",
+            Kind::Size,
+            Preset::Text("256M"),
+            Tightens::Nothing,
+            "how much old content is kept for `undo`",
+        ),
+        key(
+            "files.web",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Only(false),
+            "whether `read` fetches web pages",
+        ),
+        key(
+            "files.web_private",
+            Kind::Flag,
+            Preset::Text("false"),
+            Tightens::Only(false),
+            "also from private and local addresses",
+        ),
+    ]
+}
+
+fn after_dialects() -> [Key; 12] {
     [
         key(
             "output.tokens",
@@ -192,6 +335,81 @@ fn after_dialects() -> [Key; 11] {
             Preset::Nothing,
             Tightens::Nothing,
             "how long they stay, as `30d`",
+        ),
+        key(
+            "retention.audit_bytes",
+            Kind::Size,
+            Preset::Text("64M"),
+            Tightens::Nothing,
+            "how much room the audit takes; its oldest records go first",
+        ),
+    ]
+}
+
+fn of_agent() -> [Key; 9] {
+    [
+        key(
+            "agent.model",
+            Kind::Text,
+            Preset::Nothing,
+            Tightens::Nothing,
+            "the model of `agent`, as `anthropic/NAME`; else one of a vendor whose key is set",
+        ),
+        key(
+            "agent.fallback",
+            Kind::Texts,
+            Preset::Text(""),
+            Tightens::Nothing,
+            "models that are asked if that one cannot answer, in order",
+        ),
+        key(
+            "agent.dialect",
+            Kind::Dialect,
+            Preset::Nothing,
+            Tightens::Nothing,
+            "whose tools `agent` has; else those its model knows",
+        ),
+        key(
+            "agent.mode",
+            Kind::Mode,
+            Preset::As("tools.mode"),
+            Tightens::Stricter,
+            "the gate's mode for `agent`",
+        ),
+        key(
+            "agent.effort",
+            Kind::Choice(&["off", "minimal", "low", "medium", "high", "xhigh", "max"]),
+            Preset::Text("medium"),
+            Tightens::Nothing,
+            "how much a model that can think does",
+        ),
+        key(
+            "agent.max_turns",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "how many answers of the model a prompt may take",
+        ),
+        key(
+            "agent.max_tokens",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "how many tokens an agent may read and write",
+        ),
+        key(
+            "agent.max_cents",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "how many cents it may cost",
+        ),
+        key(
+            "agent.timeout_secs",
+            Kind::Count,
+            Preset::Nothing,
+            Tightens::Lower,
+            "how long a prompt may take",
         ),
     ]
 }

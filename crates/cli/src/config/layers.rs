@@ -2,12 +2,13 @@
 //! later wins, but a project that nobody trusts may only tighten.
 
 use serde::Serialize;
+use umbo_engine::sandbox::Profile;
 use umbo_gate::Trust;
 
 use super::key::{KEYS, Key, Preset, Tightens};
 use super::origin::Origin;
 use super::statement::{Said, Statement};
-use super::value::Value;
+use super::value::{Kind, Value};
 
 /// A setting as it holds.
 #[derive(Debug)]
@@ -136,6 +137,12 @@ fn tightened(key: &Key, current: Option<&Value>, given: &Value) -> Option<Value>
         (Tightens::Only(strict), _, Value::Flag(given)) => *given == strict,
         (Tightens::Lower, None, _) => true,
         (Tightens::Lower, Some(Value::Number(current)), Value::Number(given)) => given <= current,
+        // How strict an own profile is, its name does not say.
+        (Tightens::Stricter, Some(current), Value::Text(name))
+            if key.kind == Kind::Profile && name.parse::<Profile>().is_err() =>
+        {
+            current == given
+        }
         (Tightens::Stricter, Some(current), given) => {
             key.kind.strictness(given) >= key.kind.strictness(current)
         }
@@ -179,6 +186,12 @@ mod tests {
             ("exec.mode", "exec.mode = 'auto'", "exec.mode = 'default'", "\"default\"", 0),
             ("tools.mode", "", "tools.mode = 'open'", "\"guard\"", 1),
             ("tools.mode", "", "tools.mode = 'accept_edits'", "\"accept_edits\"", 0),
+            ("exec.sandbox", "", "exec.sandbox = 'workspace'", "\"workspace\"", 0),
+            ("tools.sandbox", "", "tools.sandbox = 'off'", "\"workspace+net\"", 1),
+            ("tools.sandbox", "", "tools.sandbox = 'read-only'", "\"read-only\"", 0),
+            ("tools.sandbox", "", "tools.sandbox = 'own'", "\"workspace+net\"", 1),
+            ("tools.sandbox", "tools.sandbox = 'own'", "tools.sandbox = 'workspace'", "\"own\"", 1),
+            ("sandbox.allow_host", "", "sandbox.allow_host = ['a.example']", "[]", 1),
             ("exec.timeout_secs", "", "exec.timeout_secs = 5", "5", 0),
             ("exec.timeout_secs", "exec.timeout_secs = 4", "exec.timeout_secs = 5", "4", 1),
             ("tools.shell.enabled", "", "tools.shell.enabled = true", "false", 1),

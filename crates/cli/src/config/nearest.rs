@@ -57,7 +57,7 @@ mod tests {
             ("tools.shell.enabeld", "; did you mean `tools.shell.enabled`?"),
             ("tools.shel", "; did you mean `tools.shell`?"),
             ("max_runing", "; did you mean `max_running`?"),
-            ("mode", "; did you mean `exec.mode` or `tools.mode`?"),
+            ("mode", "; did you mean `exec.mode` or `tools.mode` or `agent.mode`?"),
             ("shell.restrict_to_project", "; did you mean `tools.shell.restrict_to_project`?"),
             ("colour", "; `umbo config show` lists what there is"),
         ] {

@@ -4,9 +4,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use umbo_engine::sandbox::Ask;
 use umbo_engine::{Listed, Shell};
-use umbo_gate::{EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
-use umbo_ops::ErrorCode;
+use umbo_gate::{AUDIT_BUDGET, EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
+use umbo_mcp::{ClientOptions, OnCancel};
+use umbo_model::Effort;
+use umbo_ops::files::{FileSettings, WebPolicy};
+use umbo_ops::{ErrorCode, OwnProfile, SandboxArgument, SandboxWords};
 use umbo_tools::SettingValue;
 use umbo_view::Budget;
 
@@ -23,11 +27,16 @@ pub(crate) struct Settings {
     pub(crate) retention: Retention,
     pub(crate) exec: Exec,
     pub(crate) tools: Tools,
+    pub(crate) agent: Agent,
     /// How much output an answer has.
     pub(crate) output: Budget,
     /// Whether noise is folded in it.
     pub(crate) minimize: bool,
     pub(crate) environment: EnvironmentPolicy,
+    /// What holds for every sandbox.
+    pub(crate) sandbox: Sandbox,
+    /// How file operations work.
+    pub(crate) files: FileSettings,
     /// Where commands must stay, if they must.
     pub(crate) confinement: Option<Confinement>,
 }
@@ -38,6 +47,7 @@ pub(crate) struct Retention {
     pub(crate) jobs: usize,
     pub(crate) bytes: u64,
     pub(crate) age: Option<Duration>,
+    pub(crate) audit_bytes: u64,
 }
 
 /// What holds for a person's own verbs.
@@ -47,22 +57,81 @@ pub(crate) struct Exec {
     pub(crate) mode: Option<Mode>,
     pub(crate) shell: Shell,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) sandbox: SandboxSetting,
 }
 
 /// What holds for agents.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tools {
     pub(crate) mode: Mode,
+    pub(crate) sandbox: SandboxSetting,
     pub(crate) dialect: String,
     pub(crate) max_running: usize,
     /// The most and the oldest ended jobs in a list.
     pub(crate) listed: (usize, Duration),
     /// The time limit where a contract has none of its own.
     pub(crate) timeout: Option<Duration>,
+    /// Which sets of tools an agent gets.
+    pub(crate) sets: Vec<String>,
     /// Names of tools that an agent has from elsewhere.
     pub(crate) beside: Vec<String>,
+    /// How long a call waits for its command.
+    pub(crate) longest_wait: Duration,
+    /// How clients of the server are treated.
+    pub(crate) client: ClientOptions,
     /// What was said about dialects, by their settings.
     pub(crate) dialects: Vec<(&'static str, SettingValue)>,
+}
+
+/// The profile of commands about which nobody says anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SandboxSetting {
+    pub(crate) profile: String,
+    /// Whether somebody set it.
+    pub(crate) is_said: bool,
+}
+
+/// What holds for every sandbox.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sandbox {
+    pub(crate) profiles: Vec<OwnProfile>,
+    pub(crate) always: SandboxWords,
+    pub(crate) ask: Ask,
+}
+
+/// What holds for umbo's own agent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Agent {
+    pub(crate) model: Option<String>,
+    pub(crate) fallback: Vec<String>,
+    pub(crate) dialect: Option<String>,
+    pub(crate) mode: Mode,
+    pub(crate) effort: Option<Effort>,
+    pub(crate) max_turns: Option<u32>,
+    pub(crate) max_tokens: Option<u64>,
+    /// In dollars.
+    pub(crate) max_cost: Option<f64>,
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl Agent {
+    fn new(layers: &Layers) -> Self {
+        let word = |name| text(layers, name).map(str::to_owned);
+        let effort = word("agent.effort").map(serde_json::Value::String);
+        Self {
+            model: word("agent.model"),
+            fallback: list(layers, "agent.fallback"),
+            dialect: word("agent.dialect"),
+            mode: mode(layers, "agent.mode").unwrap_or_default(),
+            effort: effort.and_then(|word| serde_json::from_value(word).ok()),
+            max_turns: number(layers, "agent.max_turns").and_then(|most| u32::try_from(most).ok()),
+            max_tokens: number(layers, "agent.max_tokens"),
+            max_cost: number(layers, "agent.max_cents")
+                .and_then(|cents| u32::try_from(cents).ok())
+                .map(|cents| f64::from(cents) / 100.0),
+            timeout: number(layers, "agent.timeout_secs").map(Duration::from_secs),
+        }
+    }
 }
 
 /// A project that commands must stay in.
@@ -109,6 +178,7 @@ impl Settings {
                 jobs: count(layers, "retention.jobs"),
                 bytes: number(layers, "retention.bytes").unwrap_or(u64::MAX),
                 age: text(layers, "retention.age").and_then(|age| parse_duration(age).ok()),
+                audit_bytes: number(layers, "retention.audit_bytes").unwrap_or(AUDIT_BUDGET),
             },
             exec: Exec {
                 mode: mode(layers, "exec.mode").filter(|_| said("exec.mode")),
@@ -116,9 +186,11 @@ impl Settings {
                     .and_then(|name| Shell::parse(name).ok())
                     .unwrap_or(Shell::Sh),
                 timeout: seconds("exec.timeout_secs"),
+                sandbox: profile(layers, "exec.sandbox"),
             },
             tools: Tools {
                 mode: mode(layers, "tools.mode").unwrap_or_default(),
+                sandbox: profile(layers, "tools.sandbox"),
                 dialect: text(layers, "tools.dialect").unwrap_or_default().to_owned(),
                 max_running: count(layers, "tools.shell.max_concurrent_processes"),
                 listed: (
@@ -126,9 +198,13 @@ impl Settings {
                     seconds("tools.shell.completed_job_ttl_secs").unwrap_or(Duration::MAX),
                 ),
                 timeout: seconds(timeout).filter(|_| said(timeout)),
+                sets: list(layers, "tools.sets"),
                 beside: list(layers, "tools.beside"),
+                longest_wait: seconds("tools.yield_secs").unwrap_or(Duration::MAX),
+                client: client(layers),
                 dialects: dialects(layers),
             },
+            agent: Agent::new(layers),
             output: Budget {
                 tokens: number(layers, "output.tokens").unwrap_or(u64::MAX),
                 bytes: number(layers, "output.bytes").unwrap_or(u64::MAX),
@@ -137,6 +213,8 @@ impl Settings {
             },
             minimize: flag(layers, "output.minimize"),
             environment: environment(layers),
+            sandbox: sandbox(layers),
+            files: files(layers),
             confinement,
         }
     }
@@ -163,6 +241,29 @@ fn dialects(layers: &Layers) -> Vec<(&'static str, SettingValue)> {
         .collect()
 }
 
+fn files(layers: &Layers) -> FileSettings {
+    let private_addresses = flag(layers, "files.web_private");
+    let web = WebPolicy { private_addresses, ..WebPolicy::default() };
+    FileSettings {
+        roots: list(layers, "files.roots").into_iter().map(PathBuf::from).collect(),
+        hidden: list(layers, "files.hidden"),
+        protected: list(layers, "files.protected"),
+        undo_bytes: number(layers, "files.undo_bytes").unwrap_or_default(),
+        web: (flag(layers, "files.web") || private_addresses).then_some(web),
+    }
+}
+
+fn client(layers: &Layers) -> ClientOptions {
+    let mut options = ClientOptions::default();
+    options.on_cancel = match text(layers, "mcp.on_cancel") {
+        Some("stop") => OnCancel::Stop,
+        Some("keep") => OnCancel::Keep,
+        _ => OnCancel::ByReason,
+    };
+    options.elicitation = flag(layers, "mcp.elicitation");
+    options
+}
+
 fn environment(layers: &Layers) -> EnvironmentPolicy {
     EnvironmentPolicy {
         inherit: match text(layers, "environment.inherit") {
@@ -176,6 +277,39 @@ fn environment(layers: &Layers) -> EnvironmentPolicy {
             Some(Value::Variables(pairs)) => pairs.clone(),
             _ => Vec::new(),
         },
+    }
+}
+
+fn profile(layers: &Layers, name: &str) -> SandboxSetting {
+    SandboxSetting {
+        profile: text(layers, name).unwrap_or_default().to_owned(),
+        is_said: layers.setting(name).is_some_and(|held| held.origin.is_said()),
+    }
+}
+
+fn sandbox(layers: &Layers) -> Sandbox {
+    let paths = |name: &str| list(layers, name).into_iter().map(PathBuf::from).collect();
+    let profiles = match layers.value("sandbox.profiles") {
+        Some(Value::Variables(profiles)) => profiles.as_slice(),
+        _ => &[],
+    };
+    // They were looked at when they were read.
+    let own = |(name, json): &(String, String)| {
+        let words = SandboxArgument(serde_json::from_str(json).ok()?).words().ok()?;
+        Some(OwnProfile { name: name.clone(), words })
+    };
+    let asks = text(layers, "sandbox.ask").unwrap_or_default();
+    let deadline_ms = number(layers, "sandbox.ask_secs").unwrap_or(0).saturating_mul(1000);
+    let asks_about = |what: &str| asks == "all" || asks == what;
+    Sandbox {
+        profiles: profiles.iter().filter_map(own).collect(),
+        always: SandboxWords {
+            profile: None,
+            allow_write: paths("sandbox.allow_write"),
+            allow_read: paths("sandbox.allow_read"),
+            allow_host: list(layers, "sandbox.allow_host"),
+        },
+        ask: Ask { writes: asks_about("writes"), hosts: asks_about("hosts"), deadline_ms },
     }
 }
 
@@ -254,7 +388,7 @@ mod tests {
                 Kind::Count | Kind::Number => "7".into(),
                 Kind::Size => "\"3M\"".into(),
                 Kind::Span => "\"2d\"".into(),
-                Kind::Choice(words) => format!("{:?}", words[0]),
+                Kind::Choice(words) => format!("{:?}", words[words.len() - 1]),
                 Kind::Text => "\"x\"".into(),
                 Kind::Mode => "\"auto\"".into(),
                 Kind::Inherit => "\"core\"".into(),
@@ -263,6 +397,8 @@ mod tests {
                 Kind::Path => "\"/bin/dash\"".into(),
                 Kind::Patterns | Kind::Texts => "[\"X_*\"]".into(),
                 Kind::Variables => "{ X = \"1\" }".into(),
+                Kind::Profile => "\"read-only\"".into(),
+                Kind::Profiles => "{ x = \"workspace\" }".into(),
             };
             assert_ne!(settings(&format!("{} = {other}", key.name)), default, "{}", key.name);
         }

@@ -6,7 +6,9 @@ use std::str::FromStr;
 
 use toml_edit::{Array, Item};
 use umbo_engine::Shell;
+use umbo_engine::sandbox::Profile;
 use umbo_gate::Mode;
+use umbo_ops::SandboxArgument;
 use umbo_tools::{SettingKind, SettingValue};
 
 use crate::time::{parse_bytes, parse_duration};
@@ -45,6 +47,10 @@ pub(crate) enum Kind {
     Patterns,
     /// Variables with their values.
     Variables,
+    /// The name of a sandbox's profile.
+    Profile,
+    /// Profiles with what they extend and allow, each as JSON.
+    Profiles,
 }
 
 /// A value.
@@ -105,6 +111,13 @@ impl Kind {
             Self::Path => "an absolute path".into(),
             Self::Patterns => "a list of names with * and ?, as [\"AWS_*\"]".into(),
             Self::Variables => "a table of texts, as { CI = \"1\" }".into(),
+            Self::Profile => {
+                "\"off\", \"read-only\", \"workspace\", \"workspace+net\", or one of sandbox.profiles".into()
+            }
+            Self::Profiles => {
+                "a table of profiles, as { build = { profile = \"workspace+net\", allow_host = [\"a.example\"] } }"
+                    .into()
+            }
             Self::Text => "a text".into(),
             Self::Texts => "a list of texts, as [\"read\", \"search\"]".into(),
             Self::Mode | Self::Inherit | Self::Dialect | Self::Choice(_) => {
@@ -123,6 +136,7 @@ impl Kind {
             Self::Inherit => INHERIT.to_vec(),
             Self::Choice(words) => words.to_vec(),
             Self::Dialect => umbo_tools::dialects(),
+            Self::Profile => Profile::ALL.map(Profile::name).to_vec(),
             Self::Shell | Self::Program => vec!["sh", "bash", "zsh", "fish", "nu"],
             _ => Vec::new(),
         }
@@ -152,6 +166,14 @@ impl Kind {
                 let fits =
                     |(name, value): &(String, String)| is_name(name) && !value.contains('\0');
                 pairs.filter(|pairs| pairs.iter().all(fits)).map(Value::Variables)
+            }
+            Self::Profiles => {
+                let profiles = item.as_table_like()?.iter();
+                let read = |(name, item): (&str, &Item)| {
+                    let text = read_profile(item)?;
+                    is_profile(name).then(|| (name.to_owned(), text))
+                };
+                profiles.map(read).collect::<Option<_>>().map(Value::Variables)
             }
             _ => self.read_text(item.as_str()?),
         }
@@ -194,7 +216,10 @@ impl Kind {
                 let names: Vec<String> = names.map(str::to_owned).collect();
                 names.iter().all(|name| is_name(name)).then_some(Value::List(names))
             }
-            Self::Variables => text.is_empty().then(|| Value::Variables(Vec::new())),
+            Self::Profile => word(is_profile(text)),
+            Self::Variables | Self::Profiles => {
+                text.is_empty().then(|| Value::Variables(Vec::new()))
+            }
         }
     }
 
@@ -203,12 +228,21 @@ impl Kind {
         let Value::Text(text) = value else { return 0 };
         match self {
             Self::Inherit => INHERIT.iter().position(|word| word == text).unwrap_or(0),
+            Self::Profile => match text.parse::<Profile>() {
+                Ok(Profile::Off) => 0,
+                Ok(Profile::WorkspaceNet) => 1,
+                Ok(Profile::Workspace) => 2,
+                Ok(Profile::ReadOnly) => 3,
+                // Nobody knows how strict it is: what would replace it may not be stricter.
+                Err(_) => 4,
+            },
             Self::Mode => match Mode::from_str(text) {
                 Ok(Mode::Open) | Err(_) => 0,
                 Ok(Mode::Guard) => 1,
-                Ok(Mode::AcceptEdits) => 2,
-                // Both let run what only reads; they differ in what they say.
-                Ok(Mode::Auto | Mode::Default) => 3,
+                // What it lets run it contains.
+                Ok(Mode::Auto) => 2,
+                Ok(Mode::AcceptEdits) => 3,
+                Ok(Mode::Default) => 4,
             },
             _ => 0,
         }
@@ -255,6 +289,33 @@ impl Value {
             }
         }
     }
+}
+
+/// A profile as JSON: the name of another, or a table with that and with what is allowed besides.
+fn read_profile(item: &Item) -> Option<String> {
+    let json: serde_json::Value = if let Some(table) = item.as_table_like() {
+        let field = |(name, item): (&str, &Item)| {
+            let value = match item.as_array() {
+                Some(list) => {
+                    list.iter().map(toml_edit::Value::as_str).collect::<Option<Vec<_>>>()?.into()
+                }
+                None => serde_json::Value::from(item.as_str()?),
+            };
+            Some((name.to_owned(), value))
+        };
+        table.iter().map(field).collect::<Option<serde_json::Map<_, _>>>()?.into()
+    } else {
+        let text = item.as_str()?;
+        serde_json::from_str(text).unwrap_or_else(|_| text.into())
+    };
+    SandboxArgument(json.clone()).words().ok()?;
+    Some(json.to_string())
+}
+
+/// Whether a profile can be called so.
+fn is_profile(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+-_".contains(c);
+    !text.is_empty() && text.chars().all(is_plain)
 }
 
 /// Whether a variable can be called so.

@@ -1,5 +1,6 @@
 //! The clients umbo can be put into, as data: a client is one row here and nothing anywhere else.
 
+use super::check::Starter;
 use super::format::{Format, Grammar};
 use super::server::{Field, Server};
 
@@ -28,6 +29,8 @@ pub(crate) struct Client {
     pub(crate) shape: fn(&Server) -> Vec<(&'static str, Field)>,
     /// What a person has to know after putting a server into a project.
     pub(crate) project_note: &'static str,
+    /// How it is made to start its servers, if it can be without a model.
+    pub(crate) starter: Option<Starter>,
 }
 
 /// All of them, by name.
@@ -44,6 +47,7 @@ pub(crate) static CLIENTS: &[Client] = &[
         format: Format::Json(Grammar::Strict),
         shape: typed,
         project_note: "It asks before it starts a project's server.",
+        starter: Some(Starter { words: &["claude", "mcp", "list"], input: &[] }),
     },
     Client {
         name: "codex",
@@ -55,8 +59,9 @@ pub(crate) static CLIENTS: &[Client] = &[
         project: &[".codex/config.toml"],
         section: "mcp_servers",
         format: Format::Toml,
-        shape: plain,
+        shape: codex,
         project_note: "It reads this file only in a project that it trusts.",
+        starter: Some(CODEX_STARTER),
     },
     Client {
         name: "cursor",
@@ -70,6 +75,7 @@ pub(crate) static CLIENTS: &[Client] = &[
         format: Format::Json(Grammar::Lenient),
         shape: plain,
         project_note: "It starts a project's server once that is switched on in its settings.",
+        starter: None,
     },
     Client {
         name: "gemini",
@@ -83,6 +89,7 @@ pub(crate) static CLIENTS: &[Client] = &[
         format: Format::Json(Grammar::Comments),
         shape: plain,
         project_note: "It starts servers only in a folder that it trusts.",
+        starter: Some(Starter { words: &["gemini", "mcp", "list"], input: &[] }),
     },
     Client {
         name: "goose",
@@ -96,6 +103,7 @@ pub(crate) static CLIENTS: &[Client] = &[
         format: Format::Yaml,
         shape: goose,
         project_note: "",
+        starter: None,
     },
     Client {
         name: "opencode",
@@ -114,6 +122,7 @@ pub(crate) static CLIENTS: &[Client] = &[
         format: Format::Json(Grammar::Lenient),
         shape: opencode,
         project_note: "",
+        starter: Some(Starter { words: &["opencode", "mcp", "list"], input: &[] }),
     },
     Client {
         name: "vscode",
@@ -131,6 +140,7 @@ pub(crate) static CLIENTS: &[Client] = &[
         format: Format::Json(Grammar::Lenient),
         shape: typed,
         project_note: "It asks before it starts a project's server.",
+        starter: None,
     },
     Client {
         name: "zed",
@@ -144,6 +154,7 @@ pub(crate) static CLIENTS: &[Client] = &[
         format: Format::Json(Grammar::Lenient),
         shape: plain,
         project_note: "It starts a project's server once the worktree is trusted.",
+        starter: None,
     },
 ];
 
@@ -160,6 +171,7 @@ pub(crate) static ANY: Client = Client {
     format: Format::Json(Grammar::Strict),
     shape: plain,
     project_note: "",
+    starter: None,
 };
 
 fn plain(server: &Server) -> Vec<(&'static str, Field)> {
@@ -168,6 +180,50 @@ fn plain(server: &Server) -> Vec<(&'static str, Field)> {
         ("args", Field::List(server.arguments.clone())),
     ]
 }
+
+/// It starts servers with a few variables of its own choice, and lets nobody but a person at its terminal
+/// allow their tools. Without the first, a server keeps its jobs where the person's own umbo does not
+/// look; the second is what umbo's gate is for.
+fn codex(server: &Server) -> Vec<(&'static str, Field)> {
+    let mut fields = plain(server);
+    fields.push(("env_vars", Field::List(PASSED_VARIABLES.map(str::to_owned).to_vec())));
+    fields.push(("default_tools_approval_mode", Field::Text("approve".to_owned())));
+    fields
+}
+
+/// Where umbo keeps its files, and where the tools that commands run have theirs.
+const PASSED_VARIABLES: [&str; 20] = [
+    "UMBO_STATE_DIR",
+    "UMBO_CONFIG_DIR",
+    "XDG_STATE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_RUNTIME_DIR",
+    "SSH_AUTH_SOCK",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "GOPATH",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "VIRTUAL_ENV",
+    "http_proxy",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+];
+
+/// Its server for editors tells how its own servers are, for which it starts them.
+const CODEX_STARTER: Starter = Starter {
+    words: &["codex", "app-server"],
+    input: &[
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"clientInfo":{"name":"umbo","title":"umbo","version":"1"},"capabilities":{}}}"#,
+        r#"{"jsonrpc":"2.0","method":"initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"mcpServerStatus/list","params":{}}"#,
+    ],
+};
 
 fn typed(server: &Server) -> Vec<(&'static str, Field)> {
     let mut fields = vec![("type", Field::Text("stdio".to_owned()))];

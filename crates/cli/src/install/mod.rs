@@ -4,6 +4,7 @@
 //! from a text (`json.rs`, `toml.rs`, `yaml.rs`); here both are read again, and an edit that changed
 //! anything but the entry is not made. `site.rs` is the file, `receipt.rs` what umbo remembers of it.
 
+pub(crate) mod check;
 pub(crate) mod clients;
 pub(crate) mod diff;
 mod format;

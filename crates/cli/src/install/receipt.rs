@@ -111,7 +111,7 @@ pub(crate) fn back_up(
     let Some(text) = &site.text else { return Ok(None) };
     let file = site.path.file_name().unwrap_or_default().to_string_lossy();
     let kind = format!("-{client}-{}-{file}", digest(site, ""));
-    let directory = context.engine.state_directory().join("backups");
+    let directory = context.state.join("backups");
     let path = directory.join(format!("{}{kind}", show_time(umbo_ops::now())));
     private(&path, text.as_bytes()).map_err(|error| {
         Failure::new(format!("cannot keep a copy as {}: {error}", path.display()))
@@ -126,7 +126,7 @@ pub(crate) fn back_up(
 }
 
 fn place(context: &Context, site: &Site, name: &str) -> PathBuf {
-    context.engine.state_directory().join("installs").join(format!("{}.json", digest(site, name)))
+    context.state.join("installs").join(format!("{}.json", digest(site, name)))
 }
 
 /// What tells files, and servers in them, apart.

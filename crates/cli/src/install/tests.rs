@@ -129,23 +129,28 @@ fn an_entry_that_differs_is_changed_only_where_it_does() {
     let old = "[mcp_servers.umbo] # mine\nargs = [\n  'mcp', # why\n  '-x',\n]\nenabled = false\n\n\
                [mcp_servers.umbo.env]\nA = 'b'\n";
     let new = "[mcp_servers.umbo] # mine\nargs = [\"mcp\"]\nenabled = false\n\n[mcp_servers.umbo.env]\nA = 'b'\n";
-    let old = format!("{}command = \"/old/umbo\"\n{}", &old[..26], &old[26..]);
+    let old = format!("{}command = \"/old/umbo\"\n{CODEX}{}", &old[..26], &old[26..]);
     assert_eq!(
         changed("codex", &old),
-        format!("{}command = \"/x/umbo\"\n{}", &new[..26], &new[26..])
+        format!("{}command = \"/x/umbo\"\n{CODEX}{}", &new[..26], &new[26..])
     );
     let old = "extensions:\n    umbo:\n        args:\n        - mcp\n        - -x\n        # why\n        \
                cmd: umbo # short\n        enabled: false\n        type: stdio\n        env_keys: []\n    b: {}\n";
     let new = "extensions:\n    umbo:\n        timeout: 300\n        name: umbo\n        args:\n        - mcp\n        \
                # why\n        cmd: /x/umbo\n        enabled: true\n        type: stdio\n        env_keys: []\n    b: {}\n";
     assert_eq!(changed("goose", old), new);
-    let inline = "[mcp_servers]\numbo = { command = \"umbo\", args = [\"mcp\"] }\n";
-    assert_eq!(changed("codex", inline), inline.replace("\"umbo\"", "\"/x/umbo\""));
+    let more = CODEX.trim_end().replace('\n', ", ");
+    let inline =
+        format!("[mcp_servers]\numbo = {{ command = \"umbo\", args = [\"mcp\"], {more} }}\n");
+    assert_eq!(changed("codex", &inline), inline.replace("\"umbo\"", "\"/x/umbo\""));
 }
+
+/// What Codex is told beside.
+const CODEX: &str = "env_vars = [\"UMBO_STATE_DIR\", \"UMBO_CONFIG_DIR\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\", \"XDG_DATA_HOME\", \"XDG_CACHE_HOME\", \"XDG_RUNTIME_DIR\", \"SSH_AUTH_SOCK\", \"DBUS_SESSION_BUS_ADDRESS\", \"CARGO_HOME\", \"RUSTUP_HOME\", \"GOPATH\", \"JAVA_HOME\", \"NVM_DIR\", \"PYENV_ROOT\", \"VIRTUAL_ENV\", \"http_proxy\", \"https_proxy\", \"HTTPS_PROXY\", \"NO_PROXY\"]\ndefault_tools_approval_mode = \"approve\"\n";
 
 #[test]
 fn toml_is_appended_to_and_cut_out_of() {
-    let entry = "[mcp_servers.umbo]\ncommand = \"/x/umbo\"\nargs = [\"mcp\"]\n";
+    let entry = &format!("[mcp_servers.umbo]\ncommand = \"/x/umbo\"\nargs = [\"mcp\"]\n{CODEX}");
     for before in [
         "model = \"o\" # mine\n",
         "[mcp_servers.a]\ncommand = \"x\"\n\n[mcp_servers.a.env]\nK = '''\n[not.a.table]\n'''\n",

@@ -69,7 +69,7 @@ fn whatever_is_given_is_checked_whole_before_anything_runs() {
     let umbo = Umbo::new();
     let mut toolsets = Vec::new();
     for dialect in umbo_tools::dialects() {
-        let builder = Toolset::builder().engine(umbo.engine()).directory(umbo.path());
+        let builder = Toolset::builder(umbo.caller());
         toolsets
             .push(builder.dialect(dialect).setting("tools.shell.enabled", true).build().unwrap());
     }
@@ -126,7 +126,7 @@ fn generated(tools: &Toolset) -> Vec<(Tool, Value)> {
 
 fn toolsets(umbo: &Umbo) -> Vec<Toolset> {
     let toolset = |dialect| {
-        let builder = Toolset::builder().engine(umbo.engine()).directory(umbo.path());
+        let builder = Toolset::builder(umbo.caller());
         builder.dialect(dialect).setting("tools.shell.enabled", true).build().unwrap()
     };
     umbo_tools::dialects().into_iter().map(toolset).collect()
@@ -138,7 +138,7 @@ fn what_the_schema_takes_the_tool_can_read() {
     let mut taken = 0;
     for tools in toolsets(&umbo) {
         for (tool, arguments) in generated(&tools) {
-            if arguments.is_object() && check(&tool.input_schema, &arguments).is_ok() {
+            if arguments.is_object() && check(tool.full_input_schema(), &arguments).is_ok() {
                 taken += 1;
                 let read = tool.check(arguments.clone());
                 assert!(read.is_ok(), "{} {} {arguments}: {read:?}", tools.dialect(), tool.name);

@@ -437,7 +437,7 @@ fn time_limits_modes_and_shells_are_those_of_the_settings_unless_the_call_says_o
     let free = place.call(&["start", "--timeout", "none", &nap]).answer().text();
     assert!(place.umbo.record(free.trim_end(), "request")["limits"]["wall"].is_null());
 
-    let place = Place::new("[exec]\nmode = \"auto\"\nshell = \"bash\"\n");
+    let place = Place::new("[exec]\nmode = \"default\"\nshell = \"bash\"\n");
     fs::write(place.project.join("Makefile"), "make:\n\t@touch made\n").unwrap();
     let asked = |words: &[&str]| place.call(words).status(125).json()["error"]["code"].clone();
     assert_eq!(asked(&["exec", "--json", "touch made"]), "approval_required");
@@ -506,7 +506,7 @@ fn agents_are_gated_in_the_mode_that_is_configured() {
     let place = Place::new("");
     let mcp = |words: &[&str]| place.call(&[&["mcp"], words].concat());
     assert_eq!(served(mcp(&[]), "touch made")["exit_code"], 0, "guard only asks about danger");
-    fs::write(place.project_file(), "tools.mode = \"auto\"\nexec.mode = \"auto\"\n").unwrap();
+    fs::write(place.project_file(), "tools.mode = \"default\"\nexec.mode = \"default\"\n").unwrap();
     let code = |answer: &Value| answer["error"]["code"].clone();
     assert_eq!(code(&served(mcp(&[]), "touch more")), "approval_required");
     assert_eq!(served(mcp(&["--mode", "guard"]), "touch more")["exit_code"], 0);

@@ -25,7 +25,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use umbo_engine::{Condition, Engine, Job, Met};
 use umbo_gate::GatePaths;
-use umbo_tools::{Gatekeeper, Overlap, Owner, SettingValue, Ticket, Tool, Toolset, output_schema};
+use umbo_tools::{
+    Gatekeeper, Overlap, Owner, SettingValue, Ticket, Tool, ToolSet, Toolset, output_schema,
+};
 
 use crate::harness::{PATIENCE, Umbo};
 
@@ -223,7 +225,7 @@ fn hold(dialect: &str) {
             state(stated, whole(&umbo, dialect).tool(&name).unwrap());
         }
         for case in &contract.cases {
-            run(dialect, &format!("{dialect}/{name} {}", case.name), case);
+            run(dialect, &name, case);
         }
     }
 }
@@ -231,9 +233,8 @@ fn hold(dialect: &str) {
 /// All tools of a dialect, in a project with a task: some are only there where there is one.
 fn whole(umbo: &Umbo, dialect: &str) -> Toolset {
     fs::write(umbo.path().join("Makefile"), "all:\n\ttrue\n").unwrap();
-    let builder = Toolset::builder().engine(umbo.engine()).dialect(dialect);
-    let builder = builder.setting("tools.shell.enabled", true);
-    builder.directory(umbo.path()).environment(std::env::vars_os()).build().unwrap()
+    let builder = Toolset::builder(umbo.caller()).dialect(dialect);
+    builder.setting("tools.shell.enabled", true).build().unwrap()
 }
 
 /// The whole schema of what a tool of ours answers, by its type: no field is there that the type does
@@ -250,6 +251,13 @@ fn typed(tool: &str, is_error: bool) -> Value {
         (_, "stop") => output_schema::<umbo_ops::StopAnswer>(),
         (_, "jobs") => output_schema::<umbo_ops::JobsAnswer>(),
         (_, "recipe") => output_schema::<umbo_ops::RecipeAnswer>(),
+        (_, "read") => output_schema::<umbo_ops::files::ReadAnswer>(),
+        (_, "search") => output_schema::<umbo_ops::files::SearchAnswer>(),
+        (_, "find") => output_schema::<umbo_ops::files::FindAnswer>(),
+        (_, "tree") => output_schema::<umbo_ops::files::TreeAnswer>(),
+        (_, "write") => output_schema::<umbo_ops::files::WriteAnswer>(),
+        (_, "edit") => output_schema::<umbo_ops::files::EditAnswer>(),
+        (_, "undo") => output_schema::<umbo_ops::files::UndoAnswer>(),
         (_, other) => panic!("there is no type for {other}"),
     };
     close(&mut schema);
@@ -348,34 +356,36 @@ fn search_path(umbo: &Umbo, case: &Case) -> OsString {
     programs.into()
 }
 
-fn toolset(umbo: &Umbo, dialect: &str, place: &Place, set: &Set) -> Toolset {
-    let mut builder = Toolset::builder()
-        .engine(umbo.engine())
-        .dialect(dialect)
+fn toolset(umbo: &Umbo, dialect: &str, place: &Place, set: &Set, sets: &[ToolSet]) -> Toolset {
+    let mut caller = umbo
+        .caller()
         .directory(&place.directory)
         .owner(Owner::Named("tester".into()))
+        .minimize(set.minimize)
         .environment(
             std::env::vars_os()
                 .filter(|(name, _)| name != "PATH")
                 .chain([("PATH".into(), place.search_path.clone())])
                 .filter(|(name, _)| name.to_str().is_none_or(|name| !set.env.contains_key(name)))
                 .chain(set.env.iter().map(|(name, value)| (name.into(), value.into()))),
-        )
+        );
+    if let Some(wait) = set.longest_wait_ms {
+        caller = caller.longest_wait(Duration::from_millis(wait));
+    }
+    if let Some(mode) = &set.mode {
+        let state = umbo.state();
+        let files = GatePaths::new(state.join("gate"), state);
+        caller = caller.gate(Gatekeeper::new(files, mode.parse().unwrap()));
+    }
+    let mut builder = Toolset::builder(caller)
+        .dialect(dialect)
+        .sets(sets.iter().copied())
         // Lines that every shell reads the same; the fallback has a case of its own.
         .setting("tools.shell.enabled", true)
         .setting("tools.shell.shell", "sh")
         .settings(set.settings.iter().map(|(key, value)| (key.clone(), setting(value))))
         .has_terminal(set.has_terminal)
-        .minimize(set.minimize)
         .beside(set.beside.clone());
-    if let Some(wait) = set.longest_wait_ms {
-        builder = builder.longest_wait(Duration::from_millis(wait));
-    }
-    if let Some(mode) = &set.mode {
-        let state = umbo.state();
-        let files = GatePaths::new(state.join("gate"), state);
-        builder = builder.gate(Gatekeeper::new(files, mode.parse().unwrap()));
-    }
     for tool in &set.without {
         builder = builder.without(tool);
     }
@@ -394,12 +404,21 @@ fn setting(value: &Value) -> SettingValue {
     }
 }
 
-fn run(dialect: &str, name: &str, case: &Case) {
+/// A case about a tool of a set has the tools of that set, and those of the shell: where there are
+/// better tools than a command, some contracts refuse the command.
+fn sets(umbo: &Umbo, dialect: &str, tool: &str) -> Vec<ToolSet> {
+    let own = whole(umbo, dialect).tool(tool).map(|tool| tool.set);
+    [ToolSet::Shell].into_iter().chain(own.filter(|set| *set != ToolSet::Shell)).collect()
+}
+
+fn run(dialect: &str, tool: &str, case: &Case) {
+    let name = &format!("{dialect}/{tool} {}", case.name);
+    let sets = sets(&Umbo::new(), dialect, tool);
     let umbo = Umbo::new();
     let engine = umbo.engine();
     let (held, later) = (umbo.fifo("held"), umbo.fifo("later"));
     let place = Place { directory: project(&umbo, case), search_path: search_path(&umbo, case) };
-    let mut tools = toolset(&umbo, dialect, &place, &case.set);
+    let mut tools = toolset(&umbo, dialect, &place, &case.set, &sets);
     let mut kept = BTreeMap::from([
         ("nap".to_owned(), umbo.nap()),
         ("dir".to_owned(), place.directory.display().to_string()),
@@ -410,7 +429,7 @@ fn run(dialect: &str, name: &str, case: &Case) {
         let at = format!("{name}, step {}", number + 1);
         if step.reopen {
             tools.detach();
-            tools = toolset(&umbo, dialect, &place, &case.set);
+            tools = toolset(&umbo, dialect, &place, &case.set, &sets);
         }
         if let Some(gate) = &step.release {
             // Waits until somebody stands at it.

@@ -12,16 +12,17 @@ use umbo_engine::{Engine, Warmth};
 use umbo_tools::dialect::lash::process_events;
 use umbo_tools::dialect::meerkat::{JobId, JobManager, JobStatus};
 use umbo_tools::dialect::tasks::{Risk, TaskStore, Tasks, classify};
-use umbo_tools::{Builder, Overlap, Owner, Ticket, ToolResult, Toolset};
+use umbo_tools::{Builder, CallerBuilder, Overlap, Owner, Ticket, ToolResult, Toolset};
 
 use crate::harness::{PATIENCE, UMBO, Umbo};
 
 fn builder(umbo: &Umbo, dialect: &str) -> Builder {
-    Toolset::builder()
-        .engine(umbo.engine())
+    builder_for(umbo.caller(), dialect)
+}
+
+fn builder_for(caller: CallerBuilder, dialect: &str) -> Builder {
+    Toolset::builder(caller)
         .dialect(dialect)
-        .directory(umbo.path())
-        .environment(std::env::vars_os())
         .setting("tools.shell.enabled", true)
         .setting("tools.shell.shell", "sh")
 }
@@ -273,7 +274,8 @@ fn the_jobs_of_another_caller_are_not_found_by_their_ids() {
     let id = call(&mine, "Bash", with).structured["backgroundTaskId"].clone();
     assert!(call(&other, "BashOutput", json!({"bash_id": id})).is_error);
     assert!(call(&other, "KillShell", json!({"shell_id": id})).is_error);
-    let everybody = builder(&umbo, "claude-code").owner(Owner::Everybody).build().unwrap();
+    let everybody =
+        builder_for(umbo.caller().owner(Owner::Everybody), "claude-code").build().unwrap();
     assert!(!call(&everybody, "BashOutput", json!({"bash_id": id})).is_error);
     assert!(!call(&mine, "KillShell", json!({"shell_id": id})).is_error);
 }
@@ -323,7 +325,7 @@ fn a_command_that_is_cancelled_while_its_supervisor_comes_up_does_not_run_on() {
     fs::write(&slow, script).unwrap();
     fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).unwrap();
     let engine = Engine::builder(umbo.state()).supervisor(&slow).warmth(Warmth::Cold);
-    let tools = builder(&umbo, "omp").engine(engine.open().unwrap()).build().unwrap();
+    let tools = builder_for(umbo.caller_on(engine.open().unwrap()), "omp").build().unwrap();
     let ticket = Ticket::default();
     thread::scope(|scope| {
         let with = json!({"command": umbo.nap()});
@@ -820,4 +822,23 @@ fn a_setting_that_no_dialect_has_is_refused() {
     let error =
         builder(&umbo, "omp").setting("tools.omp.async.enabled", "yes").build().unwrap_err();
     assert!(error.to_string().contains("accepted: true or false"), "{error}");
+}
+
+#[test]
+fn where_a_contract_has_one_output_it_is_in_the_order_of_writing() {
+    let umbo = Umbo::new();
+    let line = "i=0; while [ $i -lt 300 ]; do echo o$i; echo e$i >&2; i=$((i+1)); done";
+    let expected: String = (0..300).map(|i| format!("o{i}\ne{i}\n")).collect();
+    for (dialect, tool, arguments, place) in [
+        ("lash", "exec_command", json!({"cmd": line}), "/output"),
+        ("codex", "exec_command", json!({"cmd": line, "max_output_tokens": 100_000}), "/output"),
+        ("tasks", "Bash", json!({"command": line}), ""),
+        ("omp", "bash", json!({"command": line}), ""),
+    ] {
+        let tools = builder(&umbo, dialect).build().unwrap();
+        let result = call(&tools, tool, arguments);
+        let found = result.structured.pointer(place).and_then(Value::as_str);
+        let text = found.unwrap_or(&result.text);
+        assert!(text.contains(expected.trim_end()), "{dialect}: {}", &text[..text.len().min(900)]);
+    }
 }

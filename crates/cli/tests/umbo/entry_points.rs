@@ -4,7 +4,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use umbo_ops::{Call, Owner, Ticket};
 
 use crate::harness::Umbo;
 
@@ -52,9 +55,8 @@ fn said(value: &Value) -> Map<String, Value> {
 /// it leaves out is `left_out`, and what both have is the same, or of the same kind if it varies.
 #[track_caller]
 fn same(printed: &Value, told: &Value, left_out: &[&str], is_same_job: bool) {
+    let (all, some) = (fields(printed), fields(told));
     let (printed, told) = (said(printed), said(told));
-    let names = |fields: &Map<String, Value>| fields.keys().cloned().collect::<BTreeSet<_>>();
-    let (all, some) = (names(&printed), names(&told));
     let alone: Vec<_> = some.difference(&all).collect();
     assert!(alone.is_empty(), "only the tool tells {alone:?}\n{told:?}\n{printed:?}");
     for name in all.difference(&some) {
@@ -68,6 +70,11 @@ fn same(printed: &Value, told: &Value, left_out: &[&str], is_same_job: bool) {
             assert_eq!(value, other, "{name}");
         }
     }
+}
+
+/// The names of the fields that say something.
+fn fields(value: &Value) -> BTreeSet<String> {
+    said(value).keys().cloned().collect()
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -96,8 +103,7 @@ fn a_command_is_told_the_same_by_both_entry_points() {
     assert_eq!(tool["truncated"], true);
     // A budget of the command line is not that of a tool: only the fields are compared.
     let cli = printed(&umbo, &["exec", "--budget", "200t", "seq 100000"]);
-    let names = |value: &Value| said(value).keys().cloned().collect::<BTreeSet<_>>();
-    assert!(names(&tool).is_subset(&names(&cli)), "{tool}\n{cli}");
+    assert!(fields(&tool).is_subset(&fields(&cli)), "{tool}\n{cli}");
 }
 
 #[test]
@@ -108,11 +114,12 @@ fn a_job_in_the_background_is_told_the_same_by_both_entry_points() {
     same(&cli, &tool, &OF_A_JOB, false);
     let stopped = printed(&umbo, &["stop", "--kill", cli["job"].as_str().unwrap()]);
     let answer = told(&umbo, "stop", &json!({"job": tool["job"], "kill": true}));
-    same(&stopped, &answer["stopped"][0], &OF_A_JOB, false);
+    same(&stopped["stopped"][0], &answer["stopped"][0], &OF_A_JOB, false);
+    assert_eq!(fields(&stopped), fields(&answer));
     let again = printed(&umbo, &["stop", cli["job"].as_str().unwrap()]);
     let answer = told(&umbo, "stop", &json!({"job": cli["job"]}));
-    same(&again, &answer["stopped"][0], &OF_A_JOB, true);
-    assert_eq!(again["already_ended"], true);
+    same(&again["stopped"][0], &answer["stopped"][0], &OF_A_JOB, true);
+    assert_eq!(again["stopped"][0]["already_ended"], true);
 }
 
 #[test]
@@ -181,7 +188,8 @@ fn jobs_and_tasks_are_listed_the_same_by_both_entry_points() {
     let job = umbo.start_with(&["--name", "later"], "$NAP");
     let cli = printed(&umbo, &["jobs"]);
     let tool = told(&umbo, "jobs", &json!({"scope": "all"}));
-    let (cli, tool) = (cli.as_array().unwrap(), tool["jobs"].as_array().unwrap());
+    assert_eq!(fields(&cli), fields(&tool));
+    let (cli, tool) = (cli["jobs"].as_array().unwrap(), tool["jobs"].as_array().unwrap());
     assert_eq!((cli.len(), tool.len()), (2, 2));
     for (cli, tool) in cli.iter().zip(tool) {
         same(cli, tool, &[], true);
@@ -217,6 +225,90 @@ fn a_terminal_shows_the_same_to_both_entry_points() {
 }
 
 #[test]
+fn files_are_looked_at_the_same_by_both_entry_points() {
+    let umbo = Umbo::new();
+    let at = |name: &str| umbo.path().join(name);
+    fs::create_dir_all(at("src/deep")).unwrap();
+    fs::write(at("src/a.rs"), "fn one() {}\nfn two() {}\n").unwrap();
+    fs::write(at("src/deep/b.rs"), "fn one() {}\n").unwrap();
+    for (words, tool, arguments) in [
+        (&["read", "src/a.rs"][..], "read", json!({"path": "src/a.rs"})),
+        (&["read", "src/a.rs:2-2"], "read", json!({"path": "src/a.rs:2-2"})),
+        (&["read", "src"], "read", json!({"path": "src"})),
+        (&["read", "--hex", "src/a.rs"], "read", json!({"path": "src/a.rs", "hex": true})),
+        (&["search", "one"], "search", json!({"pattern": "one"})),
+        (
+            &["search", "-l", "one", "src"],
+            "search",
+            json!({"pattern": "one", "paths": ["src"], "output": "files"}),
+        ),
+        (
+            &["search", "-C", "0", "--limit", "1", "fn"],
+            "search",
+            json!({"pattern": "fn", "context": 0, "limit": 1}),
+        ),
+        (&["find", "*.rs"], "find", json!({"paths": ["*.rs"]})),
+        (
+            &["find", "--directories", "src"],
+            "find",
+            json!({"paths": ["src"], "kind": "directories"}),
+        ),
+        (&["tree", "--order", "name", "src"], "tree", json!({"path": "src", "order": "name"})),
+    ] {
+        same(&printed(&umbo, words), &told(&umbo, tool, &arguments), &[], true);
+    }
+}
+
+#[test]
+fn files_are_changed_the_same_by_both_entry_points() {
+    let umbo = Umbo::new();
+    let file = umbo.path().join("a.txt");
+    let left_out = ["dry_run"];
+    let vary = |value: Value| {
+        let mut value = value;
+        value.as_object_mut().unwrap().remove("change");
+        value
+    };
+    let patch = umbo.path().join("p.diff");
+    fs::write(&patch, "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n").unwrap();
+    let patched = fs::read_to_string(&patch).unwrap();
+    let patch = patch.display().to_string();
+    for (words, tool, arguments) in [
+        (
+            &["edit", "a.txt", "--old", "one", "--new", "two"][..],
+            "edit",
+            json!({"path": "a.txt", "edits": [{"old": "one", "new": "two"}]}),
+        ),
+        (&["edit", "--patch", &patch], "edit", json!({"patch": patched})),
+        (
+            &["write", "a.txt", "--force", "--from", &patch],
+            "write",
+            json!({"path": "a.txt", "content": patched, "overwrite": "always"}),
+        ),
+    ] {
+        fs::write(&file, "one\n").unwrap();
+        let cli = vary(printed(&umbo, words));
+        let by_words = fs::read(&file).unwrap();
+        fs::write(&file, "one\n").unwrap();
+        same(&cli, &vary(told(&umbo, tool, &arguments)), &left_out, true);
+        assert_eq!(fs::read(&file).unwrap(), by_words, "{words:?}");
+        assert_ne!(by_words, b"one\n", "{words:?}");
+    }
+    let (cli, tool) =
+        (printed(&umbo, &["undo", "--list"]), told(&umbo, "undo", &json!({"list": true})));
+    assert_eq!(cli["total"], 6);
+    assert_eq!(cli["total"], tool["total"]);
+    same(&cli["changes"][0], &tool["changes"][0], &[], true);
+    let undone = printed(&umbo, &["undo"]);
+    assert_eq!(undone["files"][0]["path"], "a.txt", "{undone}");
+    assert_eq!(fs::read(&file).unwrap(), b"one\n");
+    let again = told(&umbo, "undo", &json!({"change": undone["change"]}));
+    let names = |value: &Value| said(value).keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&undone), names(&again));
+    assert_eq!(fs::read_to_string(&file).unwrap(), patched, "an undo is undone, too");
+}
+
+#[test]
 fn an_error_has_one_shape_at_both_entry_points() {
     let umbo = Umbo::new();
     let job = umbo.start("true");
@@ -234,15 +326,145 @@ fn an_error_has_one_shape_at_both_entry_points() {
         (&["input", &job, "x"], "input", json!({"job": job, "text": "x"})),
         (&["stop", "nobody"], "stop", json!({"job": "nobody"})),
         (&["run", "nothing"], "recipe", json!({"op": "nothing"})),
+        (&["read", "nowhere"], "read", json!({"path": "nowhere"})),
+        (&["read", "/etc/shadow"], "read", json!({"path": "/etc/shadow"})),
+        (&["search", "[z-a]"], "search", json!({"pattern": "[z-a]"})),
+        (&["edit", "--input", "/dev/null"], "edit", json!({"input": ""})),
+        (&["undo", "nothing"], "undo", json!({"change": "nothing"})),
     ] {
         let (cli, tool) = (printed(&umbo, words), told(&umbo, tool, &arguments));
-        let fields = |value: &Value| said(&value["error"]).keys().cloned().collect::<Vec<_>>();
         for name in ["code", "field", "by", "reason"] {
             assert_eq!(cli["error"][name], tool["error"][name], "{words:?}: {cli}\n{tool}");
         }
         assert!(cli["error"]["message"].is_string() && tool["error"]["message"].is_string());
-        assert_eq!(fields(&cli), fields(&tool), "{words:?}: {cli}\n{tool}");
+        assert_eq!(fields(&cli["error"]), fields(&tool["error"]), "{words:?}: {cli}\n{tool}");
         assert_eq!(cli.as_object().unwrap().len(), 1, "{cli}");
         assert_eq!(tool.as_object().unwrap().len(), 1, "{tool}");
+    }
+}
+
+#[test]
+fn a_question_to_a_person_has_one_shape_at_both_entry_points() {
+    let umbo = Umbo::new();
+    fs::write(umbo.path().join("Makefile"), "made:\n\ttouch made\n").unwrap();
+    let job = umbo.start("read line");
+    let asked = "rm -r build";
+    for (words, tool, arguments) in [
+        (&["exec", "--mode", "default", asked][..], "exec", json!({"command": asked})),
+        (
+            &["start", "--mode", "default", asked],
+            "exec",
+            json!({"command": asked, "background": true}),
+        ),
+        (&["run", "--mode", "default", "made"], "recipe", json!({"op": "made"})),
+        (
+            &["input", "--mode", "default", &job, "rm -r build\n"],
+            "input",
+            json!({"job": job, "text": "rm -r build\n"}),
+        ),
+    ] {
+        let cli = printed(&umbo, words);
+        let call = ["call", "--mode", "default", tool, &arguments.to_string()];
+        let tool: Value = serde_json::from_slice(&umbo.call(call).answer().stdout).unwrap();
+        for name in ["code", "why", "risk", "prefixes", "id"] {
+            assert_eq!(cli["error"][name], tool["error"][name], "{words:?}: {cli}\n{tool}");
+        }
+        assert_eq!(cli["error"]["code"], "approval_required", "{cli}");
+        assert_eq!(fields(&cli["error"]), fields(&tool["error"]), "{words:?}: {cli}\n{tool}");
+    }
+    umbo.stop(&job, &["--kill"]);
+}
+
+/// What an operation answers to a Rust program, as JSON.
+fn answered<R: DeserializeOwned, A: Serialize>(
+    umbo: &Umbo,
+    operation: impl FnOnce(&Call<'_>, &R) -> Result<A, umbo_ops::Error>,
+    request: Value,
+) -> Value {
+    let caller = umbo.caller().owner(Owner::Everybody).build().unwrap();
+    let ticket = Ticket::default();
+    let request = serde_json::from_value(request).unwrap();
+    match operation(&Call::new(&caller, &ticket), &request) {
+        Ok(answer) => serde_json::to_value(answer).unwrap(),
+        Err(error) => json!({"error": error}),
+    }
+}
+
+/// No tool has these: the other entry point is the library.
+#[test]
+fn what_only_the_command_line_has_is_told_to_programs_with_the_same_fields() {
+    let umbo = Umbo::new();
+    let job = umbo.start_with(&["--pty"], "printf 'one\\ntwo'; $NAP");
+    umbo.wait_for(&job, "two");
+    let screen = answered(&umbo, umbo_ops::screen, json!({"job": job}));
+    assert_eq!(printed(&umbo, &["screen", &job]), screen);
+    umbo.stop(&job, &["--kill"]);
+
+    let lines = umbo.call(["events", "--json"]).answer().text();
+    let printed_events: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events = answered(
+        &umbo,
+        |call, request: &umbo_ops::EventsRequest| {
+            umbo_ops::events(call, request)?.collect::<Result<Vec<_>, _>>()
+        },
+        json!({}),
+    );
+    assert_eq!(Value::from(printed_events), events);
+
+    fs::write(umbo.path().join("Makefile"), "hi:\n\t@echo hi\n").unwrap();
+    let plan = answered(&umbo, umbo_ops::plan, json!({"op": "hi"}));
+    assert_eq!(printed(&umbo, &["run", "--dry-run", "hi"]), plan);
+
+    let line = "rm -r build; ls";
+    let classified = |call: &Call<'_>, request: &umbo_ops::ClassifyRequest| {
+        let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
+        umbo_ops::classify(request, &call.caller.directory, home.as_deref())
+    };
+    let answer = answered(&umbo, classified, json!({"command": line}));
+    assert_eq!(printed(&umbo, &["classify", line]), answer);
+    // What the type says of itself holds for what it answers.
+    let schema = umbo_tools::output_schema::<umbo_ops::ClassifyAnswer>();
+    umbo_tools::check(&schema, &answer).unwrap();
+    assert_eq!(schema["properties"]["risk"]["enum"].as_array().unwrap().len(), 4, "{schema}");
+
+    for (words, refused) in [
+        (&["screen", "nobody"][..], answered(&umbo, umbo_ops::screen, json!({"job": "nobody"}))),
+        (
+            &["classify", "--shell", "cmd", "dir"],
+            answered(&umbo, classified, json!({"command": "dir", "shell": "cmd"})),
+        ),
+        (&["run", "--dry-run", "x"], answered(&umbo, umbo_ops::plan, json!({"op": "x"}))),
+    ] {
+        let cli = printed(&umbo, words);
+        assert_eq!(cli["error"]["code"], refused["error"]["code"], "{cli}");
+        assert_eq!(fields(&cli["error"]), fields(&refused["error"]), "{cli} {refused}");
+    }
+
+    let gone = printed(&umbo, &["prune", "--older-than", "0s"]);
+    assert_eq!(gone["removed"], json!([job]));
+    assert_eq!(fields(&gone), BTreeSet::from(["removed".to_owned()]));
+    let again = answered(&umbo, umbo_ops::prune, json!({}));
+    assert_eq!(printed(&umbo, &["prune", "--older-than", "0s"]), again);
+}
+
+/// Whoever adds an operation adds it to this file.
+#[test]
+fn every_operation_is_compared_here() {
+    let library = include_str!("../../../ops/src/lib.rs");
+    let here = include_str!("entry_points.rs");
+    let exported = library.split("pub use ").skip(1).flat_map(|list| {
+        list.split(';').next().unwrap_or_default().split(['{', '}', ',', ':', '\n', ' '])
+    });
+    let operations: BTreeSet<&str> = exported
+        .filter(|word| !word.is_empty() && library.contains(&format!("mod {word};")))
+        .filter(|word| {
+            library.contains(&format!(" {word}}}")) || library.contains(&format!(", {word}}};"))
+        })
+        .collect();
+    assert!(operations.len() >= 8, "{operations:?}");
+    for operation in operations {
+        let compared = [format!("\"{operation}\""), format!("umbo_ops::{operation}")];
+        assert!(compared.iter().any(|name| here.contains(name)), "{operation} is not compared");
     }
 }

@@ -120,9 +120,41 @@ fn stdin_is_text_a_file_our_own_or_nothing() {
         .stdin(b"own \xff\x00 input")
         .stdout(b"own \xff\x00 input")
         .run();
-    umbo.call(["exec", "--stdin", "", "cat; echo end"]).stdout("end\n").run();
-    // Nothing: end of file at once, though our own input has bytes.
-    umbo.exec("cat; echo end").stdin(b"not for it").stdout("end\n").run();
+    umbo.call(["exec", "--stdin", "", "cat; echo end"]).stdin(b"not for it").stdout("end\n").run();
+    // As a shell has it: what is piped is passed on, and nothing is the end of file at once.
+    umbo.exec("cat; echo end").stdin(b"piped ").stdout("piped end\n").run();
+    umbo.exec("cat; echo end").stdout("end\n").run();
+}
+
+#[test]
+fn a_person_at_a_terminal_types_into_the_terminal_of_the_command() {
+    let (person, umbo) = (Umbo::new(), Umbo::new());
+    let state = format!("UMBO_STATE_DIR={}", umbo.state().display());
+    let options = [
+        "--pty",
+        "--size",
+        "60x10",
+        "--attended",
+        "--env",
+        &state,
+        "--env",
+        "CI=",
+        "--env",
+        "EDITOR=ed",
+    ];
+    let line = "stty size; echo \"[$EDITOR$CI]\"; read line; echo \"got $line\"; exit 5";
+    let seat = person.start_with(&options, &format!("'{UMBO}' exec --pty '{line}'"));
+    person.wait_for(&seat, "[ed]");
+    assert!(String::from_utf8_lossy(&person.output(&seat)).contains("10 60"));
+    person.call(["input", &seat, "hello", "--key", "enter"]).run();
+    assert_eq!(person.outcome(&seat)["code"], 5, "it ends as the command does");
+    assert!(String::from_utf8_lossy(&person.output(&seat)).contains("got hello"));
+    // Who leaves it leaves it running; here it ends with the job that it was started in.
+    let seat = person.start_with(&options, &format!("'{UMBO}' exec --pty 'echo up; read x'"));
+    person.wait_for(&seat, "up");
+    person.call(["input", &seat, "--key", "ctrl-\\"]).run();
+    assert_eq!(person.outcome(&seat)["code"], 0);
+    assert!(String::from_utf8_lossy(&person.output(&seat)).contains("umbo: left job"));
 }
 
 #[test]

@@ -23,13 +23,14 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde_json::Value;
 use tempfile::TempDir;
 use umbo_engine::{Builder, Engine, Warmth};
+use umbo_ops::{Caller, CallerBuilder};
 
 /// The binary under test.
 pub(crate) const UMBO: &str = env!("CARGO_BIN_EXE_umbo");
 /// How long a test may take.
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(100);
 /// How long what must end may take to end.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 /// The user `nobody`, who may make no control group.
 const NOBODY: u32 = 65534;
 
@@ -245,7 +246,7 @@ impl Umbo {
 
     /// Stops a job; how it ended.
     pub(crate) fn stop(&self, job: &str, options: &[&str]) -> Value {
-        self.call([&["stop", "--json", job], options].concat()).json()
+        self.call([&["stop", "--json", job], options].concat()).json()["stopped"][0].take()
     }
 
     /// The directory of a job.
@@ -289,7 +290,7 @@ impl Umbo {
 
     /// All jobs on disk.
     pub(crate) fn jobs(&self) -> Vec<Value> {
-        match self.call(["jobs", "--all", "--json"]).json() {
+        match self.call(["jobs", "--all", "--json"]).json()["jobs"].take() {
             Value::Array(jobs) => jobs,
             other => panic!("{other} is no list"),
         }
@@ -330,6 +331,16 @@ impl Umbo {
     /// An engine of that library.
     pub(crate) fn engine(&self) -> Engine {
         self.library().open().unwrap()
+    }
+
+    /// Somebody in its folder, with this process's environment, whose jobs that engine runs.
+    pub(crate) fn caller(&self) -> CallerBuilder {
+        self.caller_on(self.engine())
+    }
+
+    /// The same on an engine of one's own.
+    pub(crate) fn caller_on(&self, engine: Engine) -> CallerBuilder {
+        Caller::builder(engine).directory(self.path()).environment(std::env::vars_os())
     }
 
     /// Control groups of this state directory, whoever made them and for which job: they are marked
@@ -386,10 +397,10 @@ impl Umbo {
     /// Stops what still runs, as a user would, and looks whether anything is left.
     fn close(&self) {
         let answer = self.call(["jobs", "--all", "--json"]).answer();
-        let jobs: Vec<Value> = serde_json::from_slice(&answer.stdout).unwrap_or_default();
-        let running = |job: &&Value| matches!(job["state"].as_str(), Some("created" | "started"));
-        let names: Vec<&str> =
-            jobs.iter().filter(running).filter_map(|job| job["job"].as_str()).collect();
+        let listed: Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
+        let jobs = listed["jobs"].as_array().into_iter().flatten();
+        let running = |job: &&Value| matches!(job["state"].as_str(), Some("queued" | "started"));
+        let names: Vec<&str> = jobs.filter(running).filter_map(|job| job["job"].as_str()).collect();
         if !names.is_empty() {
             self.call([&["stop", "--kill"], &names[..]].concat()).answer();
         }

@@ -10,10 +10,18 @@ fn text_and_end_of_file_reach_a_pipe() {
     let job = umbo.start("cat; echo end");
     umbo.call(["input", &job, "one\n"]).run();
     let sent = umbo.call(["input", &job, "--json", "two\n", "--eof"]).json();
-    assert_eq!(
-        (&sent["job"], &sent["bytes"], &sent["eof"]),
-        (&json!(job), &json!(4), &json!(true))
-    );
+    // It may be over when its state is asked for, which is then said.
+    let is_over = sent["state"] == "exited";
+    let expected = json!({
+        "job": job,
+        "bytes": 4,
+        "eof": true,
+        "state": if is_over { "exited" } else { "started" },
+        "exit_code": is_over.then_some(0),
+        "output": null,
+        "next_offset": null,
+    });
+    assert_eq!(sent, expected);
     assert_eq!(umbo.outcome(&job)["code"], 0);
     assert_eq!(umbo.output(&job), b"one\ntwo\nend\n");
 }
@@ -103,4 +111,36 @@ fn what_cannot_be_sent_is_refused_with_the_reason() {
     assert!(refused(&[&eof, "x"]).contains("no open standard input"));
     umbo.stop(&eof, &["--kill"]);
     assert!(refused(&[&eof, "x"]).contains("has ended"));
+}
+
+#[test]
+fn what_is_typed_into_a_program_that_only_reads_is_data() {
+    let umbo = Umbo::new();
+    let typed = |line: &str, text: &str| {
+        let job = umbo.start_with(&["--mode", "open"], line);
+        let answer = umbo.call(["input", "--mode", "guard", &job, text]).answer();
+        umbo.stop(&job, &["--kill"]);
+        answer.status
+    };
+    for line in ["read x; echo got $x", "cat", "while read x; do echo \"$x\"; done", "head -n 3"] {
+        assert_eq!(typed(line, "rm -rf ~\n"), 0, "{line}");
+    }
+    for line in [
+        "bash",
+        "sh",
+        "read x; eval \"$x\"",
+        "read x; $x",
+        "cat | sh",
+        "cat() { eval \"$(read x; echo $x)\"; }; cat",
+        "python3 -c 'import os; os.system(input())'",
+        "xargs -I{} sh -c {}",
+    ] {
+        assert_ne!(typed(line, "rm -rf ~\n"), 0, "{line}");
+    }
+    // A function of the environment may be behind the name.
+    let function = ["--mode", "open", "--env", "BASH_FUNC_cat%%=() { bash; }", "--shell", "bash"];
+    let job = umbo.start_with(&function, "cat");
+    let answer = umbo.call(["input", "--mode", "guard", &job, "rm -rf ~\n"]).answer();
+    assert_ne!(answer.status, 0, "{answer:?}");
+    umbo.stop(&job, &["--kill"]);
 }

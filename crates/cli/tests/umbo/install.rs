@@ -93,7 +93,7 @@ const SAMPLES: [Sample; 8] = [
         client: "codex",
         file: ".codex/config.toml",
         before: "\u{feff}# mine\r\nmodel = \"first\"   # odd   spaces\r\n\r\n[mcp_servers.other]\r\nargs = [\r\n    'a', # why\r\n]\r\ncommand = 'x'\r\n\r\n[mcp_servers.other.env]\r\nK = 'v'\r\n\r\n[projects.\"/a b\"]\r\ntrust_level = \"trusted\"\r\n# end\r\n",
-        after: "\u{feff}# mine\r\nmodel = \"first\"   # odd   spaces\r\n\r\n[mcp_servers.other]\r\nargs = [\r\n    'a', # why\r\n]\r\ncommand = 'x'\r\n\r\n[mcp_servers.other.env]\r\nK = 'v'\r\n\r\n[projects.\"/a b\"]\r\ntrust_level = \"trusted\"\r\n# end\r\n\r\n[mcp_servers.umbo]\r\ncommand = \"BINARY\"\r\nargs = [\"mcp\"]\r\n",
+        after: "\u{feff}# mine\r\nmodel = \"first\"   # odd   spaces\r\n\r\n[mcp_servers.other]\r\nargs = [\r\n    'a', # why\r\n]\r\ncommand = 'x'\r\n\r\n[mcp_servers.other.env]\r\nK = 'v'\r\n\r\n[projects.\"/a b\"]\r\ntrust_level = \"trusted\"\r\n# end\r\n\r\n[mcp_servers.umbo]\r\ncommand = \"BINARY\"\r\nargs = [\"mcp\"]\r\nenv_vars = [\"UMBO_STATE_DIR\", \"UMBO_CONFIG_DIR\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\", \"XDG_DATA_HOME\", \"XDG_CACHE_HOME\", \"XDG_RUNTIME_DIR\", \"SSH_AUTH_SOCK\", \"DBUS_SESSION_BUS_ADDRESS\", \"CARGO_HOME\", \"RUSTUP_HOME\", \"GOPATH\", \"JAVA_HOME\", \"NVM_DIR\", \"PYENV_ROOT\", \"VIRTUAL_ENV\", \"http_proxy\", \"https_proxy\", \"HTTPS_PROXY\", \"NO_PROXY\"]\r\ndefault_tools_approval_mode = \"approve\"\r\n",
     },
     Sample {
         client: "cursor",

@@ -11,17 +11,17 @@ use crate::harness::{UMBO, Umbo};
 fn an_empty_list_is_no_error() {
     let umbo = Umbo::new();
     umbo.call(["jobs"]).stderr("no jobs; `umbo jobs --all` shows older ones\n").run();
-    umbo.call(["jobs", "--json"]).stdout("[]\n").run();
+    umbo.call(["jobs", "--json"]).stdout("{\"jobs\":[],\"omitted\":null}\n").run();
 }
 
 #[test]
-fn json_is_an_array_with_the_promised_fields() {
+fn json_is_the_answer_of_the_tool_with_the_promised_fields() {
     let umbo = Umbo::new();
     let ended = umbo.start_with(&["--name", "first"], "exit 4");
     umbo.outcome(&ended);
     let running = umbo.start("$NAP");
     let jobs = umbo.call(["jobs", "--json"]).json();
-    let jobs = jobs.as_array().unwrap();
+    let jobs = jobs["jobs"].as_array().unwrap();
     assert_eq!(jobs.len(), 2);
     assert_eq!(jobs[0]["job"], json!(ended));
     assert_eq!(jobs[0]["state"], "exited");

@@ -54,9 +54,11 @@ fn output_beyond_the_limit_stops_the_job() {
     let answer = umbo.exec_json(&options, "yes");
     assert_eq!((&answer["state"], &answer["limit"]), (&json!("stopped"), &json!("output")));
     assert_eq!(answer["stopped_by"], "limit");
-    assert!(answer["total_bytes"].as_u64().unwrap() >= 102_400, "{}", answer["total_bytes"]);
+    let total = answer["total_bytes"].as_u64().unwrap();
+    assert!(total >= 102_400, "{total}");
     let job = answer["job"].as_str().unwrap();
-    assert_eq!(umbo.record(job, "outcome")["omitted_bytes"], 0, "all it wrote is kept");
+    let omitted = &umbo.record(job, "outcome")["omitted_bytes"];
+    assert_eq!(*omitted, total - 102_400, "its last words are at the end of what is kept");
 }
 
 #[test]
@@ -217,7 +219,7 @@ fn a_job_too_many_waits_for_its_turn() {
     let first = start_one_at_a_time(&umbo, "read x");
     let second = start_one_at_a_time(&umbo, "echo second");
     let listed = umbo.listed(&second);
-    assert_eq!((&listed["state"], &listed["started_at"]), (&json!("created"), &json!(null)));
+    assert_eq!((&listed["state"], &listed["started_at"]), (&json!("queued"), &json!(null)));
     umbo.call(["input", &first, "\n"]).run();
     assert_eq!(umbo.outcome(&second)["code"], 0);
     let started = umbo.outcome(&second)["started_at"].as_u64().unwrap();
@@ -302,7 +304,7 @@ fn the_line_can_be_seen_and_the_oldest_goes_first() {
         assert_eq!(place(job), json!(number));
     }
     let table = umbo.call(["jobs"]).answer().text();
-    assert!(table.contains("created, 1st in line") && table.contains("created, 4th in line"));
+    assert!(table.contains("queued, 1st in line") && table.contains("queued, 4th in line"));
     umbo.stop(&jobs[2], &[]);
     assert_eq!((place(&jobs[1]), place(&jobs[4])), (json!(1), json!(3)), "the line closes up");
     umbo.call(["input", &jobs[0], "\n"]).run();
@@ -407,4 +409,49 @@ fn jobs_inside_a_job_are_bounded_among_themselves() {
     assert_eq!(answer.text(), "125\n", "{answer:?}");
     assert!(answer.said().contains("1 jobs are running, the most allowed"), "{answer:?}");
     assert!(answer.said().contains("UMBO_MAX_RUNNING"), "{answer:?}");
+}
+
+#[test]
+fn a_time_limit_of_nothing_is_none() {
+    let umbo = Umbo::new();
+    for options in [["--timeout", "0"], ["--idle-timeout", "0"]] {
+        umbo.call(["exec", options[0], options[1], "sleep 0.3; echo done"]).stdout("done\n").run();
+    }
+    for field in ["timeout", "idle_timeout"] {
+        let arguments = json!({"command": "sleep 0.3; echo done", field: 0}).to_string();
+        let answer = umbo.call(["call", "exec", &arguments]).json();
+        assert_eq!((&answer["state"], &answer["output"]), (&json!("exited"), &json!("done\n")));
+    }
+}
+
+#[test]
+fn what_is_kept_and_what_is_dropped_adds_up_for_every_reader() {
+    let umbo = Umbo::new();
+    for policy in ["keep-ends", "stop"] {
+        for (limit, line) in [
+            (1_u64, "printf abc"),
+            (1000, "seq 1 1000"),
+            (1001, "seq 1 1000; seq 1 1000 >&2"),
+            (70_000, "seq 1 100000"),
+            (5000, "seq 1 100"),
+        ] {
+            let (bytes, what) = (limit.to_string(), format!("{policy} {limit} {line}"));
+            let options = ["--max-output", &bytes, "--on-max-output", policy];
+            let answer = umbo.exec_json(&options, line);
+            let job = answer["job"].as_str().unwrap();
+            let (total, lost) = (answer["total_bytes"].as_u64(), answer["lost_bytes"].as_u64());
+            let (total, lost) = (total.unwrap(), lost.unwrap());
+            assert_eq!(total - lost, total.min(limit), "exact: {what}");
+            let outcome = umbo.outcome(job);
+            assert_eq!(outcome["total_bytes"], total, "{what}");
+            assert_eq!(outcome["omitted_bytes"], lost, "{what}");
+            assert_eq!(umbo.listed(job)["total_bytes"], total, "{what}");
+            let read = umbo.call(["output", "--json", job]).json();
+            assert_eq!((&read["lost_bytes"], &read["total_bytes"]), (&json!(lost), &json!(total)));
+            let raw = umbo.call(["output", "--raw", job]).answer();
+            assert_eq!(raw.stdout.len() as u64, total - lost, "{what}: {}", raw.said());
+            let told = umbo.call(["call", "output", &json!({"job": job}).to_string()]).json();
+            assert_eq!(told["lost_bytes"].as_u64().unwrap_or(0), lost, "{what}: {told}");
+        }
+    }
 }

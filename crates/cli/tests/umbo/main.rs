@@ -8,6 +8,7 @@
     reason = "tests fail by panicking, and the harness tells what it knows"
 )]
 
+mod agent;
 mod arguments;
 mod attach;
 mod bad_input;
@@ -16,10 +17,13 @@ mod completions;
 mod config;
 mod contracts;
 mod dialects;
+#[path = "../../../engine/tests/engine/disk.rs"]
+mod disk;
 mod doctor;
 mod entry_points;
 mod events;
 mod exec;
+mod files;
 mod gate;
 mod harness;
 mod hostile;
@@ -35,6 +39,7 @@ mod prune;
 mod recipes;
 mod sandbox;
 mod screen;
+mod secrets;
 mod session;
 mod shells;
 mod start;

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod beside;
+mod cancelled;
 mod clients;
 mod embedded;
 mod http;
@@ -23,7 +24,7 @@ pub(crate) use clients::installed;
 use crate::harness::Umbo;
 
 /// A client that says what it wants, well-formed or not.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
@@ -39,7 +40,7 @@ impl Client {
     }
 
     /// The same of a server that is called in some way.
-    fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take();
@@ -54,12 +55,12 @@ impl Client {
         client
     }
 
-    fn initialize(&mut self, revision: &str) -> Value {
+    pub(crate) fn initialize(&mut self, revision: &str) -> Value {
         self.initialize_with(revision, &json!({}))
     }
 
     /// Begins as one that can do more than most.
-    fn initialize_with(&mut self, revision: &str, capabilities: &Value) -> Value {
+    pub(crate) fn initialize_with(&mut self, revision: &str, capabilities: &Value) -> Value {
         self.initialize_as("test", revision, capabilities)
     }
 
@@ -77,7 +78,7 @@ impl Client {
         answer["result"].clone()
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.send_bytes(format!("{message}\n").as_bytes());
     }
 
@@ -99,12 +100,12 @@ impl Client {
         self.answer(id)
     }
 
-    fn ask_tool(&mut self, tool: &str, arguments: &Value) -> u64 {
+    pub(crate) fn ask_tool(&mut self, tool: &str, arguments: &Value) -> u64 {
         self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))
     }
 
     /// The result of a tool.
-    fn tool(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub(crate) fn tool(&mut self, tool: &str, arguments: &Value) -> Value {
         let id = self.ask_tool(tool, arguments);
         self.answer(id)["result"].clone()
     }
@@ -124,7 +125,7 @@ impl Client {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"))
     }
 
-    fn answer(&mut self, id: u64) -> Value {
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
         if let Some(at) = self.heard.iter().position(|message| message["id"] == id) {
             return self.heard.remove(at);
         }
@@ -138,7 +139,7 @@ impl Client {
     }
 
     /// The next notification or request with this method.
-    fn hear(&mut self, method: &str) -> Value {
+    pub(crate) fn hear(&mut self, method: &str) -> Value {
         if let Some(at) = self.heard.iter().position(|message| message["method"] == method) {
             return self.heard.remove(at);
         }
@@ -224,6 +225,48 @@ fn the_list_is_what_umbo_tools_prints() {
 }
 
 #[test]
+fn the_list_of_each_set_is_small() {
+    let umbo = Umbo::new();
+    let files = ["read", "search", "find", "tree", "write", "edit", "undo"];
+    let shell = ["exec", "output", "input", "wait", "stop", "jobs", "recipe"];
+    for (sets, names) in [
+        ("shell", shell.to_vec()),
+        ("files", files.to_vec()),
+        ("shell,files", [shell, files].concat()),
+    ] {
+        let mut client = Client::start(&umbo, &["--tools", sets]);
+        client.initialize("2025-11-25");
+        let answer = client.request("tools/list", &json!({}));
+        let tools = answer["result"]["tools"].as_array().unwrap();
+        let listed: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert_eq!(listed, names);
+        let bytes = answer["result"].to_string().len();
+        assert!(bytes <= 6 * 1024 * sets.split(',').count(), "{sets}: {bytes} bytes");
+        client.close();
+    }
+    umbo.call(["mcp", "--tools", "nothing"]).answer().expect_status(125);
+}
+
+#[test]
+fn an_image_is_shown_as_one() {
+    let umbo = Umbo::new();
+    let image = concat!(env!("CARGO_MANIFEST_DIR"), "/../files/fixtures/dot.png");
+    std::fs::copy(image, umbo.path().join("dot.png")).unwrap();
+    let mut client = Client::start(&umbo, &["--tools", "files"]);
+    client.initialize("2025-11-25");
+    let result = client.tool("read", &json!({"path": "dot.png"}));
+    let content = result["content"].as_array().unwrap();
+    assert_eq!(
+        (&content[1]["type"], &content[1]["mimeType"]),
+        (&json!("image"), &json!("image/png"))
+    );
+    assert!(content[1]["data"].as_str().unwrap().starts_with("iVBOR"), "{result}");
+    assert_eq!(result["structuredContent"]["kind"], "image");
+    assert!(result["structuredContent"].get("data").is_none(), "{result}");
+    client.close();
+}
+
+#[test]
 fn text_and_structure_say_the_same() {
     let umbo = Umbo::new();
     let mut client = Client::new(&umbo);
@@ -289,25 +332,29 @@ fn the_end_of_the_input_ends_the_foreground_and_leaves_the_background() {
     client.call("exec", &json!({"command": nap, "background": true, "name": "stays"}));
     let yielded = client.call("exec", &json!({"command": nap, "yield": 0.1, "name": "yielded"}));
     assert_eq!(yielded["state"], "started");
+    let arguments = json!({"command": nap, "yield": 0.1, "name": "bound", "on_disconnect": "stop"});
+    assert_eq!(client.call("exec", &arguments)["state"], "started");
     let arguments = json!({"command": nap, "name": "waited"});
     let params = json!({"name": "exec", "arguments": arguments});
     client.ask("tools/call", &params);
     let mut other = Client::new(&umbo);
     loop {
         let jobs = other.call("jobs", &json!({"scope": "all"}));
-        if jobs["jobs"].as_array().unwrap().iter().filter(|job| job["pid"].is_i64()).count() == 3 {
+        if jobs["jobs"].as_array().unwrap().iter().filter(|job| job["pid"].is_i64()).count() == 4 {
             break;
         }
         thread::yield_now();
     }
     assert!(other.call("jobs", &json!({}))["jobs"].as_array().unwrap().is_empty());
     client.close();
-    for name in ["yielded", "waited"] {
+    for name in ["bound", "waited"] {
         assert_eq!(umbo.outcome(&umbo.listed_by_name(name))["state"], "stopped", "{name}");
     }
-    assert_eq!(umbo.nappers().len(), 1);
-    let stopped = other.call("stop", &json!({"job": "stays", "kill": true}));
-    assert_eq!(stopped["stopped"][0]["state"], "stopped");
+    assert_eq!(umbo.nappers().len(), 2, "what was handed over outlives who asked for it");
+    for name in ["stays", "yielded"] {
+        let stopped = other.call("stop", &json!({"job": name, "kill": true}));
+        assert_eq!(stopped["stopped"][0]["state"], "stopped");
+    }
     other.close();
 }
 
@@ -471,8 +518,11 @@ fn a_client_that_is_killed_takes_its_foreground_with_it() {
     let umbo = Umbo::new();
     let mut client = Client::new(&umbo);
     let line = format!("echo up; {}", umbo.nap());
-    let id = client.ask_tool("exec", &json!({"command": line, "yield": 0.2}));
-    client.answer(id);
+    let params = json!({
+        "name": "exec", "arguments": {"command": line}, "_meta": {"progressToken": 1},
+    });
+    client.ask("tools/call", &params);
+    client.hear("notifications/progress");
     assert_eq!(umbo.nappers().len(), 1);
     // Not its end of the pipe but the server itself: nobody is left to clean up.
     client.child.kill().unwrap();

@@ -198,6 +198,6 @@ fn output_is_readable_while_the_job_waits_for_its_turn() {
     let umbo = Umbo::new();
     umbo.start("$NAP");
     let job = umbo.call(["start", "$NAP"]).env("UMBO_MAX_RUNNING", "1").answer().text();
-    assert_eq!(umbo.listed(job.trim())["state"], "created");
+    assert_eq!(umbo.listed(job.trim())["state"], "queued");
     umbo.call(["output", job.trim()]).run();
 }

@@ -236,8 +236,8 @@ fn the_recipe_of_omp_is_offered_where_there_are_tasks_and_names_them() {
     let (umbo, folder) = (Umbo::new(), tempfile::tempdir().unwrap());
     let build = || {
         let path = std::env::var_os("PATH").unwrap();
-        let tools = Toolset::builder().engine(umbo.engine()).dialect("omp");
-        tools.directory(folder.path()).environment([("PATH".into(), path)]).build().unwrap()
+        let caller = umbo.caller().directory(folder.path()).environment([("PATH".into(), path)]);
+        Toolset::builder(caller).dialect("omp").build().unwrap()
     };
     assert!(build().tool("recipe").is_none());
     let targets: Vec<String> = (0..25).map(|n| format!("t{n:02}:\n\techo\n")).collect();

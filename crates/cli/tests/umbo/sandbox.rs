@@ -3,8 +3,10 @@
 
 mod attempts;
 mod denials;
+mod judged;
 mod network;
 mod questions;
+mod work;
 mod workspace;
 
 use std::fs;

@@ -5,7 +5,7 @@ use std::fs;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::harness::{Call, Umbo, pid, signal, words};
+use crate::harness::{Call, UMBO, Umbo, pid, signal, words};
 
 fn say<'a>(umbo: &'a Umbo, line: &'a str) -> Call<'a> {
     umbo.call(["exec", "--session", "s", line])
@@ -283,4 +283,62 @@ fn a_profile_that_hangs_or_fails_is_an_error_that_names_its_job() {
         "{said}"
     );
     assert_eq!(job["state"], json!("signaled"));
+}
+
+#[test]
+fn a_busy_session_is_a_line_that_nobody_hangs_in() {
+    let umbo = Umbo::new();
+    let holder = umbo.start_with(&["--session", "s"], "echo ready; read x; A=first");
+    umbo.wait_for(&holder, "ready");
+    // `start` answers at once, with a job that waits.
+    let second = umbo.start_with(&["--session", "s"], "echo second $A; A=second");
+    let third = umbo.start_with(&["--session", "s"], "echo third $A");
+    let listed = umbo.listed(&second);
+    assert_eq!((&listed["state"], &listed["queue_position"]), (&json!("queued"), &json!(1)));
+    assert_eq!(listed["reason"], format!("session s is busy with job {holder}"));
+    assert_eq!(umbo.listed(&third)["queue_position"], 2);
+    // A call answers after its yield.
+    let arguments = json!({"command": "echo x", "session": "s", "yield": 0.2}).to_string();
+    let answer = umbo.call(["call", "exec", &arguments]).json();
+    assert_eq!((&answer["state"], &answer["queue_position"]), (&json!("queued"), &json!(3)));
+    assert!(answer["reason"].as_str().unwrap().contains(&holder), "{answer}");
+    umbo.stop(answer["job"].as_str().unwrap(), &[]);
+    // Who does not want to wait is refused, with the job that has it.
+    let refused = umbo.call(["exec", "--no-queue", "--session", "s", "true"]).refused();
+    assert!(refused.contains(&holder), "{refused}");
+    umbo.call(["input", &holder, "\n"]).run();
+    assert_eq!(umbo.outcome(&third)["state"], "exited");
+    assert_eq!(umbo.output(&second), b"second first\n");
+    assert_eq!(umbo.output(&third), b"third second\n", "one after the other, in order");
+}
+
+#[test]
+fn a_job_that_waits_for_its_session_holds_no_slot() {
+    let umbo = Umbo::new();
+    let holder = umbo.start_with(&["--session", "s"], "echo ready; read x");
+    umbo.wait_for(&holder, "ready");
+    let waits = umbo.start_with(&["--session", "s"], "echo after");
+    let other = umbo.call(["exec", "echo other"]).env("UMBO_MAX_RUNNING", "2").answer();
+    assert_eq!(other.text(), "other\n", "{other:?}");
+    // A killed supervisor leaves the line and the session.
+    signal(umbo.supervisor(&holder), Signal::KILL);
+    assert_eq!(umbo.outcome(&waits)["state"], "exited");
+}
+
+#[test]
+fn a_job_never_waits_for_a_session_that_its_own_ancestor_has() {
+    let umbo = Umbo::new();
+    let answer = say(&umbo, "$UMBO exec --session s true").env("UMBO", UMBO).answer();
+    assert!(answer.status != 0 && answer.said().contains("session"), "{answer:?}");
+}
+
+#[test]
+fn a_job_in_a_session_is_listed_where_it_ran() {
+    let umbo = Umbo::new();
+    fs::create_dir(umbo.path().join("below")).unwrap();
+    say(&umbo, "cd below").run();
+    say(&umbo, "true").run();
+    let below = fs::canonicalize(umbo.path().join("below")).unwrap();
+    assert_eq!(umbo.jobs().last().unwrap()["cwd"], below.to_str().unwrap());
+    assert_ne!(umbo.jobs()[0]["cwd"], below.to_str().unwrap(), "it began outside");
 }

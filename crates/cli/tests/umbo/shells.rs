@@ -146,12 +146,15 @@ fn pwd_is_the_resolved_directory_in_every_shell() {
 fn nobody_is_at_the_keyboard() {
     let umbo = Umbo::new();
     let line = "echo $PAGER $GIT_PAGER $EDITOR $GIT_TERMINAL_PROMPT $DEBIAN_FRONTEND $CI";
-    let expected = "cat cat true 0 noninteractive 1\n";
+    let expected = "more cat true 0 noninteractive no\n";
     let call = |options: &[&str]| {
         umbo.call([&["exec"], options, &[line]].concat()).env("PAGER", "more").env("CI", "no")
     };
+    // Defaults: what the caller exported stays.
     call(&[]).stdout(expected).run();
-    call(&["--env", "PAGER=mine"]).stdout("mine cat true 0 noninteractive 1\n").run();
+    call(&["--env", "PAGER=mine"]).stdout("mine cat true 0 noninteractive no\n").run();
+    let bare = umbo.exec(line).env("EDITOR", "ed").answer().text();
+    assert_eq!(bare, "cat cat ed 0 noninteractive 1\n", "what is exported is left alone");
     let attended = call(&["--attended"]).answer().text();
     assert!(attended.starts_with("more "), "{attended}");
 }

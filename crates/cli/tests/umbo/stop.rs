@@ -87,11 +87,10 @@ fn a_job_that_does_not_exist_keeps_none_of_the_others_running() {
     let job = umbo.start("$NAP");
     let answer = umbo.call(["stop", "--json", &job, "nope"]).answer();
     assert_eq!(answer.status, 125);
-    let text = answer.text();
-    let answers: Vec<Value> =
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let about = |field: &str| answers.iter().filter(|answer| answer.get(field).is_some()).count();
-    assert_eq!((answers.len(), about("error"), about("job")), (2, 1, 1), "{answers:?}");
+    let told: Value = serde_json::from_slice(&answer.stdout).unwrap();
+    assert_eq!((&told["stopped"][0]["job"], &told["stopped"][1]), (&json!(job), &Value::Null));
+    assert_eq!((&told["failed"][0]["job"], &told["failed"][1]), (&json!("nope"), &Value::Null));
+    assert_eq!(told["failed"][0]["code"], "unknown_job");
 }
 
 #[test]

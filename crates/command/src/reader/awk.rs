@@ -47,6 +47,10 @@ impl Walk {
                 {
                     1
                 }
+                "-V" | "--version" | "--copyright" | "--help" if args.len() == 1 => {
+                    self.find(READ, name, format!("{name} {text}"));
+                    return;
+                }
                 _ => {
                     self.find(UNKNOWN, name, format!("{name} {text}"));
                     return;
@@ -263,7 +267,7 @@ fn effects(tokens: &[Token]) -> Program {
             Token::Sign(">" | ">>") if printing && depth == 0 => {
                 let stream = match tokens.get(at + 1) {
                     Some(Token::Text(text)) => {
-                        matches!(text.as_str(), "/dev/stderr" | "/dev/stdout")
+                        matches!(text.as_str(), "/dev/stderr" | "/dev/stdout" | "/dev/null")
                     }
                     _ => false,
                 };

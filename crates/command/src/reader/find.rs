@@ -107,6 +107,7 @@ const VALUED: &[&str] = &[
     "-flags",
     "-Bmin",
     "-D",
+    "-f",
 ];
 
 /// `-newermt` and the like.

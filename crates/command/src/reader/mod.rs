@@ -8,6 +8,7 @@ mod file;
 mod find;
 mod git;
 mod jq;
+mod menu;
 mod sed;
 mod server;
 mod shell;
@@ -34,7 +35,9 @@ impl Walk {
             Reader::Dd => self.dd(name, args),
             // Whatever its arguments are, they are printed or ignored.
             Reader::Echo => self.find(READ, name, name),
+            Reader::Fd => self.fd(row, name, args),
             Reader::Find => self.find_program(name, args),
+            Reader::Fzf => self.fzf(row, name, args),
             Reader::GhApi => self.gh_api(row, name, args),
             Reader::GitConfig => self.git_config(name, args),
             Reader::GitDiscard => self.git_discard(row, name, args),

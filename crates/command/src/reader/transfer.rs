@@ -10,10 +10,10 @@ use crate::walk::Walk;
 use crate::word::Word;
 
 /// Options that only change how curl asks and prints.
-const PLAIN: &str = "-s -S -f -L -i -I -v -k -g -4 -6 -N -# -0 -1 -2 -3 --silent --show-error --fail --fail-with-body --location --include --head --verbose --insecure --compressed --globoff --ipv4 --ipv6 --no-buffer --http1.1 --http2 --http2-prior-knowledge --http3 --no-progress-meter --progress-bar --path-as-is --tlsv1.2 --tlsv1.3 --ssl-reqd --tcp-nodelay --raw --anyauth --basic --disable -q --get -G --version -V --help --styled-output --no-styled-output --parallel -Z --fail-early --location-trusted";
+const PLAIN: &str = "-s -S -f -L -i -I -v -k -g -4 -6 -N -# -0 -1 -2 -3 --silent --show-error --fail --fail-with-body --location --include --head --verbose --insecure --compressed --globoff --ipv4 --ipv6 --no-buffer --http1.1 --http2 --http2-prior-knowledge --http3 --no-progress-meter --progress-bar --path-as-is --tlsv1.2 --tlsv1.3 --ssl-reqd --tcp-nodelay --raw --anyauth --basic --disable -q --get -G --version -V --help --styled-output --no-styled-output --parallel -Z --fail-early --location-trusted --ssl --ntlm --digest --negotiate --manual -M -h --crlf --tr-encoding --http0.9 --http1.0 --sslv2 --sslv3 --tlsv1 --tlsv1.0 --tlsv1.1 --no-keepalive --no-sessionid --no-alpn --disallow-username-in-url --post301 --post302 --post303 --ftp-pasv --list-only -l --suppress-connect-headers --tcp-fastopen --tls-earlydata --ca-native --cert-status --false-start --haproxy-protocol --ignore-content-length --junk-session-cookies -j";
 
 /// Options whose value only changes how curl asks and prints.
-const VALUED: &str = "-H -A -e -m -u -b -r -y -Y -z --header --user-agent --referer --max-time --connect-timeout --user --cookie --retry --retry-delay --retry-max-time --max-redirs --range --resolve --limit-rate --interface --cacert --capath --url --proto --speed-time --speed-limit --max-filesize --unix-socket --oauth2-bearer --aws-sigv4 --ciphers";
+const VALUED: &str = "-H -A -e -m -u -b -r -y -Y -z --header --user-agent --referer --max-time --connect-timeout --user --cookie --retry --retry-delay --retry-max-time --max-redirs --range --resolve --limit-rate --interface --cacert --capath --url --proto --speed-time --speed-limit --max-filesize --unix-socket --oauth2-bearer --aws-sigv4 --ciphers --noproxy --time-cond --url-query --tls-max --tls13-ciphers --dns-servers --dns-interface --happy-eyeballs-timeout-ms --keepalive-time --local-port --proto-default --proto-redir --request-target --connect-to --expect100-timeout --curves --pinnedpubkey --create-file-mode --parallel-max --retry-all-errors --rate -C --continue-at";
 
 fn listed(list: &str, option: &str) -> bool {
     list.split_whitespace().any(|one| one == option)
@@ -98,7 +98,7 @@ impl Walk {
             }
             "-X" | "--request" => {
                 let does = match text.to_ascii_uppercase().as_str() {
-                    "GET" | "HEAD" | "OPTIONS" => FETCH,
+                    "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" => FETCH,
                     "DELETE" => REMOTE,
                     _ => SEND,
                 };
@@ -110,7 +110,9 @@ impl Walk {
                 let uploads = matches!(option, "-T" | "--upload-file")
                     || text.starts_with('@')
                     || text.contains("=@")
-                    || text.contains("=<");
+                    || text.contains("=<")
+                    || option == "--data-urlencode"
+                        && text.split('=').next().is_some_and(|name| name.contains('@'));
                 let does: Does = if self.is_secret(text) {
                     SECRET
                 } else if uploads {
@@ -128,8 +130,11 @@ impl Walk {
                 }
             }
             _ if listed(VALUED, option) => {
-                if text.starts_with('@') {
-                    self.find(UNKNOWN, name, what);
+                let cookie_file = matches!(option, "-b" | "--cookie") && !text.contains('=');
+                if self.is_secret(text) && (cookie_file || text.starts_with('@')) {
+                    self.find(SECRET, name, what);
+                } else if text.starts_with('@') {
+                    self.find(UPLOAD, name, what);
                 } else if value.is_some_and(|word| !word.literal && word.may_split) {
                     self.find(
                         UNKNOWN,

@@ -176,6 +176,7 @@ pub(super) const ROWS: &[Row] = &[
     row("fd|fdfind", READ)
         .takes(Names)
         .options("01E:FHILS:Vac:d:e:ghij:lpqst:u --absolute-path --base-directory= --batch-size= --case-sensitive --changed-before= --changed-within= --color= --exact-depth= --exclude= --extension= --fixed-strings --follow --full-path --glob --hidden --ignore-case --ignore-file= --list-details --max-depth= --max-results= --min-depth= --mount --no-ignore --no-ignore-parent --no-ignore-vcs --one-file-system --path-separator= --print0 --prune --quiet --regex --search-path= --show-errors --size= --strip-cwd-prefix --threads= --type= --unrestricted --xdev o:C: --owner= --base-directory= --format= --min-depth= --and= --ignore --no-hidden --relative-path --ignore-vcs --ignore-contain= --no-require-git --no-global-ignore-file --hyperlink? --strip-cwd-prefix? --print0 --max-one-result")
+        .reader(Reader::Fd)
         .when(&[("-x --exec -X --exec-batch", RUN)]),
     row("find|gfind|bfs", READ).takes(Names).reader(Reader::Find),
     row("sed|gsed", READ).takes(Paths).reader(Reader::Sed),
@@ -238,7 +239,7 @@ pub(super) const ROWS: &[Row] = &[
     row("ar t|ar tv|ar p", READ).takes(Paths).when(&[("--plugin", RUN), ("--output", OVERWRITE)]),
     // Programs that take over the terminal or run commands typed into them.
     row("ed|ex|vi|vim|nvim|nano|emacs|emacsclient|pico|joe|micro|helix|hx|code|subl|kate|gedit|view|vimdiff", RUN),
-    row("script|expect|screen|tmux|zellij|dialog|whiptail|fzf|sk|rlwrap|unbuffer|rsh|rlogin", RUN),
+    row("script|expect|screen|tmux|zellij|dialog|whiptail|rlwrap|unbuffer|rsh|rlogin", RUN),
     row("socat|socat1", LISTEN),
     row("telnet|ftp|sftp|tftp|lftp|ncftp", RUN),
     row("nc|ncat|netcat", LISTEN).valued("-w -p -s -x -X -q -i").when(&[("-z -v -n -w -4 -6 -u", FETCH), ("-e -c --exec --sh-exec -l --listen -k", LISTEN)]).reader(Reader::Netcat),

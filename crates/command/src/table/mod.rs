@@ -8,28 +8,49 @@ mod core;
 mod develop;
 mod git;
 mod github;
+mod looks;
 mod package;
 mod show;
 mod system;
+mod tools;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::argv::has_shape;
 use crate::row::Row;
 
-static INDEX: LazyLock<HashMap<&'static str, &'static Row>> = LazyLock::new(|| {
-    let mut index = HashMap::with_capacity(1_400);
-    for row in all() {
-        for name in row.names.split('|') {
-            index.insert(name, row);
-        }
-    }
+type Index = HashMap<&'static str, &'static Row>;
+
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mut index = index(written());
+    // What is written in Rust says more.
+    let programs: HashSet<&str> = index.keys().map(|name| program(name)).collect();
+    let lines = self::index(LOOKS.iter());
+    index.extend(lines.into_iter().filter(|(name, _)| !programs.contains(program(name))));
     index
 });
 
+/// The program of a name that may have sub-commands.
+fn program(name: &str) -> &str {
+    name.split(' ').next().unwrap_or(name)
+}
+
+/// The rows of [`looks`], also those of programs that have another row.
+static LOOKS: LazyLock<Vec<Row>> = LazyLock::new(looks::rows);
+static LOOKS_INDEX: LazyLock<Index> = LazyLock::new(|| index(LOOKS.iter()));
+
+fn index(rows: impl Iterator<Item = &'static Row>) -> Index {
+    rows.flat_map(|row| row.names.split('|').map(move |name| (name, row))).collect()
+}
+
 /// All rows of all tables.
 pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
+    written().chain(LOOKS.iter())
+}
+
+/// The rows that are written in Rust.
+fn written() -> impl Iterator<Item = &'static Row> {
     [
         core::ROWS,
         git::ROWS,
@@ -39,6 +60,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
         cloud::ROWS,
         system::ROWS,
         show::ROWS,
+        tools::ROWS,
     ]
     .into_iter()
     .flatten()
@@ -56,6 +78,20 @@ pub(crate) fn find(name: &str) -> Option<&'static Row> {
     INDEX.get(name).copied().or_else(|| family(name))
 }
 
+/// Programs that [`looks`] has lines for.
+static LOOKERS: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| LOOKS_INDEX.keys().map(|name| program(name)).collect());
+
+/// Whether there is any line for the program of a name.
+pub(crate) fn has_looks(name: &str) -> bool {
+    LOOKERS.contains(program(name))
+}
+
+/// A row that says with which options a program only looks, which may have another row beside it.
+pub(crate) fn find_look(name: &str) -> Option<&'static Row> {
+    LOOKS_INDEX.get(name).copied()
+}
+
 /// The first row whose name fits with any text for `*`.
 fn family(name: &str) -> Option<&'static Row> {
     let words: Vec<&str> = name.split(' ').collect();
@@ -70,17 +106,19 @@ fn family(name: &str) -> Option<&'static Row> {
 mod tests {
     use std::collections::HashSet;
 
-    use super::{all, find};
+    use super::{LOOKS, all, find, written};
     use crate::risk::Risk;
 
     #[test]
     fn no_name_has_two_rows() {
-        let mut seen = HashSet::new();
-        for name in all().flat_map(|row| row.names.split('|')) {
-            assert!(seen.insert(name), "{name} has two rows");
-            assert!(!name.is_empty() && name.trim() == name, "{name:?}");
+        for rows in [written().collect::<Vec<_>>(), LOOKS.iter().collect()] {
+            let mut seen = HashSet::new();
+            for name in rows.iter().flat_map(|row| row.names.split('|')) {
+                assert!(seen.insert(name), "{name} has two rows");
+                assert!(!name.is_empty() && name.trim() == name, "{name:?}");
+            }
+            assert!(seen.len() > 900, "{}", seen.len());
         }
-        assert!(seen.len() > 900, "{}", seen.len());
     }
 
     #[test]
@@ -111,10 +149,13 @@ mod tests {
 
     #[test]
     fn a_sub_command_has_a_parent_that_takes_sub_commands() {
-        for name in all().flat_map(|row| row.names.split('|')) {
+        for name in written().flat_map(|row| row.names.split('|')) {
             if let Some((parent, _)) = name.rsplit_once(' ') {
                 assert!(find(parent).is_some_and(|row| row.subs), "{name} has no parent row");
             }
+        }
+        for name in LOOKS.iter().flat_map(|row| row.names.split('|')) {
+            assert!(find(super::program(name)).is_some(), "{name} has no parent row");
         }
     }
 

@@ -53,7 +53,7 @@ pub(super) const ROWS: &[Row] = &[
     row("nmap|masscan|zmap|hping3|tcpdump|tshark|wireshark|ettercap|aircrack-ng|sqlmap|nikto|hydra|john|hashcat|metasploit|msfconsole|responder|bettercap", LISTEN),
     row("ip", READ).subs().single_dash().valued("-n -netns -family -f").flags("-4 -6 -0 -o -oneline -br -brief -c -color -d -details -s -stats -ss -statistics -j -json -p -pretty -r -resolve -h -human -human-readable -a -all -t -ts -iec").when(&[("-b -ba -bat -batc -batch -n -ne -net -netn -netns --batch --netns", RUN)]),
     row("ip *", READ).subs().other(SERVICE),
-    row("ip * show|ip * list|ip * ls|ip * lst|ip * s|ip * sh|ip * get|ip * identify|ip * pids|ip * list-id|ip * help", READ),
+    row("ip * show|ip * list|ip * ls|ip * lst|ip * l|ip * g|ip * h|ip * s|ip * sh|ip * get|ip * identify|ip * pids|ip * list-id|ip * help", READ),
     row("ip monitor", READ),
     row("ip netns", READ).subs().other(SERVICE),
     row("ip netns list|ip netns identify|ip netns pids|ip netns list-id", READ),
@@ -63,6 +63,8 @@ pub(super) const ROWS: &[Row] = &[
     row("iptables|ip6tables|nft|ufw|firewall-cmd|ebtables|ipset|pfctl|tc|brctl|bridge|ethtool|netplan|resolvconf|dhclient|ifup|ifdown|wpa_supplicant|iw|rfkill|modprobe|insmod|rmmod|depmod|udevadm|hwclock|ntpdate|chronyc|setenforce|semanage|setsebool|restorecon|auditctl|apparmor_parser|aa-enforce|quotaon|swapctl|systemsetup|csrutil|nvram|kextload|at|batch|atrm|anacron|supervisorctl|monit|rc-service|rc-update|chkconfig|update-rc.d|initctl|sv|runit|s6-svc|bless", SERVICE)
         .subs()
         .other(SERVICE),
+    row("iw dev|iw phy|iw dev *|iw phy *|iw dev * station|iw dev * survey|iw dev * get|iw dev * scan", SERVICE).subs().other(SERVICE),
+    row("iw dev * info|iw dev * link|iw dev * station dump|iw dev * station get|iw dev * survey dump|iw dev * get power_save|iw dev * scan dump|iw phy * info|iw phy * channels", READ),
     row("networksetup", SERVICE).begins(&[("-list* -get* -is* -show* -print* -help -version", READ)]),
     row("scutil", SERVICE).begins(&[("--get --dns --proxy --nwi -r --nc", READ)]),
     row("spctl", SERVICE).begins(&[("--status --assess -a --disable-status -v --list", READ)]),
@@ -97,7 +99,7 @@ pub(super) const ROWS: &[Row] = &[
     row("wget", SYNC)
         .takes(Takes::Hosts)
         .valued("-O -o -P -U -T -t --output-document --header --timeout --tries --user-agent")
-        .when(&[("-O -o -P -a --output-document --output-file --append-output --directory-prefix", OVERWRITE), ("--post-file --body-file", UPLOAD), ("--post-data --body-data --method", SEND), ("-e --execute --use-askpass --config", RUN), ("--spider -q -S --server-response -T -t --timeout --tries", FETCH)])
+        .when(&[("-O -o -P -a --output-document --output-file --append-output --directory-prefix", OVERWRITE), ("--post-file --body-file", UPLOAD), ("--post-data --body-data --method", SEND), ("-e --execute --use-askpass --config", RUN), ("--spider -q -S --quiet --server-response -T -t --timeout --tries --no-check-certificate -nv --no-verbose --max-redirect --user-agent -U --header -4 -6 --https-only", FETCH)])
         .reader(Reader::Wget),
     row("aria2c|axel|youtube-dl|yt-dlp", SYNC)
         .takes(Takes::Hosts)
@@ -135,7 +137,7 @@ pub(super) const ROWS: &[Row] = &[
         .valued("-in -inform -outform -CAfile -untrusted")
         .when(&[("-out -writerand", OVERWRITE), ("-engine -provider -provider-path -config", RUN), ("-sign -signkey -CAkey -hmac -key -prverify -CA -force_pubkey", SECRET)]),
     row("openssl rand", READ).options("-a -b -v -o -f -p -d -e -m -r -c -s -l -in= -inform= -outform= -noout -text -subject -issuer -dates -startdate -enddate -serial -hash -fingerprint -pubkey -modulus -email -purpose -nameopt= -certopt= -ext= -checkend= -checkhost= -checkip= -checkemail= -alias -ocsp_uri -ocspid -subject_hash -issuer_hash -sha1 -sha256 -sha384 -sha512 -md5 -CAfile= -CApath= -no-CAfile -untrusted= -partial_chain -verbose -show_chain -x509_strict -crl_check -crl_check_all -CRLfile= -trusted= -attime= -policy= -verify_depth= -verify_hostname= -crlnumber -lastupdate -nextupdate -issuer_checks -hex -base64 -binary -out_format= -digest -list -commands -digest-commands -cipher-commands -cipher-algorithms -digest-algorithms -public-key-algorithms -disabled -standard-commands -ciphers= -tls1_2 -tls1_3 -stdname -V -psk -srp -strparse= -offset= -length= -i -dump -dlimit= -oid= -noenc -verify= -signature= -out=").single_dash().when(&[("-out -writerand", OVERWRITE), ("-engine -provider -provider-path -rand", UNKNOWN)]),
-    row("openssl s_client", SEND).single_dash(),
+    row("openssl s_client", FETCH).single_dash().options("-connect= -host= -port= -showcerts -servername= -noservername -verify= -verify_return_error -verify_hostname= -verify_ip= -verify_quiet -CAfile= -CApath= -tls1 -tls1_1 -tls1_2 -tls1_3 -no_tls1 -no_tls1_1 -no_tls1_2 -no_tls1_3 -status -brief -starttls= -name= -cipher= -ciphersuites= -curves= -groups= -sigalgs= -alpn= -nextprotoneg= -4 -6 -prexit -msg -state -debug -tlsextdebug -trace -crlf -no_ign_eof -ct -noct -nbio -bugs -legacy_renegotiation -security_debug"),
     row("openssl s_server|openssl s_time|openssl ocsp", LISTEN),
     row("openssl genrsa|openssl genpkey|openssl req|openssl rsa|openssl ec|openssl pkey|openssl pkcs12|openssl pkcs8|openssl enc|openssl ca|openssl passwd|openssl smime|openssl cms|openssl rsautl|openssl pkeyutl|openssl ecparam|openssl dhparam", SECRET),
     row("smartctl", DEVICE).begins(&[("-a -i -H -A -l -x -c --all --info --health --attributes --scan --scan-open --xall --capabilities", READ)]),

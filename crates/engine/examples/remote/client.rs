@@ -3,7 +3,7 @@
 use std::io::{self, BufReader};
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -35,13 +35,19 @@ impl Connection {
 
     fn answer<T: DeserializeOwned>(&mut self) -> Result<T> {
         let answer: Result<T, Problem> = receive(&mut self.0).map_err(unreachable)?;
-        answer.map_err(|Problem { kind, message }| Error::Remote { kind, message })
+        answer.map_err(|Problem { kind, message, field, job }| Error::Remote {
+            kind,
+            message,
+            field,
+            job,
+        })
     }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
 fn unreachable(error: io::Error) -> Error {
-    Error::Remote { kind: ErrorKind::Internal, message: format!("the other side: {error}") }
+    let message = format!("the other side: {error}");
+    Error::Remote { kind: ErrorKind::Internal, message, field: None, job: None }
 }
 
 impl Remote {
@@ -115,6 +121,11 @@ impl Backend for Remote {
         self.call(&Call::Pending { consumer: consumer.into(), owner })
     }
 
+    fn begins_in(&self, request: &Request) -> PathBuf {
+        let call = Call::BeginsIn(Box::new(request.clone()));
+        self.call(&call).unwrap_or_else(|_| request.cwd.clone())
+    }
+
     fn prune(&self, age: Option<Duration>) -> Result<Vec<JobId>> {
         self.call(&Call::Prune(age))
     }
@@ -169,6 +180,12 @@ impl BackendJob for RemoteJob {
 
     fn log(&self) -> Result<Log> {
         Ok(Log::new(self.clone()))
+    }
+
+    fn output_path(&self) -> PathBuf {
+        // A path there is none here.
+        let path: PathBuf = self.call(JobCall::Path).unwrap_or_default();
+        Path::new("/another-machine").join(path.strip_prefix("/").unwrap_or(&path))
     }
 
     fn output_url(&self) -> String {

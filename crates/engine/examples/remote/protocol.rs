@@ -37,6 +37,7 @@ pub(crate) enum Call {
         consumer: String,
         owner: Option<String>,
     },
+    BeginsIn(Box<Request>),
     Prune(Option<Duration>),
     Of(JobId, JobCall),
 }
@@ -46,6 +47,7 @@ pub(crate) enum Call {
 pub(crate) enum JobCall {
     Status,
     Summary,
+    Path,
     Url,
     Length,
     Omitted,
@@ -86,6 +88,8 @@ pub(crate) enum Attachment {
 pub(crate) struct Problem {
     pub(crate) kind: ErrorKind,
     pub(crate) message: String,
+    pub(crate) field: Option<String>,
+    pub(crate) job: Option<String>,
 }
 
 pub(crate) fn send(mut to: impl Write, message: &impl Serialize) -> io::Result<()> {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use umbo_engine::{Backend, BackendJob, Engine, JobId, Request, Result};
+use umbo_engine::{Backend, BackendJob, Engine, Environment, JobId, Request, Result};
 
 use crate::protocol::{Attachment, Call, JobCall, Problem, receive, send};
 
@@ -30,8 +30,8 @@ fn answer(backend: &dyn Backend, connection: &UnixStream) -> io::Result<()> {
     let mut lines = BufReader::new(connection);
     let id = |job: umbo_engine::JobHandle| job.id().clone();
     match receive(&mut lines)? {
-        Call::Start(request) => tell(connection, backend.start(&request).map(id)),
-        Call::Spawn(request) => attach(backend, &request, connection, &mut lines),
+        Call::Start(request) => tell(connection, backend.start(&here(*request)).map(id)),
+        Call::Spawn(request) => attach(backend, &here(*request), connection, &mut lines),
         Call::Find { owner: None, name } => tell(connection, backend.job(&name).map(id)),
         Call::Find { owner: Some(owner), name } => {
             tell(connection, backend.job_of(&owner, &name).map(id))
@@ -50,12 +50,19 @@ fn answer(backend: &dyn Backend, connection: &UnixStream) -> io::Result<()> {
         Call::Pending { consumer, owner } => {
             tell(connection, backend.has_pending(&consumer, owner.as_deref()))
         }
+        Call::BeginsIn(request) => tell(connection, Ok(backend.begins_in(&request))),
         Call::Prune(age) => tell(connection, backend.prune(age)),
         Call::Of(job, call) => match of_job(backend, &job) {
             Ok(job) => answer_of(&*job, call, connection, &mut lines),
             Err(error) => tell(connection, Err::<(), _>(error)),
         },
     }
+}
+
+/// A request as it runs here: what its command starts from is the environment of this machine.
+fn here(mut request: Request) -> Request {
+    request.env.base = Environment::inherit().base;
+    request
 }
 
 fn of_job(backend: &dyn Backend, id: &JobId) -> Result<umbo_engine::JobHandle> {
@@ -71,6 +78,7 @@ fn answer_of(
     match call {
         JobCall::Status => tell(connection, job.status()),
         JobCall::Summary => tell(connection, Ok(job.summary())),
+        JobCall::Path => tell(connection, Ok(job.output_path())),
         JobCall::Url => tell(connection, Ok(job.output_url())),
         JobCall::Length => tell(connection, job.log().and_then(|log| read(log.length()))),
         JobCall::Omitted => tell(connection, job.log().map(|log| log.omitted())),
@@ -148,6 +156,11 @@ fn read<T>(result: io::Result<T>) -> Result<T> {
 }
 
 fn tell<T: Serialize>(connection: &UnixStream, result: Result<T>) -> io::Result<()> {
-    let told = result.map_err(|error| Problem { kind: error.kind(), message: error.to_string() });
+    let told = result.map_err(|error| Problem {
+        kind: error.kind(),
+        message: error.to_string(),
+        field: error.field().map(str::to_owned),
+        job: error.job().map(str::to_owned),
+    });
     send(connection, &told)
 }

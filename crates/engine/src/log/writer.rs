@@ -111,7 +111,7 @@ impl LogWriter {
     /// Punches out the middle, exactly at the end of the job and in larger steps before.
     pub(crate) fn omit(&mut self, slack: Slack) {
         let Some(limit) = self.limit else { return };
-        if limit.policy != OutputPolicy::KeepEnds || self.length <= limit.bytes {
+        if self.length <= limit.bytes {
             return;
         }
         let half = limit.bytes / 2;

@@ -7,11 +7,12 @@
 //! nobody before it watches the slots.
 //!
 //! A job that was started inside another one has that one's slots, not the common ones: it never
-//! waits for a place that its own ancestor holds.
+//! waits for a place that its own ancestor holds. A session is a lane of its own, with one place; who
+//! waits for it holds no slot.
 
 use std::cmp::Reverse;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,85 @@ use crate::sys::watch::Watch;
 /// The directory of tickets beside the slots.
 const QUEUE: &str = "queue";
 
+/// What jobs take turns at: a directory with the lock files of those who have their turn, and with the
+/// tickets of those who wait.
+#[derive(Clone)]
+pub(super) struct Lane {
+    directory: PathBuf,
+    locks: Locks,
+}
+
+/// Which files of a lane are locked by those who have their turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Locks {
+    /// One of so many, numbered from 0.
+    Numbered(usize),
+    /// The one of a session, which says who has it.
+    Session,
+}
+
+impl Lane {
+    /// The slots of jobs that run at the same time.
+    pub(super) fn slots(directory: PathBuf, most: usize) -> Self {
+        Self { directory, locks: Locks::Numbered(most.max(1)) }
+    }
+
+    /// A session, which one job has at a time.
+    pub(super) fn session(directory: PathBuf) -> io::Result<Self> {
+        fs::create_dir_all(&directory)?;
+        Ok(Self { directory, locks: Locks::Session })
+    }
+
+    fn most(&self) -> usize {
+        match self.locks {
+            Locks::Numbered(most) => most,
+            Locks::Session => 1,
+        }
+    }
+
+    fn open(&self, number: usize) -> io::Result<File> {
+        open(&match self.locks {
+            Locks::Numbered(_) => self.directory.join(number.to_string()),
+            Locks::Session => self.directory.join(SESSION_LOCK),
+        })
+    }
+
+    /// Takes one of its turns for a job that has not waited, if one is free and not for those who wait.
+    pub(super) fn take(&self, job: &JobId, order: Order) -> io::Result<Option<File>> {
+        let kept = match order {
+            Order::AfterOthers => kept(&self.directory, Ticket::all(&self.directory)),
+            Order::Now => 0,
+        };
+        for number in kept..self.most() {
+            let file = self.open(number)?;
+            if lock::try_exclusive(&file)? {
+                return self.taken(file, job).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// A session's lock says who has it.
+    fn taken(&self, mut file: File, job: &JobId) -> io::Result<File> {
+        if self.locks == Locks::Session {
+            file.set_len(0)?;
+            file.write_all(job.as_str().as_bytes())?;
+        }
+        Ok(file)
+    }
+}
+
+/// The lock of a session, in its directory.
+const SESSION_LOCK: &str = "lock";
+
+/// The job that has a session, as far as its lock says.
+pub(crate) fn session_holder(directory: &Path) -> Option<JobId> {
+    let mut holder = String::new();
+    let file = files::open(&directory.join(SESSION_LOCK)).ok()?;
+    file.take(64).read_to_string(&mut holder).ok()?;
+    holder.parse().ok()
+}
+
 /// The slots for a job: the common ones, or those of the job it was started inside of.
 pub(crate) fn slots(state: &State, parent: Option<&JobId>) -> PathBuf {
     let nested = parent.map(|parent| state.job(parent).file("slots"));
@@ -44,24 +124,9 @@ pub(crate) fn position(slots: &Path, job: &JobId) -> Option<usize> {
     Some(up_to_own.iter().filter(|ticket| ticket.listen(slots).is_some()).count())
 }
 
-/// The first slot free for a job that has not waited, or `None` when as many jobs run as may.
-pub(super) fn take_slot(slots: &Path, most: usize, turn: Turn) -> io::Result<Option<File>> {
-    let kept = match turn {
-        Turn::AfterOthers => kept(slots, Ticket::all(slots)),
-        Turn::Now => 0,
-    };
-    for number in kept..most.max(1) {
-        let file = open(&slots.join(number.to_string()))?;
-        if lock::try_exclusive(&file)? {
-            return Ok(Some(file));
-        }
-    }
-    Ok(None)
-}
-
 /// Whether a job lets others go first that wait already.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum Order {
     AfterOthers,
     Now,
 }
@@ -164,7 +229,7 @@ impl Bell {
 
 /// A job that stands in line.
 pub(super) struct Waiting {
-    slots: PathBuf,
+    lane: Lane,
     ticket: Ticket,
     bell: Option<Bell>,
     /// The slots it may choose from, once nobody is in its way. They stay open: closing one is what
@@ -175,33 +240,34 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// Goes to the end of the line.
-    pub(super) fn begin(slots: &Path, job: &JobId, most: usize) -> io::Result<Self> {
-        let ticket = Ticket { job: job.clone(), most: most.max(1) };
-        let held = ticket.draw(slots)?;
-        Ok(Self { slots: slots.to_owned(), ticket, bell: None, files: Vec::new(), _held: held })
+    pub(super) fn begin(lane: Lane, job: &JobId) -> io::Result<Self> {
+        let ticket = Ticket { job: job.clone(), most: lane.most() };
+        let held = ticket.draw(&lane.directory)?;
+        Ok(Self { lane, ticket, bell: None, files: Vec::new(), _held: held })
     }
 
     /// Takes a slot if it is this job's turn. One that an older job could use is left to that one.
     pub(super) fn take(&mut self) -> io::Result<Option<File>> {
-        let mut older = Ticket::all(&self.slots);
+        let slots = &self.lane.directory;
+        let mut older = Ticket::all(slots);
         older.retain(|ticket| ticket.job < self.ticket.job);
         let mut in_the_way = older.iter().rev().filter(|ticket| ticket.most >= self.ticket.most);
-        if let Some(end) = in_the_way.find_map(|ticket| ticket.listen(&self.slots)) {
+        if let Some(end) = in_the_way.find_map(|ticket| ticket.listen(slots)) {
             self.bell = Some(Bell::Ahead(end));
             return Ok(None);
         }
         // Before the slots are looked at: what happens after that is told.
         if !matches!(self.bell, Some(Bell::Slots(_) | Bell::Clock(_))) {
-            self.bell = Some(Bell::of_slots(&self.slots)?);
+            self.bell = Some(Bell::of_slots(slots)?);
         }
         if self.files.is_empty() {
-            let numbers = 0..self.ticket.most;
-            let files = numbers.map(|number| open(&self.slots.join(number.to_string())));
+            let files = (0..self.ticket.most).map(|number| self.lane.open(number));
             self.files = files.collect::<io::Result<_>>()?;
         }
-        for number in kept(&self.slots, older)..self.files.len() {
+        for number in kept(slots, older)..self.files.len() {
             if lock::try_exclusive(&self.files[number])? {
-                return Ok(Some(self.files.swap_remove(number)));
+                let file = self.files.swap_remove(number);
+                return self.lane.taken(file, &self.ticket.job).map(Some);
             }
         }
         Ok(None)
@@ -238,23 +304,8 @@ impl Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let _ = fs::remove_file(self.ticket.path(&self.slots));
+        let _ = fs::remove_file(self.ticket.path(&self.lane.directory));
     }
-}
-
-/// Takes a session for a job, or says which job has it.
-pub(super) fn take_session(directory: &Path, job: &str) -> io::Result<Result<File, String>> {
-    fs::create_dir_all(directory)?;
-    let mut file = open(&directory.join("lock"))?;
-    if lock::try_exclusive(&file)? {
-        file.set_len(0)?;
-        file.write_all(job.as_bytes())?;
-        return Ok(Ok(file));
-    }
-    let mut holder = String::new();
-    file.rewind()?;
-    file.take(64).read_to_string(&mut holder)?;
-    Ok(Err(holder))
 }
 
 fn open(path: &Path) -> io::Result<File> {

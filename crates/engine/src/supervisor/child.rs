@@ -120,6 +120,12 @@ impl Launcher {
         Ok(Self { stack, joining, failure: SharedNumber::new()?, born: SharedNumber::new()? })
     }
 
+    /// Forgets the program that was started before.
+    pub(super) fn reset(&mut self) {
+        self.failure.set(0);
+        self.born.set(0);
+    }
+
     /// Starts the program; when this returns, it runs. The error says which step failed.
     pub(super) fn start(&mut self, program: &Program, stage: &Stage<'_>) -> Result<Pid, String> {
         let Self { stack, joining, failure, born } = self;

@@ -5,14 +5,15 @@
 
 use std::time::{Duration, Instant};
 
+use rustix::net::Shutdown;
 use rustix::process::Pid;
 use umbo_sandbox::Sandbox;
 
 use super::connections::Connections;
 use super::ladder::{Cause, Climb};
-use super::report;
 use super::supervision::{Supervision, Verdict};
 use super::tree::Tree;
+use super::{Next, report};
 use crate::clock;
 use crate::event::EventKind;
 use crate::failpoint;
@@ -23,9 +24,9 @@ use crate::outcome::{
 use crate::prune;
 use crate::request::{Ladder, Leaks};
 use crate::state::FORMAT;
-use crate::sys::cgroup::Enforcer;
-use crate::sys::{process, procfs};
-use crate::wire::Report;
+use crate::sys::cgroup::{Cgroup, Enforcer};
+use crate::sys::procfs;
+use crate::wire::{Afterwards, Report};
 
 /// The kernel counts the memory of a process on each processor, and may be off by as much.
 const MEMORY_COUNT: u64 = 1 << 20;
@@ -37,6 +38,8 @@ const DRAIN: Duration = Duration::from_secs(1);
 const DISK_FULL: Duration = Duration::from_secs(30);
 /// How often an exit record that the disk refuses is tried again, and how many times.
 const RECORD_RETRY: (Duration, u32) = (Duration::from_millis(250), 40);
+/// After more output than this a supervisor takes no other job: it has touched much memory.
+const MOST_BYTES_BEFORE_ANOTHER: u64 = 1 << 20;
 /// A command line is cut at this many characters.
 const LONGEST_COMMAND: usize = 200;
 /// Of a leak of more processes than this the rest is counted, not listed.
@@ -146,15 +149,16 @@ impl Supervision<'_> {
         text.chars().take(LONGEST_COMMAND).collect()
     }
 
-    /// Writes the exit record, tells everybody, and cleans up. Returns the exit code.
-    pub(super) fn conclude(mut self) -> i32 {
+    /// Writes the exit record, tells everybody, cleans up, and gets ready for another job if this one
+    /// left nothing behind.
+    pub(super) fn conclude(mut self) -> Next {
         self.drop_stalled();
         self.capture.log.omit(Slack::None);
         self.check_session();
         let outcome = self.outcome();
         failpoint::reach("before_outcome");
         if !self.write_record(&outcome) {
-            return 1;
+            return Next::Exit(1);
         }
         failpoint::reach("after_outcome");
         let mut news = Vec::new();
@@ -172,18 +176,38 @@ impl Supervision<'_> {
         failpoint::reach("after_event");
         // Whoever hears of the end may start the next: its place and its session are free by then.
         self.release();
+        let is_free = journaled && self.left_nothing_behind(&outcome);
         if let Some(caller) = self.caller {
-            report(caller, &Report::Ended(Box::new(outcome)));
+            let outcome = Box::new(outcome);
+            let ended =
+                if is_free { Report::EndedAndFree(outcome) } else { Report::Ended(outcome) };
+            report(caller, &ended);
             // Who was woken may have to wait for this processor: the cleaning can wait better.
             rustix::thread::sched_yield();
         }
         if journaled {
-            self.prepared.remove_socket();
+            self.prepared.remove_socket(self.state, self.job());
         }
         // Whoever waits on a line hears of the end now, not after the cleaning.
         self.connections = Connections::default();
-        self.clean_up();
-        0
+        self.clean_up(is_free)
+    }
+
+    /// Whether nothing of this job could be met by another one under the same supervisor.
+    fn left_nothing_behind(&self, outcome: &Outcome) -> bool {
+        let is_usual = matches!(outcome.end, End::Exited { .. } | End::Signaled { .. })
+            && outcome.contained_by.is_some()
+            && outcome.leaked.is_empty()
+            && outcome.notes.is_empty()
+            && outcome.drained == Drained::Eof;
+        let is_plain = self.enforcer.is_none()
+            && self.sandbox.is_none()
+            && self.prepared.sandbox.is_none()
+            && self.assign.session.is_none()
+            && self.climb.is_none()
+            && outcome.total_bytes <= MOST_BYTES_BEFORE_ANOTHER;
+        let is_wanted = self.assign.afterwards == Afterwards::Return && self.caller.is_some();
+        is_usual && is_plain && is_wanted && self.prepared.may_serve_again()
     }
 
     fn write_record(&self, outcome: &Outcome) -> bool {
@@ -197,21 +221,34 @@ impl Supervision<'_> {
         false
     }
 
-    fn clean_up(self) {
-        if let Some(tree) = &self.tree {
+    fn clean_up(self, is_free: bool) -> Next {
+        let Self { state, prepared, caller, assign, tree, enforcer, .. } = self;
+        if let Some(tree) = &tree {
             tree.remove_cgroup();
         }
-        if let Some(cgroup) = &self.prepared.cgroup {
+        if let Some(cgroup) = &prepared.cgroup {
             cgroup.remove();
         }
-        if let Some(enforcer) = &self.enforcer {
+        if let Some(enforcer) = &enforcer {
             enforcer.remove();
         }
-        prune::after_job(self.state, &self.assign.job, self.assign.retention);
+        let is_group_gone = tree.as_ref().and_then(Tree::cgroup).is_none_or(Cgroup::is_gone);
+        let mut is_free = is_free && is_group_gone;
+        prune::after_job(state, &assign.job, assign.retention, || {
+            // Making room takes longer than a job may wait: the caller sees that nobody takes it.
+            is_free = false;
+            if let Some(caller) = caller {
+                let _ = rustix::net::shutdown(caller, Shutdown::Both);
+            }
+        });
+        if !is_free {
+            return Next::Exit(0);
+        }
+        prepared.renew(state).map_or(Next::Exit(0), |renewed| Next::Job(Box::new(renewed)))
     }
 
     fn outcome(&mut self) -> Outcome {
-        let usage = process::children_usage();
+        let usage = self.tree.as_ref().map(|tree| tree.usage).unwrap_or_default();
         let ended_at = clock::now_us();
         let (end, drained, limit) = self.end(ended_at);
         let limit = limit.or_else(|| self.struck_limit());

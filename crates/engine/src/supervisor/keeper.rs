@@ -3,7 +3,6 @@
 //! supervisor be stopped, it wakes it: a job that stops its supervisor has its limits all the same.
 
 use std::collections::HashSet;
-use std::fs;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -84,7 +83,7 @@ fn wake(kept: &Kept, supervisor: Pid, before: Option<Instant>) {
             let _ = kill_process(*pid, signal);
         }
     };
-    if let Some(group) = &kept.cgroup {
+    if let Some(group) = kept.groups().first() {
         group.freeze(Instant::now() + TIME_TO_WORK);
         breathe();
         group.thaw();
@@ -99,12 +98,13 @@ fn wake(kept: &Kept, supervisor: Pid, before: Option<Instant>) {
 }
 
 fn clean_up(state: &State, kept: &Kept) {
-    if let Some(cgroup) = &kept.cgroup {
-        let _ = cgroup.kill();
+    let groups = kept.groups();
+    for group in &groups {
+        let _ = group.kill();
     }
-    let proof = end_children(kept.cgroup.as_ref());
+    let proof = end_children(&groups);
     // The directory may be a job's by now: it knows its own name.
-    let Some(path) = own_path(kept) else { return };
+    let Some(path) = kept.path() else { return };
     let job = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
     match job {
         Some(job) if path.starts_with(state.jobs()) => {
@@ -116,13 +116,8 @@ fn clean_up(state: &State, kept: &Kept) {
     }
 }
 
-fn own_path(kept: &Kept) -> Option<std::path::PathBuf> {
-    use std::os::fd::AsRawFd;
-    fs::read_link(format!("/proc/self/fd/{}", kept.directory.as_raw_fd())).ok()
-}
-
 /// Kills whoever was orphaned to this process until nobody is left, or the same ones do not die.
-fn end_children(cgroup: Option<&Cgroup>) -> Option<Containment> {
+fn end_children(groups: &[Cgroup]) -> Option<Containment> {
     let (mut living, mut since) = (HashSet::new(), Instant::now());
     while since.elapsed() < UNKILLABLE {
         let found = kill_tree(rustix::process::getpid());
@@ -134,10 +129,10 @@ fn end_children(cgroup: Option<&Cgroup>) -> Option<Containment> {
                 Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
                 Ok(None) => break,
                 Err(_) => {
-                    return match cgroup {
-                        Some(group) if group.is_populated() => None,
-                        Some(_) => Some(Containment::Cgroup),
-                        None => Some(Containment::Subreaper),
+                    return match groups {
+                        [] => Some(Containment::Subreaper),
+                        groups if groups.iter().any(Cgroup::is_populated) => None,
+                        _ => Some(Containment::Cgroup),
                     };
                 }
             }

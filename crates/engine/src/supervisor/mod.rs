@@ -10,6 +10,8 @@
 //! nothing to wait for, and nothing of it is left when it ends. A caller that starts many jobs has
 //! a [`nursery`] in the starter's place, which stays and forks a keeper for each.
 //!
+//! One whose job left nothing behind gets ready for another one of the same caller.
+//!
 //! It prepares all it can before it knows the job ([`prepared`]), takes one message ([`assignment`]),
 //! forks once ([`child`]) and then pumps ([`pumping`]). The [`keeper`] above it does nothing
 //! but wait: should the supervisor be killed, the orphans come to it and it cleans up; should it be
@@ -42,7 +44,7 @@ use crate::state::State;
 use crate::sys::process;
 use crate::wire::{self, Frame, Order, Report};
 
-pub(crate) use admission::{position, slots};
+pub(crate) use admission::{position, session_holder, slots};
 pub(crate) use nursery::main as nursery;
 
 /// The first argument that makes a process the supervisor of one job; the second is its state
@@ -95,6 +97,13 @@ fn prepare_and_supervise(state: &State, umask: Mode, caller: OwnedFd) -> ! {
     }
 }
 
+/// What a supervisor does when its job is over.
+enum Next {
+    Exit(i32),
+    /// It waits for another one.
+    Job(Box<prepared::PreparedJob>),
+}
+
 fn supervise(
     state: &State,
     mut prepared: prepared::PreparedJob,
@@ -109,7 +118,10 @@ fn supervise(
             Order::Expect(plan) => prepared.sandbox = Sandbox::build(*plan).ok(),
             Order::Assign(assign) => {
                 let frame = Frame { head: *assign, body };
-                process::exit_now(supervision::run(state, prepared, caller, frame));
+                match supervision::run(state, prepared, caller, frame) {
+                    Next::Exit(code) => process::exit_now(code),
+                    Next::Job(renewed) => prepared = *renewed,
+                }
             }
         }
     }

@@ -4,28 +4,36 @@
 //! The directory lies in `spares/` until the job comes; then one rename makes it the job's. Nobody
 //! ever sees a job directory that is half made.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, RenameFlags, renameat_with};
+use rustix::fs::{Mode, OFlags, RenameFlags, renameat, renameat_with};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 use umbo_sandbox::Sandbox;
 
 use super::child::Launcher;
+use crate::catalog::{self, Appender};
 use crate::event::Journal;
 use crate::exit_record::Draft;
 use crate::groups;
 use crate::id::JobId;
 use crate::log::{INDEX, INDEX_MAGIC, LogWriter, OUTPUT};
+use crate::names;
 use crate::outcome::Outcome;
 use crate::request::OutputLimit;
-use crate::state::{Identity, ProcessId, State};
+use crate::state::{Identity, JobDir, ProcessId, State};
 use crate::sys::cgroup::Cgroup;
 use crate::sys::{lock, process, procfs, socket};
+
+/// The file whose lock says that the supervisor lives.
+const LOCK: &str = "lock";
+/// A supervisor that had so many jobs ends.
+const MOST_JOBS: u32 = 1000;
 
 /// A prepared place for a job.
 pub(super) struct PreparedJob {
@@ -35,9 +43,11 @@ pub(super) struct PreparedJob {
     pub(super) directory: OwnedFd,
     /// Held for the life of the job.
     lock: File,
-    pub(super) listener: OwnedFd,
     pub(super) cgroup: Option<Cgroup>,
     pub(super) journal: Journal,
+    catalog: Appender,
+    /// Its place in the catalog, once it is a job.
+    slot: Option<u64>,
     pub(super) signals: OwnedFd,
     pub(super) stdout: Pipe,
     pub(super) stderr: Pipe,
@@ -48,22 +58,78 @@ pub(super) struct PreparedJob {
     pub(super) sandbox: Option<Sandbox>,
     /// Who supervises, beyond doubt.
     pub(super) identity: Option<Identity>,
-    request: File,
-    output: File,
-    index: File,
-    exit_record: Draft,
+    files: JobFiles,
     /// Where its control groups are written down.
     groups: File,
     /// The caller's, for the command.
     pub(super) umask: Mode,
+    /// How many jobs its supervisor had before.
+    jobs: u32,
 }
 
 /// What the keeper of a prepared job holds on to. Nothing else: an end of a pipe or of the socket in its
 /// hands would keep others waiting for a supervisor that is dead.
 pub(super) struct Kept {
-    pub(super) directory: OwnedFd,
-    pub(super) cgroup: Option<Cgroup>,
-    _lock: File,
+    /// It goes from job to job with the supervisor, so where it lies is the job.
+    lock: File,
+    /// The group of the first job.
+    cgroup: Option<Cgroup>,
+}
+
+impl Kept {
+    /// The directory of the job, or of the spare, that the supervisor has now.
+    pub(super) fn path(&self) -> Option<PathBuf> {
+        let lock = fs::read_link(format!("/proc/self/fd/{}", self.lock.as_raw_fd())).ok()?;
+        Some(lock.parent()?.to_owned())
+    }
+
+    /// The control groups of that job whose processes can be killed at once.
+    pub(super) fn groups(&self) -> Vec<Cgroup> {
+        let listed = self.path().map(|path| groups::of(&JobDir::at(path))).unwrap_or_default();
+        let first = self.cgroup.iter().map(|group| group.path().to_owned());
+        let paths: BTreeSet<PathBuf> = listed.into_iter().chain(first).collect();
+        let groups = paths.into_iter().filter_map(|path| Cgroup::open(path).ok());
+        groups.filter(Cgroup::can_kill).collect()
+    }
+}
+
+/// The files that every job has for itself.
+struct JobFiles {
+    request: File,
+    output: File,
+    index: File,
+    exit_record: Draft,
+    listener: OwnedFd,
+}
+
+impl JobFiles {
+    fn create(path: &Path, directory: &OwnedFd) -> io::Result<Self> {
+        let mut index = create(path, INDEX)?;
+        index.write_all(INDEX_MAGIC)?;
+        Ok(Self {
+            request: create(path, "request")?,
+            output: create(path, OUTPUT)?,
+            index,
+            exit_record: Draft::open(directory.try_clone()?)?,
+            listener: socket::listen_at(directory, "sock")?,
+        })
+    }
+}
+
+fn create(path: &Path, name: &str) -> io::Result<File> {
+    OpenOptions::new().create_new(true).append(true).mode(0o600).open(path.join(name))
+}
+
+fn open_directory(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+/// What the catalog says of a job.
+pub(super) struct NewJob<'a> {
+    pub(super) id: &'a JobId,
+    pub(super) name: Option<&'a str>,
+    pub(super) owner: Option<&'a str>,
 }
 
 /// A pipe's two ends.
@@ -92,23 +158,19 @@ impl PreparedJob {
 
     /// Puts into an empty directory what a job needs.
     fn fill(state: &State, umask: Mode, name: &str, path: PathBuf) -> io::Result<Self> {
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(&path, flags, Mode::empty())?;
-        let create = |name: &str| {
-            OpenOptions::new().create_new(true).append(true).mode(0o600).open(path.join(name))
-        };
-        let held = create("lock")?;
+        let directory = open_directory(&path)?;
+        let held = create(&path, LOCK)?;
         lock::try_exclusive(&held)?;
-        let mut index = create(INDEX)?;
-        index.write_all(INDEX_MAGIC)?;
-        let exit_record = Draft::open(directory.try_clone()?)?;
-        let list = create(groups::LIST)?;
+        let list = create(&path, groups::LIST)?;
         let note = |group: &Path| groups::note(&list, group);
+        let cgroup = Cgroup::create(&state.group_name(name), note).ok();
         Ok(Self {
-            listener: socket::listen_at(&directory, "sock")?,
-            cgroup: Cgroup::create(&state.group_name(name), note).ok(),
+            files: JobFiles::create(&path, &directory)?,
+            cgroup,
             groups: list,
             journal: Journal::open(&state.events())?,
+            catalog: Appender::open(state)?,
+            slot: None,
             signals: process::signal_fd()?,
             stdout: Pipe::new()?,
             stderr: Pipe::new()?,
@@ -116,25 +178,68 @@ impl PreparedJob {
             launcher: Launcher::new()?,
             sandbox: None,
             identity: None,
-            request: create("request")?,
-            output: create(OUTPUT)?,
             lock: held,
             path,
             directory,
-            index,
-            exit_record,
             umask,
+            jobs: 0,
         })
+    }
+
+    /// Whether the supervisor can take another job after this one.
+    pub(super) fn may_serve_again(&self) -> bool {
+        let keeper = self.identity.as_ref().and_then(|identity| identity.keeper);
+        let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get());
+        keeper.is_some_and(|keeper| parent == Some(keeper.pid)) && self.jobs < MOST_JOBS
+    }
+
+    /// Prepares for another job. What the last one has no more use for goes along: the lock, by which
+    /// the keeper knows where the supervisor is, and the list of groups, which are gone.
+    pub(super) fn renew(self, state: &State) -> io::Result<Self> {
+        let name = JobId::generate().to_string();
+        let path = state.spares().join(&name);
+        fs::create_dir(&path)?;
+        self.renew_in(state, &name, path.clone()).inspect_err(|_| {
+            let _ = groups::discard(&path, None);
+        })
+    }
+
+    fn renew_in(mut self, state: &State, name: &str, path: PathBuf) -> io::Result<Self> {
+        let directory = open_directory(&path)?;
+        // The lock last: until then the keeper looks after the job that was.
+        for file in [groups::LIST, LOCK] {
+            renameat(&self.directory, file, &directory, file)?;
+        }
+        self.groups.set_len(0)?;
+        let note = |group: &Path| groups::note(&self.groups, group);
+        let cgroup = Cgroup::create(&state.group_name(name), note).ok();
+        if let Some(identity) = &mut self.identity {
+            identity.cgroup = cgroup.as_ref().map(|group| group.path().to_owned());
+        }
+        if !self.journal.is_in_place() {
+            self.journal = Journal::open(&state.events())?;
+        }
+        // What was meant for the last job is not for the next.
+        while process::next_signal(self.signals.as_fd()).is_some() {}
+        self.launcher.reset();
+        let files = JobFiles::create(&path, &directory)?;
+        Ok(Self { files, cgroup, path, directory, slot: None, jobs: self.jobs + 1, ..self })
     }
 
     /// In the keeper: lets go of all that is the supervisor's.
     pub(super) fn keep(self) -> Kept {
-        Kept { directory: self.directory, cgroup: self.cgroup, _lock: self.lock }
+        Kept { lock: self.lock, cgroup: self.cgroup }
     }
 
     /// Makes this the directory of a job. `false` if there is such a job already.
-    pub(super) fn become_job(&mut self, state: &State, job: &JobId) -> io::Result<bool> {
-        let target = state.job(job).path().to_owned();
+    pub(super) fn become_job(&mut self, state: &State, job: &NewJob<'_>) -> io::Result<bool> {
+        let NewJob { id, name, owner } = *job;
+        // First: a job that exists is in the catalog.
+        self.slot = Some(self.catalog.add(state, id, owner)?);
+        if let Some(name) = name {
+            names::add(state, name, id)?;
+        }
+        let target = state.job(id).path().to_owned();
         let here = rustix::fs::CWD;
         match renameat_with(here, &self.path, here, &target, RenameFlags::NOREPLACE) {
             Ok(()) => {
@@ -146,9 +251,14 @@ impl PreparedJob {
         }
     }
 
+    /// Where others ask for the job.
+    pub(super) fn listener(&self) -> &OwnedFd {
+        &self.files.listener
+    }
+
     /// The writer of its log; there is one.
     pub(super) fn log(&self, limit: Option<OutputLimit>) -> io::Result<LogWriter> {
-        let (output, index) = (self.output.try_clone()?, self.index.try_clone()?);
+        let (output, index) = (self.files.output.try_clone()?, self.files.index.try_clone()?);
         Ok(LogWriter::new(output, index, self.directory.try_clone()?, limit))
     }
 
@@ -160,7 +270,7 @@ impl PreparedJob {
     /// The file of the request, empty so far: to make one when a job comes could take longer than
     /// the job.
     pub(super) fn request(&self) -> io::Result<File> {
-        self.request.try_clone()
+        self.files.request.try_clone()
     }
 
     /// Notes that this process is the one that supervises, and which one waits for it.
@@ -179,12 +289,13 @@ impl PreparedJob {
 
     /// Puts the exit record on disk. `false` if one is there already: it stands.
     pub(super) fn conclude(&self, outcome: &Outcome) -> io::Result<bool> {
-        self.exit_record.publish(outcome)
+        self.files.exit_record.publish(outcome)
     }
 
     /// Removes the socket, which says that the journal has all there is to say.
-    pub(super) fn remove_socket(&self) {
+    pub(super) fn remove_socket(&self, state: &State, job: &JobId) {
         let _ = rustix::fs::unlinkat(&self.directory, "sock", rustix::fs::AtFlags::empty());
+        catalog::mark_ended(state, job, self.slot);
     }
 
     /// Undoes the preparation: no job came.

@@ -70,7 +70,7 @@ impl Supervision<'_> {
             match token {
                 Token::Signals => self.take_signals(),
                 Token::Caller => self.lose_caller(),
-                Token::Listener => self.connections.accept(&self.prepared.listener),
+                Token::Listener => self.connections.accept(self.prepared.listener()),
                 Token::Connection(number) => self.answer(number),
                 Token::Source(number) => self.read_source(number, buffer),
                 Token::Input => self.input.pump(None),
@@ -122,7 +122,7 @@ impl Supervision<'_> {
         if let Some(caller) = self.caller {
             add(caller.as_fd(), PollFlags::IN, Token::Caller);
         }
-        add(self.prepared.listener.as_fd(), PollFlags::IN, Token::Listener);
+        add(self.prepared.listener().as_fd(), PollFlags::IN, Token::Listener);
         for (number, socket) in self.connections.sockets().enumerate() {
             add(socket.as_fd(), PollFlags::IN, Token::Connection(number));
         }

@@ -10,24 +10,24 @@ use std::time::Instant;
 use rustix::process::Pid;
 use umbo_sandbox::Sandbox;
 
-use super::admission::{self, Turn};
+use super::admission::{self, Bell, Lane, Order, Waiting};
 use super::assignment::{self, Input as Wanted, Program};
 use super::child::{Stage as ChildStage, Terminal};
 use super::connections::Connections;
 use super::input::Input;
 use super::keeper::IDLE;
 use super::ladder::Climb;
-use super::prepared::PreparedJob;
-use super::report;
+use super::prepared::{NewJob, PreparedJob};
 use super::sandbox::Questions;
 use super::tree::Tree;
+use super::{Next, report};
 use crate::clock;
 use crate::event::EventKind;
 use crate::failpoint;
 use crate::id::JobId;
 use crate::log::{LogWriter, Stream};
 use crate::outcome::{Drained, Leaked, StoppedBy};
-use crate::request::Admission;
+use crate::request::{Admission, Streams};
 use crate::session;
 use crate::state::{Started, State};
 use crate::sys::cgroup::{Bounds, Cgroup, Enforcer};
@@ -35,13 +35,13 @@ use crate::sys::process;
 use crate::sys::watch::Deserted;
 use crate::wire::{Assign, Frame, NotifyOn, Report};
 
-/// Takes a job and sees it through. Returns the supervisor's exit code.
+/// Takes a job and sees it through.
 pub(super) fn run(
     state: &State,
     mut prepared: PreparedJob,
     caller: &OwnedFd,
     frame: Frame<Assign>,
-) -> i32 {
+) -> Next {
     match admit(state, &mut prepared, frame, caller) {
         Ok(admitted) => {
             let mut job = Supervision::new(state, prepared, caller, admitted);
@@ -52,7 +52,7 @@ pub(super) fn run(
         Err(refusal) => {
             report(caller, &refusal);
             prepared.abandon();
-            0
+            Next::Exit(0)
         }
     }
 }
@@ -83,16 +83,12 @@ fn admit(
     let (assign, program, wanted) =
         assignment::split(frame, caller).map_err(failed("cannot take the job"))?;
     let session = take_session(state, &assign)?;
-    let slots = admission::slots(state, assign.parent.as_ref());
-    let turn = match assign.admission {
-        Admission::Queue => Turn::AfterOthers,
-        Admission::Refuse => Turn::Now,
+    // Who waits for its session takes no slot from others meanwhile.
+    let slot = if assign.session.is_some() && session.is_none() {
+        None
+    } else {
+        take_slot(state, &assign)?
     };
-    let slot = admission::take_slot(&slots, assign.max_running, turn)
-        .map_err(failed("cannot take a slot"))?;
-    if slot.is_none() && assign.admission == Admission::Refuse {
-        return Err(Report::Full { running: assign.max_running });
-    }
     let log = prepared.log(assign.limits.output).map_err(failed("cannot open the log"))?;
     let request = write_request(state, prepared, &assign)
         .map_err(failed("cannot write the request"))?
@@ -101,12 +97,58 @@ fn admit(
     Ok(Admitted { assign, program, wanted, request, log, session, slot })
 }
 
+/// Takes the session of a job; without one it waits, if it may and there is something to wait for.
 fn take_session(state: &State, assign: &Assign) -> Result<Option<File>, Report> {
     let Some(name) = &assign.session else { return Ok(None) };
-    match admission::take_session(&state.sessions().join(name), assign.job.as_str()) {
-        Ok(Ok(lock)) => Ok(Some(lock)),
-        Ok(Err(holder)) => Err(Report::SessionBusy { holder }),
+    let directory = state.sessions().join(name);
+    let taken = Lane::session(directory.clone())
+        .and_then(|lane| lane.take(&assign.job, order(assign.admission)));
+    match taken {
+        Ok(Some(lock)) => Ok(Some(lock)),
+        Ok(None) => {
+            let holder = admission::session_holder(&directory);
+            let is_own = holder.as_ref().is_some_and(|holder| is_inside(state, assign, holder));
+            if assign.admission == Admission::Queue && !is_own {
+                return Ok(None);
+            }
+            let holder = holder.map(|holder| holder.to_string()).unwrap_or_default();
+            Err(Report::SessionBusy { holder })
+        }
         Err(error) => Err(Report::Failed { why: format!("cannot take session {name}: {error}") }),
+    }
+}
+
+/// Whether a job was started inside of another: it would wait for what ends only after it.
+fn is_inside(state: &State, assign: &Assign, other: &JobId) -> bool {
+    let mut ancestor = assign.parent.clone();
+    while let Some(job) = ancestor {
+        if job == *other {
+            return true;
+        }
+        ancestor = state.job(&job).record().ok().and_then(|(record, _)| record.parent);
+    }
+    false
+}
+
+fn take_slot(state: &State, assign: &Assign) -> Result<Option<File>, Report> {
+    let slot = slots(state, assign).take(&assign.job, order(assign.admission));
+    match slot {
+        Ok(None) if assign.admission == Admission::Refuse => {
+            Err(Report::Full { running: assign.max_running })
+        }
+        Ok(slot) => Ok(slot),
+        Err(error) => Err(Report::Failed { why: format!("cannot take a slot: {error}") }),
+    }
+}
+
+fn slots(state: &State, assign: &Assign) -> Lane {
+    Lane::slots(admission::slots(state, assign.parent.as_ref()), assign.max_running)
+}
+
+fn order(admission: Admission) -> Order {
+    match admission {
+        Admission::Queue => Order::AfterOthers,
+        Admission::Refuse => Order::Now,
     }
 }
 
@@ -122,7 +164,9 @@ fn write_request(
     line.push(b'\n');
     let request = prepared.request()?;
     io::Write::write_all(&mut &request, &line)?;
-    Ok(prepared.become_job(state, &assign.job)?.then_some(request))
+    let job =
+        NewJob { id: &assign.job, name: record["name"].as_str(), owner: record["owner"].as_str() };
+    Ok(prepared.become_job(state, &job)?.then_some(request))
 }
 
 /// A stream of output being read.
@@ -241,7 +285,6 @@ impl<'a> Supervision<'a> {
     ) -> Self {
         let Admitted { assign, program, wanted, request, log, session, slot } = admitted;
         let now = Instant::now();
-        let session_before = assign.session.as_ref().and_then(|name| session::version(state, name));
         Self {
             state,
             prepared,
@@ -271,7 +314,7 @@ impl<'a> Supervision<'a> {
             verdict: None,
             rest_at: Some(now + IDLE),
             findings: Findings::default(),
-            held: Held { slot, session, session_before },
+            held: Held { slot, session, session_before: None },
         }
     }
 
@@ -279,45 +322,69 @@ impl<'a> Supervision<'a> {
         &self.assign.job
     }
 
-    /// Starts the command, after waiting for a slot where there is none yet.
+    /// Starts the command, after waiting for its session and a slot where it has none yet.
     fn begin(&mut self) {
         if self.held.slot.is_some() {
             self.start(&[EventKind::Created, EventKind::Started]);
             return;
         }
         let _ = self.prepared.journal.append(self.job(), &[EventKind::Created]);
-        match self.await_slot() {
-            Ok(_bell) if self.verdict.is_none() => self.start(&[EventKind::Started]),
+        match self.await_turn() {
+            Ok(_bells) if self.verdict.is_none() => self.start(&[EventKind::Started]),
             Ok(_) => {}
             Err(error) => {
-                let why = format!("cannot wait for a slot: {error}");
+                let why = format!("cannot wait for its turn: {error}");
                 self.verdict = Some(Verdict::NeverStarted(why));
             }
         }
     }
 
-    /// Waits until a slot is free, or the job has been stopped.
-    fn await_slot(&mut self) -> io::Result<Option<admission::Bell>> {
-        let slots = admission::slots(self.state, self.assign.parent.as_ref());
-        let mut line = admission::Waiting::begin(&slots, self.job(), self.assign.max_running)?;
+    /// Waits until it is this job's turn, or the job has been stopped.
+    fn await_turn(&mut self) -> io::Result<[Option<Bell>; 2]> {
+        let mut bells = [None, None];
+        if let (Some(name), None) = (&self.assign.session, &self.held.session) {
+            let lane = Lane::session(self.state.sessions().join(name))?;
+            (self.held.session, bells[0]) = self.await_turn_in(lane)?;
+            if self.verdict.is_some() {
+                return Ok(bells);
+            }
+            let slot = slots(self.state, &self.assign).take(self.job(), Order::AfterOthers)?;
+            self.held.slot = slot;
+        }
+        if self.held.slot.is_none() {
+            let lane = slots(self.state, &self.assign);
+            (self.held.slot, bells[1]) = self.await_turn_in(lane)?;
+        }
+        Ok(bells)
+    }
+
+    /// Stands in a line until it is this job's turn there, or the job has been stopped.
+    fn await_turn_in(&mut self, lane: Lane) -> io::Result<(Option<File>, Option<Bell>)> {
+        let mut queue = Waiting::begin(lane, self.job())?;
         if let Some(caller) = self.caller {
             report(caller, &Report::Queued);
         }
+        let mut taken = None;
         while self.verdict.is_none() {
-            self.held.slot = line.take()?;
-            if self.held.slot.is_some() {
+            taken = queue.take()?;
+            if taken.is_some() {
                 break;
             }
-            self.poll_once(line.bell(), &mut []);
-            line.silence();
+            self.poll_once(queue.bell(), &mut []);
+            queue.silence();
         }
-        Ok(line.leave())
+        Ok((taken, queue.leave()))
     }
 
     /// Forks and execs; a failure becomes the job's outcome. `news` ends with the start.
     fn start(&mut self, news: &[EventKind]) {
         // Before the fork: nothing the command does is earlier than its start.
         let (now, at) = (Instant::now(), clock::now_us());
+        let session = self.assign.session.as_ref();
+        self.held.session_before = session.and_then(|name| session::version(self.state, name));
+        // Where the session is by now: nobody else changes it any more.
+        let continued = session.filter(|_| self.assign.continues_session);
+        let cwd = continued.and_then(|name| session::place(self.state, name));
         match self.try_start() {
             Ok(pid) => {
                 self.started = Some((now, at));
@@ -326,7 +393,7 @@ impl<'a> Supervision<'a> {
                 let first = self.first_process();
                 self.tree = Some(Tree::new(pid, self.prepared.cgroup.take(), first));
                 failpoint::reach("after_fork");
-                let started = Started { pid: pid.as_raw_nonzero().get(), at };
+                let started = Started { pid: pid.as_raw_nonzero().get(), at, cwd };
                 if let Ok(mut line) = serde_json::to_vec(&started) {
                     line.push(b'\n');
                     let _ = rustix::io::write(&self.request, &line);
@@ -357,13 +424,13 @@ impl<'a> Supervision<'a> {
         let (input, stdin) =
             Input::open(wanted, null).map_err(failed("cannot open standard input"))?;
         self.input = if pty.is_some() { input.at_a_terminal() } else { input };
-        let [stdin, stdout, stderr] = match &pty {
-            Some(pty) => [pty.terminal.as_fd(); 3],
-            None => [
-                stdin.as_fd(),
-                self.prepared.stdout.write.as_fd(),
-                self.prepared.stderr.write.as_fd(),
-            ],
+        let [stdin, stdout, stderr] = if let Some(pty) = &pty {
+            [pty.terminal.as_fd(); 3]
+        } else {
+            let (stdout, stderr) = (&self.prepared.stdout.write, &self.prepared.stderr.write);
+            let is_apart = self.assign.streams == Streams::Apart;
+            let stderr = if is_apart { stderr } else { stdout };
+            [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()]
         };
         let stage = ChildStage {
             stdin,
@@ -416,12 +483,14 @@ impl<'a> Supervision<'a> {
         let fresh = super::prepared::Pipe::new;
         let stdout = std::mem::replace(&mut self.prepared.stdout, fresh()?);
         let stderr = std::mem::replace(&mut self.prepared.stderr, fresh()?);
-        match terminal {
-            Some(controller) => Ok(vec![source(controller, Stream::Pty)?]),
-            None => {
-                Ok(vec![source(stdout.read, Stream::Stdout)?, source(stderr.read, Stream::Stderr)?])
-            }
+        if let Some(controller) = terminal {
+            return Ok(vec![source(controller, Stream::Pty)?]);
         }
+        let mut sources = vec![source(stdout.read, Stream::Stdout)?];
+        if self.assign.streams == Streams::Apart {
+            sources.push(source(stderr.read, Stream::Stderr)?);
+        }
+        Ok(sources)
     }
 
     /// Notes it when the command's shell ended without saving what it had.

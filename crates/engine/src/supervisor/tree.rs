@@ -6,13 +6,15 @@
 //! there is one, adds a kill that a fork storm cannot outrun.
 
 use std::collections::HashSet;
+use std::io;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions, getpgid, kill_process, kill_process_group, wait};
+use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
 
 use crate::kill_tree::kill_tree;
 use crate::outcome::{Containment, ProcessEnd};
 use crate::sys::cgroup::{self, Cgroup};
+use crate::sys::process::{self, ProcessUsage};
 use crate::sys::procfs;
 
 /// How long the kernel may take to see that a group without living processes is empty.
@@ -30,26 +32,30 @@ pub(super) struct Tree {
     pub(super) is_childless: bool,
     /// Whether there is no process left.
     pub(super) is_empty: bool,
+    /// What those that ended have used.
+    pub(super) usage: ProcessUsage,
 }
 
 impl Tree {
     pub(super) fn new(main: Pid, cgroup: Option<Cgroup>, first: Option<Pid>) -> Self {
-        Self { main, cgroup, first, main_end: None, is_childless: false, is_empty: false }
+        let usage = ProcessUsage::default();
+        Self { main, cgroup, first, main_end: None, is_childless: false, is_empty: false, usage }
     }
 
     /// Buries the dead: the command and whoever was orphaned.
     pub(super) fn reap(&mut self) {
         loop {
-            match wait(WaitOptions::NOHANG) {
-                Ok(Some((pid, status))) if pid == self.main => {
-                    self.main_end = Some(match status.terminating_signal() {
-                        Some(signal) => {
-                            ProcessEnd::Signaled { signal, core: status.as_raw() & 0x80 != 0 }
-                        }
-                        None => ProcessEnd::Exited(status.exit_status().unwrap_or(-1)),
-                    });
+            match process::reap() {
+                Ok(Some(dead)) => {
+                    self.usage.add(&dead.usage);
+                    if dead.pid == self.main {
+                        self.main_end = Some(match dead.signal {
+                            Some(signal) => ProcessEnd::Signaled { signal, core: dead.core },
+                            None => ProcessEnd::Exited(dead.code),
+                        });
+                    }
                 }
-                Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Ok(None) => return,
                 Err(_) => {
                     self.is_childless = true;

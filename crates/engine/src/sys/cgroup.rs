@@ -100,6 +100,11 @@ impl Cgroup {
             .is_ok_and(|events| events.lines().any(|line| line == "populated 1"))
     }
 
+    /// Whether it was removed.
+    pub(crate) fn is_gone(&self) -> bool {
+        !self.path.exists()
+    }
+
     /// Removes it, with groups the job itself made below it, if no process is left in them.
     pub(crate) fn remove(&self) {
         remove_group(&self.path, None);

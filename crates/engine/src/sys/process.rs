@@ -374,25 +374,64 @@ pub(crate) fn reset_signals() {
     }
 }
 
-/// Processor time and peak memory of all children that were waited for.
-pub(crate) struct ChildrenUsage {
+/// Processor time and peak memory of processes that ended.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ProcessUsage {
     pub(crate) user_us: u64,
     pub(crate) system_us: u64,
     pub(crate) peak_bytes: u64,
 }
 
-/// What the children reaped so far have used.
-pub(crate) fn children_usage() -> ChildrenUsage {
-    let usage = usage(libc::RUSAGE_CHILDREN);
-    let micros = |time: libc::timeval| {
-        u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000
-            + u64::try_from(time.tv_usec).unwrap_or(0)
-    };
-    ChildrenUsage {
-        user_us: micros(usage.ru_utime),
-        system_us: micros(usage.ru_stime),
-        peak_bytes: peak_bytes(&usage),
+impl ProcessUsage {
+    /// Adds what others used.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.user_us += other.user_us;
+        self.system_us += other.system_us;
+        self.peak_bytes = self.peak_bytes.max(other.peak_bytes);
     }
+
+    fn of(usage: &libc::rusage) -> Self {
+        let micros = |time: libc::timeval| {
+            u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000
+                + u64::try_from(time.tv_usec).unwrap_or(0)
+        };
+        Self {
+            user_us: micros(usage.ru_utime),
+            system_us: micros(usage.ru_stime),
+            peak_bytes: peak_bytes(usage),
+        }
+    }
+}
+
+/// A child that ended.
+pub(crate) struct Dead {
+    pub(crate) pid: Pid,
+    /// Its exit code, if no signal killed it.
+    pub(crate) code: c_int,
+    pub(crate) signal: Option<c_int>,
+    pub(crate) core: bool,
+    /// What it and those that it waited for have used.
+    pub(crate) usage: ProcessUsage,
+}
+
+/// Takes the exit status of a child that ended; `None` if none did, and an error if there is none.
+pub(crate) fn reap() -> io::Result<Option<Dead>> {
+    let mut status = 0;
+    // SAFETY: all-zero is a valid `rusage`; the call only writes into it and into `status`.
+    let (result, usage) = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        (libc::wait4(-1, &raw mut status, libc::WNOHANG, &raw mut usage), usage)
+    };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(Pid::from_raw(result).map(|pid| Dead {
+        pid,
+        code: libc::WEXITSTATUS(status),
+        signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+        core: libc::WIFSIGNALED(status) && libc::WCOREDUMP(status),
+        usage: ProcessUsage::of(&usage),
+    }))
 }
 
 /// The largest resident size that this process has had.

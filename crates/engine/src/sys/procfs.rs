@@ -123,3 +123,43 @@ pub(crate) fn tagged(name: &str, value: &str) -> Vec<Pid> {
     }
     found
 }
+
+/// Whether something listens on a TCP port in the network of a process; `None` if that is this process's
+/// network too.
+pub(crate) fn listens_in_own_network(pid: i32, port: u16) -> Option<bool> {
+    let network = |who: &str| std::fs::read_link(format!("/proc/{who}/ns/net")).ok();
+    if network(&pid.to_string())? == network("self")? {
+        return None;
+    }
+    let listens = |table: &str| {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
+        text.lines().any(|line| is_listener(line, port))
+    };
+    Some(["tcp", "tcp6"].into_iter().any(listens))
+}
+
+/// Whether a line of the kernel's list of sockets is one that listens on a port.
+fn is_listener(line: &str, port: u16) -> bool {
+    const LISTEN: &str = "0A";
+    let mut fields = line.split_ascii_whitespace().skip(1);
+    let (local, state) = (fields.next(), fields.nth(1));
+    let local = local.and_then(|address| address.rsplit_once(':'));
+    let is_port = local.is_some_and(|(_, hex)| u16::from_str_radix(hex, 16) == Ok(port));
+    is_port && state == Some(LISTEN)
+}
+
+#[cfg(test)]
+mod network_tests {
+    use super::is_listener;
+
+    #[test]
+    fn a_listener_is_told_from_a_connection() {
+        let listening =
+            "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000";
+        let connected =
+            "   1: 0100007F:1F90 0100007F:A0B2 01 00000000:00000000 00:00000000 00000000";
+        assert!(is_listener(listening, 8080));
+        assert!(!is_listener(listening, 8081) && !is_listener(connected, 8080));
+        assert!(!is_listener("  sl  local_address rem_address   st", 8080));
+    }
+}

@@ -3,12 +3,12 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::mount::{MountFlags, UnmountFlags, unmount};
 use rustix::process::{Signal, kill_process};
 use umbo_engine::{
     Backend, Condition, Containment, End, FoundBy, Ladder, LostReason, Met, OutputLimit,
@@ -16,6 +16,7 @@ use umbo_engine::{
 };
 
 use crate::backend::client::Remote;
+use crate::disk::Disk;
 use crate::harness::{Helper, Place, TIMEOUT, command_line, example, until};
 
 /// A command whose supervisor is killed by it, which is as early as can be.
@@ -96,50 +97,16 @@ fn last_means_the_last_one_though_the_clock_was_set_back() {
     assert_eq!(engine.job_of("me", "@last").unwrap().id(), second.id());
 }
 
-/// A small disk of its own.
-struct Disk {
-    path: PathBuf,
-    _directory: tempfile::TempDir,
-}
-
-impl Disk {
-    fn new(size: &str) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("disk");
-        fs::create_dir(&path).unwrap();
-        let options = std::ffi::CString::new(format!("size={size},mode=700")).unwrap();
-        mount("tmpfs", &path, "tmpfs", MountFlags::empty(), Some(options.as_c_str()))
-            .expect("this test mounts a small tmpfs: run the suite as root");
-        Self { path, _directory: directory }
-    }
-
-    /// A place with its state on this disk.
-    fn place(&self) -> Place {
-        let directory = tempfile::Builder::new().prefix("umbo-engine-").tempdir().unwrap();
-        Place::with_state(directory, self.path.join("state"))
-    }
-
-    /// Leaves so many free bytes.
-    fn fill_but(&self, left: u64) {
-        use std::io::Write;
-        let filler = self.path.join("filler");
-        let mut file = fs::OpenOptions::new().create(true).append(true).open(filler).unwrap();
-        while file.write_all(&[0; 4096]).is_ok() {}
-        let length = file.metadata().unwrap().len();
-        file.set_len(length.saturating_sub(left)).unwrap();
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = unmount(&self.path, UnmountFlags::DETACH);
-    }
+/// A place with its state on a disk of its own.
+fn place_on(disk: &Disk) -> Place {
+    let directory = tempfile::Builder::new().prefix("umbo-engine-").tempdir().unwrap();
+    Place::with_state(directory, disk.state())
 }
 
 #[test]
 fn on_a_disk_with_a_few_kilobytes_left_a_job_with_a_time_limit_ends_and_says_what_was_not_kept() {
     let disk = Disk::new("4m");
-    let place = disk.place();
+    let place = place_on(&disk);
     let engine = place.engine();
     // It ends by itself: what it wrote waits in the supervisor's hands.
     let line = "read x; head -c 60000 /dev/zero | tr '\\0' x; exit 3";
@@ -161,7 +128,7 @@ fn on_a_disk_with_a_few_kilobytes_left_a_job_with_a_time_limit_ends_and_says_wha
 #[test]
 fn output_that_waited_for_a_full_disk_is_kept_to_its_last_byte_though_its_command_has_ended() {
     let disk = Disk::new("4m");
-    let place = disk.place();
+    let place = place_on(&disk);
     let engine = place.engine();
     // More than one read takes: the rest lies in the pipe when the command ends.
     let line = "read x; head -c 120000 /dev/zero | tr '\\0' x; exit 3";
@@ -176,7 +143,7 @@ fn output_that_waited_for_a_full_disk_is_kept_to_its_last_byte_though_its_comman
     // Longer than any silence that would count as the end of an output.
     let quiet = [Condition::Quiet(Duration::from_millis(1500)), Condition::Exit];
     job.wait(&quiet, Some(TIMEOUT)).unwrap();
-    fs::remove_file(disk.path.join("filler")).unwrap();
+    disk.free();
     assert_eq!(job.wait(&[Condition::Exit], Some(TIMEOUT)).unwrap(), Met::Exit);
     let outcome = job.outcome().unwrap().unwrap();
     assert_eq!(outcome.end, End::Exited { code: 3 });
@@ -186,7 +153,7 @@ fn output_that_waited_for_a_full_disk_is_kept_to_its_last_byte_though_its_comman
 #[test]
 fn on_a_full_disk_a_job_that_is_stopped_ends_and_its_record_is_kept() {
     let disk = Disk::new("4m");
-    let place = disk.place();
+    let place = place_on(&disk);
     let engine = place.engine();
     let request = place.shell("read x; yes | head -c 10000000; sleep 4000").stdin(Stdin::Open);
     let job = engine.start(&request).unwrap();
@@ -205,7 +172,7 @@ fn on_a_full_disk_a_job_that_is_stopped_ends_and_its_record_is_kept() {
 #[test]
 fn a_supervisor_killed_on_a_full_disk_leaves_a_record() {
     let disk = Disk::new("4m");
-    let place = disk.place();
+    let place = place_on(&disk);
     let engine = place.engine();
     let job = engine.start(&place.shell(&format!("read x; {KILLER}")).stdin(Stdin::Open)).unwrap();
     disk.fill_but(0);

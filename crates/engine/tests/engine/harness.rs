@@ -61,7 +61,7 @@ impl Place {
     }
 
     pub(crate) fn builder(&self) -> Builder {
-        Engine::builder(&self.state).supervisor(example("supervisor")).warmth(Warmth::Cold)
+        Engine::builder(&self.state).supervisor(example(crate::SUPERVISOR)).warmth(Warmth::Cold)
     }
 
     pub(crate) fn engine(&self) -> Engine {

@@ -9,8 +9,13 @@
     reason = "tests fail by panicking, and the harness tells what it knows"
 )]
 
+mod another_job;
 mod backend;
+mod disk;
 mod embed;
 mod examples;
 mod faults;
 mod harness;
+
+/// An executable that supervises.
+const SUPERVISOR: &str = "supervisor";

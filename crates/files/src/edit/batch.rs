@@ -231,6 +231,17 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// That every file was read, and that nobody changed it since.
+    pub(super) fn is_as_read(&self) -> Result<(), Error> {
+        for file in &self.files {
+            let Some(before) = &file.before else { continue };
+            let seen = self.session.seen.get(&file.target.real);
+            let seen = seen.ok_or(Error::NotRead { path: file.target.shown.clone() })?;
+            crate::write::is_as_seen(self.session, &file.target, before, &seen)?;
+        }
+        Ok(())
+    }
+
     /// What is to be done; an error if a file would stay as it is.
     pub(super) fn finish(self) -> Result<Outcome, Error> {
         let (mut changes, mut files) = (Vec::new(), Vec::new());

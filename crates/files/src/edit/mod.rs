@@ -25,6 +25,10 @@ pub struct EditRequest {
     /// Only says what would change.
     #[serde(default)]
     pub dry_run: bool,
+    /// Only files that its caller has read, and that are still as they were read. Anchors are checked
+    /// line by line in any case.
+    #[serde(default)]
+    pub if_read: bool,
 }
 
 /// The ways to say what is to be changed.
@@ -100,6 +104,21 @@ pub struct EditAnswer {
     pub change: Option<String>,
 }
 
+/// The paths that an edit names, as it writes them; none if it cannot be understood.
+pub fn paths(edit: &Edit) -> Vec<String> {
+    let mut paths = match edit {
+        Edit::Replace { path, .. } => vec![path.clone()],
+        Edit::Hashline { input, path } => hashline::parse(input, path.as_deref())
+            .map(|parsed| parsed.sections.into_iter().map(|section| section.path).collect())
+            .unwrap_or_default(),
+        Edit::Patch { patch, strip } => patch::parse(patch, *strip)
+            .map(|files| files.iter().flat_map(patch::FilePatch::paths).collect())
+            .unwrap_or_default(),
+    };
+    paths.dedup();
+    paths
+}
+
 /// Edits files: all of them or none.
 pub fn edit(session: &Session, request: &EditRequest, call: &Call) -> Result<EditAnswer, Error> {
     let mut batch = Batch::new(session);
@@ -107,6 +126,9 @@ pub fn edit(session: &Session, request: &EditRequest, call: &Call) -> Result<Edi
         Edit::Hashline { input, path } => batch.hashline(input, path.as_deref())?,
         Edit::Replace { path, edits } => batch.replace(path, edits)?,
         Edit::Patch { patch, strip } => batch.patch(patch, *strip)?,
+    }
+    if request.if_read {
+        batch.is_as_read()?;
     }
     let (changes, files, mut warnings) = batch.finish()?;
     if request.dry_run {

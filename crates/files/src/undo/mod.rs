@@ -25,13 +25,18 @@ pub struct ChangesRequest {
     pub call: Option<String>,
     /// Only those that touch this file.
     pub path: Option<String>,
+    /// Only those of this owner.
+    pub owner: Option<String>,
+    /// Also those of files outside the roots.
+    pub everywhere: bool,
     /// At most so many.
     pub limit: usize,
 }
 
 impl Default for ChangesRequest {
     fn default() -> Self {
-        Self { job: None, call: None, path: None, limit: 50 }
+        let (job, call, path, owner) = (None, None, None, None);
+        Self { job, call, path, owner, everywhere: false, limit: 50 }
     }
 }
 
@@ -48,8 +53,11 @@ pub struct ChangesAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UndoWhat {
-    /// The newest change that was not undone.
-    Last,
+    /// The newest change that was not undone, of files inside the roots.
+    Last {
+        /// Only one of this owner.
+        owner: Option<String>,
+    },
     /// This one, by its name.
     Change(String),
     /// All of a call, newest first.
@@ -67,6 +75,9 @@ pub struct UndoRequest {
     /// Also where a file was changed again since; that later change is lost (but can be undone).
     #[serde(default)]
     pub force: bool,
+    /// Only says what would change.
+    #[serde(default)]
+    pub dry_run: bool,
 }
 
 /// What was undone.
@@ -99,6 +110,8 @@ pub fn changes(session: &Session, request: &ChangesRequest) -> Result<ChangesAns
     changes.retain(|change| {
         request.job.as_ref().is_none_or(|job| change.job.as_ref() == Some(job))
             && request.call.as_ref().is_none_or(|call| change.call == *call)
+            && request.owner.as_ref().is_none_or(|owner| change.owner.as_ref() == Some(owner))
+            && (request.everywhere || is_inside(session, change))
             && path.as_ref().is_none_or(|path| change.files.iter().any(|file| file.path == *path))
     });
     let total = changes.len();
@@ -106,8 +119,16 @@ pub fn changes(session: &Session, request: &ChangesRequest) -> Result<ChangesAns
     Ok(ChangesAnswer { changes, total })
 }
 
+/// Whether all files of a change lie inside the roots.
+fn is_inside(session: &Session, change: &Change) -> bool {
+    change
+        .files
+        .iter()
+        .all(|file| session.workspace.place(&path_of(&file.path)) != crate::Place::Outside)
+}
+
 fn store(session: &Session) -> Result<&UndoStore, Error> {
-    session.undo.as_ref().ok_or_else(|| {
+    session.undo.as_deref().ok_or_else(|| {
         Error::bad("undo", "", "no changes are kept here: there is no store for them")
     })
 }
@@ -116,7 +137,7 @@ fn store(session: &Session) -> Result<&UndoStore, Error> {
 pub fn undo(session: &Session, request: &UndoRequest, call: &Call) -> Result<UndoAnswer, Error> {
     let store = store(session)?;
     let all = store.changes()?;
-    let chosen = chosen(&all, &request.what)?;
+    let chosen = chosen(session, &all, &request.what)?;
     let mut steps: Vec<Step> = Vec::new();
     for change in &chosen {
         for file in &change.files {
@@ -139,6 +160,9 @@ pub fn undo(session: &Session, request: &UndoRequest, call: &Call) -> Result<Und
     }
     let files = file_changes.iter().map(undone_file).collect();
     let undoes = chosen.iter().map(|change| change.id.clone()).collect::<Vec<_>>();
+    if request.dry_run {
+        return Ok(UndoAnswer { undone: undoes, change: None, files });
+    }
     let made =
         change::apply(session, call, ChangeKind::Undo, file_changes, Some(undoes.join(",")))?;
     Ok(UndoAnswer { undone: undoes, change: made.change, files })
@@ -152,7 +176,11 @@ fn undone_file(change: &FileChange) -> UndoneFile {
     UndoneFile { path: change.target.shown.clone(), diff, deleted: change.after.is_none() }
 }
 
-fn chosen<'a>(all: &'a [Change], what: &UndoWhat) -> Result<Vec<&'a Change>, Error> {
+fn chosen<'a>(
+    session: &Session,
+    all: &'a [Change],
+    what: &UndoWhat,
+) -> Result<Vec<&'a Change>, Error> {
     let undone: Vec<&str> = all
         .iter()
         .filter_map(|change| change.undoes.as_deref())
@@ -160,8 +188,12 @@ fn chosen<'a>(all: &'a [Change], what: &UndoWhat) -> Result<Vec<&'a Change>, Err
         .collect();
     let is_open = |change: &&Change| !undone.contains(&change.id.as_str());
     let (id, chosen): (&str, Vec<&Change>) = match what {
-        UndoWhat::Last => {
-            let last = all.iter().filter(is_open).find(|change| change.kind != ChangeKind::Undo);
+        UndoWhat::Last { owner } => {
+            let last = all.iter().filter(is_open).find(|change| {
+                change.kind != ChangeKind::Undo
+                    && owner.as_ref().is_none_or(|owner| change.owner.as_ref() == Some(owner))
+                    && is_inside(session, change)
+            });
             ("last", last.into_iter().collect())
         }
         UndoWhat::Change(id) => (id, all.iter().filter(|change| change.id == *id).collect()),

@@ -71,6 +71,9 @@ pub struct Change {
     /// The job the call belonged to.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub job: Option<String>,
+    /// Whose call it was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub owner: Option<String>,
     /// When, in seconds since 1970.
     pub time: u64,
     /// What was done.
@@ -171,8 +174,8 @@ impl UndoStore {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = now.as_secs();
         let id = new_id(now.as_nanos());
-        let (call, job) = (call.id.clone(), call.job.clone());
-        let change = Change { id, call, job, time, kind, files, undoes };
+        let (owner, job, call) = (call.owner.clone(), call.job.clone(), call.id.clone());
+        let change = Change { id, call, job, owner, time, kind, files, undoes };
         let bytes = serde_json::to_vec(&change).map_err(io::Error::from);
         let bytes = bytes.map_err(self.failed("write to"))?;
         let path = self.record_path(&change.id);

@@ -241,7 +241,11 @@ fn a_dry_run_changes_nothing_and_says_what_would_change() {
     let project = Project::new();
     project.put("a", "one\n");
     let edits = vec![Replacement { old: "one".into(), new: "two".into(), all: false }];
-    let request = EditRequest { edit: Edit::Replace { path: "a".into(), edits }, dry_run: true };
+    let request = EditRequest {
+        edit: Edit::Replace { path: "a".into(), edits },
+        dry_run: true,
+        if_read: false,
+    };
     let answer = umbo_files::edit(&project.session, &request, &Call::default()).unwrap();
     assert!(answer.files[0].diff.contains("-one\n+two\n"));
     assert_eq!(project.text("a"), "one\n");

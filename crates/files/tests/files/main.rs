@@ -103,7 +103,7 @@ impl Project {
     }
 
     fn edit(&self, edit: Edit) -> Result<EditAnswer, Error> {
-        let request = EditRequest { edit, dry_run: false };
+        let request = EditRequest { edit, dry_run: false, if_read: false };
         umbo_files::edit(&self.session, &request, &Call::default())
     }
 

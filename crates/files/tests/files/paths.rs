@@ -126,6 +126,7 @@ fn a_link_that_is_exchanged_between_check_and_use_leads_nowhere() {
                     create_parents: false,
                     overwrite: Overwrite::Always,
                     executable: None,
+                    dry_run: false,
                 };
                 let _ = umbo_files::write(&project.session, &request, &Call::default());
             }

@@ -34,7 +34,11 @@ impl Kept {
     }
 
     fn undo(&self, what: UndoWhat, force: bool) -> Result<UndoAnswer, Error> {
-        umbo_files::undo(&self.project.session, &UndoRequest { what, force }, &Call::default())
+        umbo_files::undo(
+            &self.project.session,
+            &UndoRequest { what, force, dry_run: false },
+            &Call::default(),
+        )
     }
 
     fn changes(&self) -> Vec<umbo_files::Change> {
@@ -53,7 +57,7 @@ fn changes_are_undone_one_by_one_by_call_and_by_job() {
     kept.write("new/b", "b\n", "call-2", "job-1");
     kept.write("c", "c\n", "call-3", "job-2");
     assert_eq!(kept.changes().len(), 4);
-    kept.undo(UndoWhat::Last, false).unwrap();
+    kept.undo(UndoWhat::Last { owner: None }, false).unwrap();
     assert!(!project.path("c").exists());
     let answer = kept.undo(UndoWhat::Call("call-2".into()), false).unwrap();
     assert_eq!(project.text("a"), "one\n");
@@ -87,10 +91,10 @@ fn what_somebody_changed_since_is_not_undone_unless_forced() {
     let kept = kept(1 << 20);
     kept.write("a", "ours\n", "call", "job");
     kept.project.put("a", "theirs\n");
-    let error = kept.undo(UndoWhat::Last, false).unwrap_err();
+    let error = kept.undo(UndoWhat::Last { owner: None }, false).unwrap_err();
     assert!(matches!(error, Error::ChangedSinceRead { .. }), "{error}");
     assert_eq!(kept.project.text("a"), "theirs\n");
-    let answer = kept.undo(UndoWhat::Last, true).unwrap();
+    let answer = kept.undo(UndoWhat::Last { owner: None }, true).unwrap();
     assert!(!kept.project.path("a").exists());
     kept.undo(UndoWhat::Change(answer.change.unwrap()), false).unwrap();
     assert_eq!(kept.project.text("a"), "theirs\n");
@@ -111,7 +115,7 @@ fn an_edit_of_several_files_is_undone_as_one() {
         .patch("*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** Delete File: b\n*** Add File: c\n+c\n*** End Patch\n")
         .unwrap();
     assert_ne!(project.snapshot(), before);
-    kept.undo(UndoWhat::Last, false).unwrap();
+    kept.undo(UndoWhat::Last { owner: None }, false).unwrap();
     assert_eq!(project.snapshot(), before);
 }
 
@@ -127,7 +131,7 @@ fn the_oldest_changes_are_forgotten_when_the_budget_is_spent() {
     assert!(changes.len() < 20 && changes.len() >= 9, "{}", changes.len());
     let size: u64 = objects(&kept).iter().map(|path| fs::metadata(path).unwrap().len()).sum();
     assert!(size <= 11_000, "{size} bytes are kept");
-    kept.undo(UndoWhat::Last, false).unwrap();
+    kept.undo(UndoWhat::Last { owner: None }, false).unwrap();
     assert_eq!(kept.project.text("a"), "s".repeat(1000));
 }
 
@@ -152,7 +156,7 @@ fn damaged_content_is_never_written_back() {
     kept.project.put("a", "original\n");
     kept.write("a", "new\n", "call", "job");
     fs::write(&objects(&kept)[0], "garbage").unwrap();
-    let error = kept.undo(UndoWhat::Last, false).unwrap_err();
+    let error = kept.undo(UndoWhat::Last { owner: None }, false).unwrap_err();
     assert!(error.to_string().contains("is damaged"), "{error}");
     assert_eq!(kept.project.text("a"), "new\n");
     // A record that cannot be read hides no other.

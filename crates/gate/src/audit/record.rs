@@ -32,6 +32,9 @@ pub enum Event {
         /// A keyed hash of what it would be given on its standard input.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input: Option<String>,
+        /// The profile of the sandbox it would run in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sandbox: Option<String>,
         /// The hash of the rules.
         policy: Digest,
     },
@@ -59,6 +62,13 @@ pub enum Event {
         exit_code: Option<i32>,
         /// The hash of its output.
         log: Option<Digest>,
+        /// What its sandbox stopped: operation, target and program of each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        denied: Vec<String>,
+        /// The command, if it ran unasked because it was read as one that only reads, and then tried to
+        /// change or reach something: the reading is wrong.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        misread: Option<String>,
     },
     /// A command that was let through runs.
     Started {

@@ -101,6 +101,9 @@ pub(crate) fn call<'a>(command: &'a str, cwd: &'a Path) -> Call<'a> {
         run: Some("run 1"),
         tools: &[],
         asks: None,
+        contained: None,
+        leaves: None,
+        files: &[],
     }
 }
 

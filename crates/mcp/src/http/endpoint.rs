@@ -99,8 +99,12 @@ impl McpEndpoint {
         let slot = CallerSlot::open(Arc::clone(&self.callers), name);
         let sessions = self.sessions.with(Arc::clone(&slot));
         let (catalogue, hub) = (Arc::clone(&self.catalogue), Arc::clone(&self.hub));
-        let make =
-            move || Ok(McpHandler::of(Arc::clone(&catalogue), Arc::clone(&hub), Arc::clone(&slot)));
+        let client = self.client;
+        let make = move || {
+            let (catalogue, hub, slot) =
+                (Arc::clone(&catalogue), Arc::clone(&hub), Arc::clone(&slot));
+            Ok(McpHandler::of(catalogue, hub, slot, client))
+        };
         StreamableHttpService::new(make, sessions, self.config.clone()).handle(request).await
     }
 }

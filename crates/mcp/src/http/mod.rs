@@ -21,6 +21,7 @@ use self::callers::Callers;
 use self::sessions::Sessions;
 use crate::Error;
 use crate::answer::Catalogue;
+use crate::client::ClientOptions;
 
 /// Where the protocol is usually mounted.
 pub const MCP_PATH: &str = "/mcp";
@@ -34,11 +35,13 @@ pub struct McpOptions {
     pub idle_timeout: Duration,
     /// The name of callers that give none; each has its own jobs if there is none.
     pub owner: Option<String>,
+    /// How clients are treated.
+    pub client: ClientOptions,
 }
 
 impl Default for McpOptions {
     fn default() -> Self {
-        Self { idle_timeout: Duration::from_mins(5), owner: None }
+        Self { idle_timeout: Duration::from_mins(5), owner: None, client: ClientOptions::default() }
     }
 }
 
@@ -49,6 +52,7 @@ pub struct McpEndpoint {
     callers: Arc<Callers>,
     sessions: Arc<Sessions>,
     config: StreamableHttpServerConfig,
+    client: ClientOptions,
 }
 
 impl McpEndpoint {
@@ -66,6 +70,7 @@ impl McpEndpoint {
             callers: Callers::new(Box::new(make), options.owner.clone(), idle),
             sessions: Sessions::new(idle),
             config: endpoint::config(),
+            client: options.client,
         })
     }
 }

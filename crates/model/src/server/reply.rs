@@ -49,6 +49,12 @@ fn is_there(stream: &TcpStream) -> io::Result<()> {
     }
 }
 
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Self::answer(answer)
+    }
+}
+
 /// What may be wrong with a request, or with the vendor.
 #[derive(Clone, Debug)]
 pub enum Trouble {

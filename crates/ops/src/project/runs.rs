@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use umbo_engine::{Engine, Outcome, Scope, Status};
+use umbo_engine::{Backend, Outcome, Scope, Status};
 use umbo_recipes::Task;
 
 use super::Folder;
@@ -19,10 +19,10 @@ pub struct Runs {
 
 impl Runs {
     /// Told from the jobs that are kept.
-    pub fn of(engine: &Engine) -> umbo_engine::Result<Self> {
+    pub fn of(backend: &dyn Backend) -> umbo_engine::Result<Self> {
         let mut last = HashMap::new();
         // Oldest first: a later run takes the place of an earlier one.
-        for job in engine.jobs(Scope::All)? {
+        for job in backend.jobs(Scope::All)? {
             let name = job.labels.get(TASK).cloned().or(job.name);
             if let (Some(name), Status::Ended(outcome)) = (name, job.status) {
                 last.insert((name, PathBuf::from(job.cwd)), *outcome);

@@ -139,7 +139,7 @@ fn plan(network: Network) -> Plan {
 
 #[test]
 fn the_calls_of_another_processor_do_not_exist() {
-    let code = build(&plan(Network::Off), Rung::Namespaces, 0);
+    let code = build(&plan(Network::Off), Tell::Writes, Rung::Namespaces, 0);
     let foreign = Seen { architecture: 0x4000_0003, ..seen(0, [0; 6]) };
     assert_eq!(run(&code, &foreign), Action::Fail(libc::ENOSYS).code());
     let x32 = Seen { number: calls::FOREIGN_NUMBERS + 1, ..seen(0, [0; 6]) };
@@ -148,7 +148,7 @@ fn the_calls_of_another_processor_do_not_exist() {
 
 #[test]
 fn reading_is_nobodys_business_and_writing_is_asked_about() {
-    let code = build(&plan(Network::Off), Rung::Namespaces, 0);
+    let code = build(&plan(Network::Off), Tell::Writes, Rung::Namespaces, 0);
     let open = |flags: i32| {
         run(&code, &seen(calls::SYS_openat, [0, 0, flags.cast_unsigned().into(), 0, 0, 0]))
     };
@@ -164,7 +164,7 @@ fn reading_is_nobodys_business_and_writing_is_asked_about() {
 #[test]
 fn only_the_start_of_the_command_itself_is_not_asked_about() {
     let pointer = 0x7fff_1234_5678_9abc;
-    let code = build(&plan(Network::Off), Rung::Namespaces, pointer);
+    let code = build(&plan(Network::Off), Tell::Writes, Rung::Namespaces, pointer);
     let exec = |path: u64| run(&code, &seen(calls::SYS_execve, [path, 0, 0, 0, 0, 0]));
     assert_eq!(exec(pointer), ALLOW);
     assert_eq!(exec(pointer & u64::from(u32::MAX)), NOTIFY);
@@ -174,7 +174,7 @@ fn only_the_start_of_the_command_itself_is_not_asked_about() {
 #[test]
 fn sockets_that_go_past_the_proxy_cannot_be_made() {
     let socket = |rung, family: i32, kind: i32, protocol: i32| {
-        let code = build(&plan(Network::Off), rung, 0);
+        let code = build(&plan(Network::Off), Tell::Writes, rung, 0);
         let arguments = [family, kind, protocol, 0, 0, 0].map(|n| u64::from(n.cast_unsigned()));
         run(&code, &seen(calls::SYS_socket, arguments))
     };

@@ -1,5 +1,7 @@
 //! Whether a call that changes files may be made.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, CWD};
@@ -7,7 +9,7 @@ use rustix::fs::{Access, AtFlags, CWD};
 use super::call::{Call, Links, Place};
 use super::resolve::{Found, Resolver, Target};
 use crate::layout::DEVICES;
-use crate::plan::{Plan, Rung};
+use crate::plan::{Plan, Rung, Tell};
 
 /// What is to become of a call.
 #[derive(Debug)]
@@ -36,6 +38,8 @@ pub(super) struct Judge<'a> {
     pub(super) resolver: &'a Resolver,
     /// What somebody allowed since.
     pub(super) granted: &'a [PathBuf],
+    /// What of the paths that may be written was.
+    pub(super) wrote: &'a RefCell<BTreeSet<PathBuf>>,
 }
 
 impl Judge<'_> {
@@ -218,6 +222,7 @@ impl Judge<'_> {
             return Verdict::Deny { judged, target: path.clone() };
         }
         if self.may_write(path) {
+            self.note_written(path);
             return if self.is_performed(path) {
                 Verdict::Perform(judged)
             } else {
@@ -235,6 +240,15 @@ impl Judge<'_> {
             });
         }
         Verdict::Deny { judged, target: path.clone() }
+    }
+
+    /// Writes down which of the paths that may be written was, if somebody wants to know all.
+    fn note_written(&self, path: &Path) {
+        if self.plan.tell != Tell::Everything {
+            return;
+        }
+        let root = self.plan.write.iter().find(|above| path.starts_with(above));
+        self.wrote.borrow_mut().extend(root.cloned());
     }
 
     pub(super) fn may_write(&self, path: &Path) -> bool {

@@ -11,6 +11,8 @@ mod judge;
 mod perform;
 mod resolve;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -45,6 +47,8 @@ pub(crate) struct Guard {
     /// The port of the proxy on the machine, where the job has no network of its own.
     pub(crate) proxy_port: Option<u16>,
     granted: Vec<PathBuf>,
+    /// What of the paths that may be written was, where that is to be known.
+    wrote: RefCell<BTreeSet<PathBuf>>,
     held: Vec<Held>,
     pending: Vec<Pending>,
     numbers: u64,
@@ -74,10 +78,16 @@ impl Guard {
             resolver: Resolver::new(root)?,
             proxy_port: None,
             granted: Vec::new(),
+            wrote: RefCell::default(),
             held: Vec::new(),
             pending: Vec::new(),
             numbers: 0,
         })
+    }
+
+    /// What of the paths that may be written was.
+    pub(crate) fn wrote(&self) -> Vec<PathBuf> {
+        self.wrote.borrow().iter().cloned().collect()
     }
 
     /// What to wait for.
@@ -152,7 +162,8 @@ impl Guard {
     }
 
     fn judge<'a>(&'a self, plan: &'a Plan) -> Judge<'a> {
-        Judge { plan, rung: self.rung, resolver: &self.resolver, granted: &self.granted }
+        let (resolver, granted, wrote) = (&self.resolver, &self.granted, &self.wrote);
+        Judge { plan, rung: self.rung, resolver, granted, wrote }
     }
 
     fn perform(&self, id: u64, thread: u32, call: &Call, judged: &Judged) {

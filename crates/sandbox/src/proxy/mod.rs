@@ -65,6 +65,7 @@ struct Reply {
 #[derive(Debug)]
 struct Held {
     id: u64,
+    host: String,
     question: Question,
     deadline: Instant,
 }
@@ -77,6 +78,8 @@ pub(crate) struct Proxy {
     process: Option<Process>,
     requests: Vec<Requested>,
     held: Vec<Held>,
+    /// Hosts that somebody allowed for as long as the job runs.
+    granted: Vec<String>,
     numbers: u64,
 }
 
@@ -116,6 +119,7 @@ impl Proxy {
             process: None,
             requests: Vec::new(),
             held: Vec::new(),
+            granted: Vec::new(),
             numbers,
         }))
     }
@@ -189,6 +193,9 @@ impl Proxy {
         let Some(ask) = walls.plan().ask.filter(|ask| ask.hosts) else {
             return self.reply(id, false);
         };
+        if self.granted.iter().any(|granted| granted == host) {
+            return self.reply(id, true);
+        }
         self.numbers += 1;
         let (pid, program) = who::is_at(walls, peer);
         let question = Question {
@@ -201,7 +208,7 @@ impl Proxy {
             grants: vec![Grant::Once, Grant::Host(host.to_owned())],
         };
         let deadline = Instant::now() + Duration::from_millis(ask.deadline_ms);
-        self.held.push(Held { id, question, deadline });
+        self.held.push(Held { id, host: host.to_owned(), question, deadline });
     }
 
     pub(crate) fn questions(&self) -> Vec<Question> {
@@ -236,7 +243,23 @@ impl Proxy {
             refuse(&held, Asked::Refused, denials);
         }
         self.reply(held.id, allow);
+        if let Decision::Allow(Grant::Host(host)) = decision
+            && *host == held.host
+        {
+            self.grant(host);
+        }
         true
+    }
+
+    /// Lets a host be reached from now on, by those too who wait already.
+    fn grant(&mut self, host: &str) {
+        self.granted.push(host.to_owned());
+        let (now, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.held).into_iter().partition(|held| held.host == host);
+        self.held = rest;
+        for held in now {
+            self.reply(held.id, true);
+        }
     }
 
     fn expire(&mut self, denials: &mut Denials) {

@@ -157,6 +157,22 @@ pub(crate) fn ignore_children() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
 }
 
+/// Takes the burial of this process's children back. What it returns is readable when one has ended.
+pub(crate) fn watch_children() -> io::Result<OwnedFd> {
+    // SAFETY: the set is initialised before it is used, and the disposition is valid for SIGCHLD.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGCHLD);
+        libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+        match libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) {
+            -1 => Err(io::Error::last_os_error()),
+            fd => Ok(OwnedFd::from_raw_fd(fd)),
+        }
+    }
+}
+
 /// Closes every descriptor but these: in a process that goes on with nothing else of its maker's.
 pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
     let mut numbers: Vec<u32> = kept.iter().map(|fd| fd.as_raw_fd().unsigned_abs()).collect();

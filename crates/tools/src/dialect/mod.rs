@@ -25,6 +25,8 @@ use std::any::Any;
 use std::path::Path;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 use umbo_engine::Summary;
 use umbo_ops::{Call, Caller};
@@ -94,6 +96,15 @@ pub trait Dialect: Any + Send + Sync {
 
     /// Puts what ended unseen into a result, if the contract has a place for it.
     fn attach(&self, _structured: &mut Value, _completed: &[Completed]) {}
+}
+
+/// The status of a job that was just started, where a contract has a field for it.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum Running {
+    /// The only one there is.
+    Running,
 }
 
 /// What the program around a dialect says of itself and of its caller.

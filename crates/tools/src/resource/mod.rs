@@ -8,7 +8,7 @@
 mod address;
 
 use serde_json::{Value, json};
-use umbo_engine::{Job, JobId, Scope, Status, Summary};
+use umbo_engine::{JobHandle, JobId, Scope, Status, Summary};
 use umbo_view::{Budget, Reader, visible_line};
 
 pub use address::{Address, Part};
@@ -116,26 +116,20 @@ pub enum ResourceError {
 impl Toolset {
     /// The outputs of the caller's jobs, the newest first, from a place in the list on.
     pub fn resources(&self, from: Option<&str>) -> Result<ResourceList, ResourceError> {
-        let ticket = Ticket::default();
-        let call = Call::new(self, &ticket);
-        let mut jobs = call.jobs(Whose::Mine, Scope::All).map_err(unreadable)?;
-        // By id, which is by age, so that a place in the list stays one.
-        jobs.sort_unstable_by(|one, other| other.job.cmp(&one.job));
-        let start = match from {
-            None => 0,
-            Some(from) => {
-                let first: JobId = from.parse().map_err(|_| ResourceError::Invalid {
-                    field: "cursor",
-                    given: from.to_owned(),
-                    accepted: "the nextCursor of the page before, or none",
-                })?;
-                jobs.iter().position(|summary| summary.job <= first).unwrap_or(jobs.len())
-            }
+        let first: Option<JobId> = match from {
+            None => None,
+            Some(from) => Some(from.parse().map_err(|_| ResourceError::Invalid {
+                field: "cursor",
+                given: from.to_owned(),
+                accepted: "the nextCursor of the page before, or none",
+            })?),
         };
-        let page = &jobs[start..jobs.len().min(start + PAGE)];
+        // By id, which is by age, so that a place in the list stays one.
+        let jobs = self.backend.newest(self.owner.as_deref(), first.as_ref(), PAGE + 1);
+        let jobs = jobs.map_err(|error| unreadable(error.into()))?;
         Ok(ResourceList {
-            resources: page.iter().map(|summary| self.resource(summary)).collect(),
-            next: jobs.get(start + PAGE).map(|summary| summary.job.to_string()),
+            resources: jobs.iter().take(PAGE).map(|summary| self.resource(summary)).collect(),
+            next: jobs.get(PAGE).map(|summary| summary.job.to_string()),
         })
     }
 
@@ -232,7 +226,7 @@ impl Toolset {
         Ok(self.job_at(&uri.parse()?)?.id().to_string())
     }
 
-    fn job_at(&self, address: &Address) -> Result<Job, ResourceError> {
+    fn job_at(&self, address: &Address) -> Result<JobHandle, ResourceError> {
         let ticket = Ticket::default();
         let call = Call::new(self, &ticket);
         call.job(&address.job).map_err(|error| match error.code {

@@ -131,3 +131,19 @@ fn a_copy_that_was_forged_or_deleted_confirms_nothing() {
     assert_eq!(setting(&umbo, "tools.mode"), "guard");
     assert!(said(&umbo).contains("was changed"));
 }
+
+#[test]
+fn the_audit_has_the_room_that_the_settings_give_it() {
+    let umbo = Umbo::new();
+    fs::write(own(&umbo, "config.toml"), "retention.audit_bytes = '16k'\n").unwrap();
+    let long = format!("true {}", "x".repeat(700));
+    for _ in 0..40 {
+        umbo.call(["exec", "--mode", "default", &long]).answer();
+    }
+    let files = fs::read_dir(umbo.state()).unwrap().flatten();
+    let audit = files.filter(|file| file.file_name().to_string_lossy().starts_with("audit"));
+    let bytes: u64 = audit.map(|file| file.metadata().unwrap().len()).sum();
+    assert!((8 << 10..24 << 10).contains(&bytes), "{bytes}");
+    let report = umbo.call(["audit", "verify", "--json"]).json();
+    assert_eq!(report["sound"], true, "{report}");
+}

@@ -264,3 +264,44 @@ fn in_the_newest_revision_the_call_comes_again_with_the_answer() {
     assert!(path.exists());
     client.close();
 }
+
+#[test]
+fn a_request_state_that_nobody_gave_is_an_error_of_the_protocol() {
+    let umbo = Umbo::new();
+    let mut client = Client::start(&umbo, &[]);
+    let meta = newest(&json!({"elicitation": {"form": {}}}));
+    let (path, arguments) = victim(&umbo, "build");
+    let mut params = json!({"name": "exec", "arguments": arguments, "_meta": meta});
+    let first = client.request("tools/call", &params)["result"].clone();
+    let given = first["requestState"].as_str().unwrap().to_owned();
+    let last = if given.ends_with('0') { '1' } else { '0' };
+    let forged = format!("{}{last}", &given[..given.len() - 1]);
+    for state in [forged.as_str(), &given[..given.len() - 1], "", "../../x", "{}"] {
+        params["requestState"] = json!(state);
+        params["inputResponses"] = json!({state: accept("once")});
+        let answer = client.request("tools/call", &params);
+        assert_eq!(answer["error"]["code"], -32602, "{state:?}: {answer}");
+        assert_eq!(answer["error"]["data"]["field"], "requestState");
+    }
+    // Beside a command that needs nobody's answer, too.
+    let params = json!({
+        "name": "exec", "arguments": {"command": "touch ran"}, "_meta": params["_meta"],
+        "requestState": forged,
+    });
+    assert_eq!(client.request("tools/call", &params)["error"]["code"], -32602);
+    assert!(path.exists() && !umbo.path().join("ran").exists());
+    client.close();
+}
+
+#[test]
+fn who_switches_forms_off_is_not_asked_by_one() {
+    let umbo = Umbo::new();
+    let mut command = umbo.call(["mcp"]).env("UMBO_MCP_ELICITATION", "false").into_command();
+    let mut client = Client::of(&mut command);
+    client.initialize_with("2025-11-25", &json!({"elicitation": {}}));
+    let (path, arguments) = victim(&umbo, "build");
+    let result = client.tool("exec", &arguments);
+    assert_eq!(result["structuredContent"]["error"]["code"], "approval_required", "{result}");
+    assert!(path.exists() && client.heard.is_empty());
+    client.close();
+}

@@ -89,6 +89,15 @@ fn the_official_python_client_is_served_in_both_ways_of_the_protocol() {
 }
 
 #[test]
+fn the_official_python_client_reads_edits_and_undoes() {
+    let umbo = Umbo::with_deadline(Duration::from_mins(2));
+    let mut command = program(&umbo, &installed("python/bin/python"));
+    command.args(["-W", "ignore"]).arg(script("files.py")).arg(UMBO);
+    let said = finished(&command.output().unwrap());
+    assert!(said.ends_with("done\n"), "{said}");
+}
+
+#[test]
 fn the_official_typescript_client_is_served_in_both_ways_of_the_protocol() {
     let typescript = |umbo: &Umbo| {
         let mut command = node(umbo);

@@ -19,13 +19,7 @@ use super::web::TOKEN;
 use crate::harness::Umbo;
 
 fn tools(umbo: &Umbo, owner: Owner) -> Toolset {
-    Toolset::builder()
-        .engine(umbo.engine())
-        .directory(umbo.path())
-        .environment(std::env::vars_os())
-        .owner(owner)
-        .build()
-        .unwrap()
+    Toolset::builder(umbo.caller().owner(owner)).build().unwrap()
 }
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -123,7 +117,7 @@ fn a_program_with_a_transport_of_its_own_serves_the_tools_on_it() {
             }}),
             json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
             json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-                "name": "exec", "arguments": {"command": nap, "yield": 0.1},
+                "name": "exec", "arguments": {"command": nap, "yield": 0.1, "on_disconnect": "stop"},
             }}),
         ] {
             write.write_all(format!("{message}\n").as_bytes()).await.unwrap();

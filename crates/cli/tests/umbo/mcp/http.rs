@@ -117,7 +117,10 @@ fn the_end_of_a_session_ends_its_foreground_and_leaves_its_background() {
     let session = server.session();
     let nap = umbo.nap();
     session.call("exec", &json!({"command": nap, "background": true, "name": "stays"}));
-    session.call("exec", &json!({"command": nap, "yield": 0.1, "name": "yielded"}));
+    session.call(
+        "exec",
+        &json!({"command": nap, "yield": 0.1, "on_disconnect": "stop", "name": "yielded"}),
+    );
     let waited = session.ask(
         "tools/call",
         &json!({"name": "exec", "arguments": {"command": nap, "name": "waited"}}),
@@ -141,9 +144,15 @@ fn a_silent_session_ends_and_one_that_listens_does_not() {
     let server = Server::start(&umbo, &["--idle-timeout", "0.5"]);
     let (silent, listening) = (server.session(), server.session());
     let mut events = listening.listen();
-    listening.call("exec", &json!({"command": umbo.nap(), "yield": 0.1, "name": "kept"}));
+    listening.call(
+        "exec",
+        &json!({"command": umbo.nap(), "yield": 0.1, "on_disconnect": "stop", "name": "kept"}),
+    );
     listening.request("logging/setLevel", &json!({"level": "info"}));
-    silent.call("exec", &json!({"command": umbo.nap(), "yield": 0.1, "name": "gone"}));
+    silent.call(
+        "exec",
+        &json!({"command": umbo.nap(), "yield": 0.1, "on_disconnect": "stop", "name": "gone"}),
+    );
     let gone = umbo.outcome(&umbo.listed_by_name("gone"));
     assert_eq!((&gone["state"], &gone["by"]), (&json!("stopped"), &json!("disconnect")));
     assert_eq!(server.post(&[("mcp-session-id", &silent.id)], &list()).status, 404);
@@ -153,7 +162,11 @@ fn a_silent_session_ends_and_one_that_listens_does_not() {
     let told = events.hear("notifications/message");
     assert_eq!(told["params"]["data"]["completed"]["name"], "kept");
     // The newest revision has no session, but silence all the same.
-    server.call("/mcp", "exec", &json!({"command": umbo.nap(), "yield": 0.1, "name": "left"}));
+    server.call(
+        "/mcp",
+        "exec",
+        &json!({"command": umbo.nap(), "yield": 0.1, "on_disconnect": "stop", "name": "left"}),
+    );
     assert_eq!(umbo.outcome(&umbo.listed_by_name("left"))["state"], "stopped");
 }
 
@@ -212,8 +225,12 @@ fn an_interrupt_ends_the_server_with_its_foreground() {
     let server = Server::start(&umbo, &[]);
     let session = server.session();
     session.call("exec", &json!({"command": umbo.nap(), "background": true, "name": "stays"}));
-    session.call("exec", &json!({"command": umbo.nap(), "yield": 0.1}));
-    server.call("/mcp", "exec", &json!({"command": umbo.nap(), "yield": 0.1}));
+    session.call("exec", &json!({"command": umbo.nap(), "yield": 0.1, "on_disconnect": "stop"}));
+    server.call(
+        "/mcp",
+        "exec",
+        &json!({"command": umbo.nap(), "yield": 0.1, "on_disconnect": "stop"}),
+    );
     umbo.wait_nappers(3);
     assert!(server.interrupt().success());
     assert_eq!(umbo.nappers().len(), 1);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use umbo_engine::sandbox::{Operation, Profile, Tell};
+use umbo_engine::sandbox::{Operation, Profile};
 
 use super::{Machine, Who, Yard, denied, every_rung};
 
@@ -87,22 +87,59 @@ fn every_kind_of_change_is_told_by_its_name() {
     }
 }
 
+/// What looks at a hidden thing, and what of it is told.
+const LOOKS: [(&str, &str); 7] = [
+    ("cat ~/.ssh/id", "home/.ssh/id"),
+    ("ls ~/.ssh", "home/.ssh"),
+    ("cd ~/.ssh", "home/.ssh"),
+    ("stat ~/.ssh/config", "home/.ssh/config"),
+    ("cat < ~/.netrc", "home/.netrc"),
+    ("test -r ~/.netrc", "home/.netrc"),
+    ("exec ~/.ssh/run", "home/.ssh/run"),
+];
+
 #[test]
-fn reading_what_is_hidden_is_told_where_a_policy_asks_for_it() {
-    for rung in every_rung() {
-        let yard = Yard::new(Who::Tester, Machine::Usual);
-        let mut plan = yard.plan(Profile::Workspace);
-        plan.rungs = vec![rung];
-        plan.tell = Tell::Everything;
-        let request = yard.request(plan, "cat ~/.ssh/id; cat /etc/passwd >/dev/null && echo read");
-        let (job, outcome) = yard.umbo.engine().run(&request).unwrap();
-        let output = fs::read_to_string(job.output_path()).unwrap();
-        assert!(!output.contains("secret") && output.contains("read"), "{output}");
-        let first = outcome.denied.first().unwrap();
-        assert_eq!(first.operation, Operation::Read, "{outcome:?}");
-        let hidden = yard.path("home/.ssh");
-        assert!(first.target.starts_with(hidden.to_str().unwrap()), "{}", first.target);
+fn every_look_at_what_is_hidden_is_told_with_who_looked() {
+    for (who, machine) in [
+        (Who::Tester, Machine::Usual),
+        (Who::Ordinary, Machine::Usual),
+        (Who::Ordinary, Machine::CoveredProcesses),
+    ] {
+        let yard = Yard::new(who, machine);
+        fs::write(yard.path("home/.netrc"), "password").unwrap();
+        yard.give(&yard.path("home"));
+        for (line, target) in LOOKS {
+            let line = format!("bash -c 'exec 2>/dev/null; {line}'; ls -d ~/.ssh ~/.netrc");
+            let answer = yard.exec("workspace", &[], &line);
+            let told = format!("read {}", yard.path(target).display());
+            assert_eq!(denied(&answer), [told], "{line}: {answer}");
+            let denial = &answer["denied"][0];
+            assert!(denial["pid"].as_u64().unwrap() > 0, "{line}: {denial}");
+            assert!(!denial["program"].as_str().unwrap().is_empty(), "{line}: {denial}");
+            assert_eq!(
+                answer["exit_code"], 0,
+                "what is hidden is still seen to be there: {answer}"
+            );
+        }
     }
+}
+
+#[test]
+fn without_namespaces_reading_what_is_hidden_is_told_too() {
+    let yard = Yard::new(Who::Ordinary, Machine::WithoutNamespaces);
+    let answer =
+        yard.exec("workspace", &[], "cat ~/.ssh/id; cat /etc/passwd >/dev/null && echo read");
+    assert_eq!(answer["stdout"], "read\n", "{answer}");
+    assert_eq!(denied(&answer), [format!("read {}", yard.path("home/.ssh/id").display())]);
+}
+
+#[test]
+fn a_storm_of_looks_is_counted() {
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
+    let line = "python3 -c \"import os\nfor n in range(3000):\n try: open(os.path.expanduser('~/.ssh/%d' % n))\n except PermissionError: pass\"";
+    let answer = yard.exec("workspace", &[], line);
+    let listed = answer["denied"].as_array().unwrap().len() as u64;
+    assert_eq!(listed + answer["more_denied"].as_u64().unwrap(), 3000, "{answer}");
 }
 
 #[test]

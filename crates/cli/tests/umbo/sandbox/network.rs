@@ -147,3 +147,126 @@ fn a_host_that_is_none_is_an_error_that_says_how_to_write_one() {
         assert!(said.contains("allow-host") && said.contains("*.example.com"), "{host}: {said}");
     }
 }
+
+#[test]
+fn a_port_that_a_job_opens_inside_is_waited_for() {
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
+    // The same port of the machine is somebody else's, and says nothing about the job's.
+    let machine = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = machine.local_addr().unwrap().port().to_string();
+    let gate = yard.umbo.fifo("project/gate");
+    yard.give(&yard.project());
+    let line = format!("read -r line < gate; exec python3 -m http.server --bind 127.0.0.1 {port}");
+    let words = ["start", "--sandbox", "workspace", &line];
+    let job = yard.umbo.call(words).current_dir(&yard.project()).answer().text().trim().to_owned();
+    let early =
+        yard.umbo.call(["wait", &job, "--json", "--port", &port, "--timeout", "0.5"]).answer();
+    let early: serde_json::Value = serde_json::from_slice(&early.stdout).unwrap();
+    assert_eq!(early["reason"], "timeout", "{early}");
+    std::fs::write(gate, "go\n").unwrap();
+    let met = yard.umbo.wait(&job, &["--port", &port]);
+    assert_eq!(met["reason"], "port", "{met}");
+    yard.umbo.stop(&job, &["--kill"]);
+}
+
+/// Files over HTTP at an address of this machine that no tool thinks of as its own; the address.
+fn serve_files(directory: &std::path::Path) -> (Killed, String) {
+    let probe = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    probe.connect("192.0.2.1:9").unwrap();
+    let address = probe.local_addr().unwrap().ip();
+    let port = {
+        let free = std::net::TcpListener::bind((address, 0)).unwrap();
+        free.local_addr().unwrap().port()
+    };
+    let mut server = std::process::Command::new("python3");
+    server.args(["-m", "http.server", "--bind", &address.to_string(), &port.to_string()]);
+    server
+        .current_dir(directory)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null());
+    let server = Killed(server.spawn().unwrap());
+    let deadline = std::time::Instant::now() + crate::harness::PATIENCE;
+    while std::net::TcpStream::connect((address, port)).is_err() {
+        assert!(std::time::Instant::now() < deadline, "the server does not listen");
+    }
+    (server, format!("{address}:{port}"))
+}
+
+/// A process that ends with its test.
+struct Killed(std::process::Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn tools_use_the_proxy_without_being_told() {
+    let yard = Yard::new(Who::Tester, Machine::Usual);
+    let files = yard.path("outside");
+    let run = |line: &str| {
+        let status =
+            std::process::Command::new("sh").args(["-ec", line]).current_dir(&files).status();
+        assert!(status.unwrap().success(), "{line}");
+    };
+    run("echo hello > hello; git init -q work; cd work; echo x > x; git add x; \
+         git -c user.name=a -c user.email=a@example.com commit -qm x; cd ..; \
+         git clone -q --bare work r.git; git -C r.git update-server-info");
+    run("mkdir -p go/example.com/m/@v m/example.com/m@v1.0.0; cd m; \
+         printf 'module example.com/m\\n' > example.com/m@v1.0.0/go.mod; \
+         printf 'package m\\n\\nfunc Seven() int { return 7 }\\n' > example.com/m@v1.0.0/m.go; \
+         python3 -c \"import zipfile as z; f = z.ZipFile('../go/example.com/m/@v/v1.0.0.zip', 'w'); [f.write('example.com/m@v1.0.0/' + n) for n in ('go.mod', 'm.go')]\"; \
+         cp example.com/m@v1.0.0/go.mod ../go/example.com/m/@v/v1.0.0.mod; \
+         echo '{\"Version\":\"v1.0.0\"}' > ../go/example.com/m/@v/v1.0.0.info; echo v1.0.0 > ../go/example.com/m/@v/list");
+    let (_server, host) = serve_files(&files);
+    let go = "rm -f go.mod go.sum; go clean -modcache; go mod init w >/dev/null 2>&1; printf 'package main\\n\\nimport \"example.com/m\"\\n\\n\
+              func main() { println(m.Seven()) }\\n' > w.go; GOFLAGS=-mod=mod GONOSUMDB=* GOSUMDB=off \
+              GOPROXY=http://HOST/go go get example.com/m@v1.0.0 >/dev/null 2>&1; \
+              GOFLAGS=-mod=mod GOSUMDB=off GOPROXY=off go run . 2>&1";
+    let cases = [
+        ("curl", "curl -s http://HOST/hello", "hello"),
+        (
+            "python3",
+            "python3 -c \"import urllib.request as u; print(u.urlopen('http://HOST/hello').read().decode().strip())\"",
+            "hello",
+        ),
+        ("git", "rm -rf c && git clone -q http://HOST/r.git c && cat c/x", "x"),
+        ("go", go, "7"),
+    ];
+    for (tool, line, last) in cases {
+        let line = line.replace("HOST", &host);
+        let answer = yard.exec("workspace", &["--allow-host", &host], &line);
+        let said = answer["stdout"].as_str().unwrap().lines().last().map(str::to_owned);
+        assert_eq!(said.as_deref(), Some(last), "{tool}: {answer}");
+        let request = &answer["sandbox"]["requests"][0];
+        assert_eq!(
+            format!("{}:{}", request["host"].as_str().unwrap(), request["port"]),
+            host,
+            "{tool}"
+        );
+        assert!(
+            request["count"].as_u64().unwrap() > 0 && request["allowed"] == true,
+            "{tool}: {answer}"
+        );
+        // It gets nothing where the host is not listed, though its address is one of this machine.
+        let refused = yard.exec("workspace", &["--allow-host", "a.example"], &line);
+        assert_ne!(
+            refused["stdout"].as_str().unwrap().lines().last(),
+            Some(last),
+            "{tool}: {refused}"
+        );
+        assert!(!denied(&refused).is_empty(), "{tool}: {refused}");
+        let is_private =
+            |address: &str| address.parse().is_ok_and(|ip: std::net::Ipv4Addr| ip.is_private());
+        if !host.split(':').next().is_some_and(is_private) {
+            continue;
+        }
+        let public = yard.exec("workspace+net", &[], &line);
+        assert!(
+            denied(&public).iter().any(|one| one.contains(&host)),
+            "a private address: {public}"
+        );
+    }
+}

@@ -9,7 +9,9 @@ use umbo_engine::sandbox::{Asked, Decision, Grant, Operation, Plan, Profile, Que
 use umbo_engine::{Attached, End, Heard, Outcome};
 
 use super::{Machine, Who, Yard, ask, every_rung};
+use crate::gate::person;
 use crate::harness::PATIENCE;
+use crate::mcp::Client;
 
 fn plan(yard: &Yard, rung: Rung) -> Plan {
     Plan { ask: Some(ask(60_000)), rungs: vec![rung], ..yard.plan(Profile::Workspace) }
@@ -208,4 +210,123 @@ fn a_host_is_asked_about_and_reached_after_a_yes() {
     job.wait(&[greeting], Some(PATIENCE)).unwrap();
     assert!(fs::read_to_string(job.output_path()).unwrap().contains("hello"));
     job.stop(umbo_engine::Ladder::KILL).unwrap();
+}
+
+/// A command that asks, in a sandbox of the settings, and the id under which its call is held.
+fn held_call(yard: &Yard, line: &str) -> (String, String) {
+    yard.configure(
+        "config.toml",
+        "exec.sandbox = 'workspace'\n[sandbox]\nask = 'all'\nask_secs = 60\n",
+    );
+    let started = yard.umbo.call(["start", line]).current_dir(&yard.project()).answer();
+    let job = started.text().trim().to_owned();
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let listed = yard.umbo.call(["approvals", "--json"]).current_dir(&yard.project()).json();
+        if let Some(held) = listed.as_array().and_then(|list| list.first()) {
+            assert_eq!(held["state"], "held", "{listed}");
+            return (job, held["id"].as_str().unwrap().to_owned());
+        }
+        assert!(Instant::now() < deadline, "no call is held");
+    }
+}
+
+#[test]
+fn a_held_call_is_listed_and_answered_by_a_person_at_a_terminal() {
+    let yard = Yard::new(Who::Tester, Machine::Usual);
+    let line = "echo a > ../outside/a && echo b > ../outside/a && cat ../outside/a";
+    let (job, id) = held_call(&yard, line);
+    let said = person(&yard.umbo, &yard.project(), &["approve", &id, "--for", "run"], "y\n");
+    assert!(said.status.success(), "{said:?}");
+    let shown = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(shown.contains("create") && shown.contains("outside/a"), "{shown}");
+    let outcome = yard.umbo.outcome(&job);
+    assert_eq!((&outcome["code"], &outcome["denied"]), (&0.into(), &serde_json::Value::Null));
+    assert_eq!(fs::read_to_string(yard.path("outside/a")).unwrap(), "b\n");
+    let audit = yard.umbo.call(["audit", "show", "--json"]).current_dir(&yard.project()).answer();
+    assert!(audit.text().contains("allow create"), "{audit:?}");
+}
+
+#[test]
+fn what_is_allowed_always_is_kept_and_asked_about_no_more() {
+    let yard = Yard::new(Who::Tester, Machine::Usual);
+    let (job, id) = held_call(&yard, "echo a > ../outside/dir/a");
+    let words = ["approve", &id, "--for", "always", "--prefix"];
+    let said = person(&yard.umbo, &yard.project(), &words, "y\n");
+    assert!(said.status.success(), "{said:?}");
+    yard.umbo.outcome(&job);
+    let settings = fs::read_to_string(yard.path("home/.config/umbo/config.toml")).unwrap();
+    assert!(settings.contains("allow_write") && settings.contains("outside/dir"), "{settings}");
+    let again =
+        yard.umbo.call(["exec", "--json", "echo b > ../outside/dir/b; cat ../outside/dir/b"]);
+    let again = again.current_dir(&yard.project()).json();
+    assert_eq!((&again["stdout"], &again["exit_code"]), (&"b\n".into(), &0.into()), "{again}");
+}
+
+#[test]
+fn a_person_denies_a_held_call() {
+    let yard = Yard::new(Who::Tester, Machine::Usual);
+    let (job, id) = held_call(&yard, "echo a > ../outside/a");
+    let said = person(&yard.umbo, &yard.project(), &["deny", &id], "");
+    assert!(said.status.success(), "{said:?}");
+    let outcome = yard.umbo.outcome(&job);
+    assert_eq!(outcome["denied"][0]["asked"], "refused", "{outcome}");
+    assert!(!yard.path("outside/a").exists());
+}
+
+#[test]
+fn a_host_that_is_granted_for_the_run_is_asked_about_once() {
+    use std::io::{Read, Write};
+    let yard = Yard::new(Who::Tester, Machine::Usual);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let _ = client.read(&mut [0; 1024]);
+            let _ = client.write_all(
+                b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nhi\n",
+            );
+        }
+    });
+    let mut plan = Plan { ask: Some(ask(60_000)), ..yard.plan(Profile::WorkspaceNet) };
+    plan.network = umbo_engine::sandbox::Network::Hosts(vec!["example.com".parse().unwrap()]);
+    let one = format!(
+        "exec 3<>/dev/tcp/127.0.0.1/3128; printf \"GET http://127.0.0.1:{port}/ HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n\" >&3; cat <&3"
+    );
+    let line = format!("bash -c 'for i in 1 2 3; do {one}; done'");
+    let mut attached = yard.umbo.engine().spawn(&yard.request(plan, &line)).unwrap();
+    let asked = question(&mut attached);
+    let host = Grant::Host("127.0.0.1".to_owned());
+    assert!(asked.grants.contains(&host), "{asked:?}");
+    attached.job().decide(asked.number, Decision::Allow(host)).unwrap();
+    let outcome = end(&mut attached);
+    assert_eq!(outcome.end, End::Exited { code: 0 }, "{outcome:?}");
+    assert_eq!(outcome.sandbox.unwrap().requests[0].count, 3);
+}
+
+#[test]
+fn the_person_before_a_client_answers_for_a_held_call() {
+    let yard = Yard::new(Who::Tester, Machine::Usual);
+    yard.configure("config.toml", "[sandbox]\nask = 'writes'\nask_secs = 60\n");
+    let mut call = yard.umbo.call(["mcp"]).current_dir(&yard.project()).into_command();
+    let mut client = Client::of(&mut call);
+    client.initialize_with("2025-11-25", &serde_json::json!({"elicitation": {}}));
+    for (decision, is_written) in [("0", true), ("deny", false)] {
+        let line = format!("echo run >> runs; python3 -c \"open('../outside/{decision}', 'w')\"");
+        let id = client.ask_tool("exec", &serde_json::json!({"command": line}));
+        let form = client.hear("elicitation/create");
+        let message = form["params"]["message"].as_str().unwrap();
+        assert!(message.contains("May a command create this?"), "{message}");
+        assert!(message.contains(&format!("outside/{decision}")), "{message}");
+        let result = serde_json::json!({"action": "accept", "content": {"decision": decision}});
+        client.send(&serde_json::json!({"jsonrpc": "2.0", "id": form["id"], "result": result}));
+        let answer = client.answer(id)["result"]["structuredContent"].clone();
+        assert_eq!(answer["denied"].is_null(), is_written, "{answer}");
+        assert_eq!(yard.path("outside").join(decision).exists(), is_written);
+    }
+    assert_eq!(
+        fs::read_to_string(yard.project().join("runs")).unwrap(),
+        "run\nrun\n",
+        "never twice"
+    );
 }

@@ -16,6 +16,18 @@ pub(crate) enum FilePatch {
     Update { path: String, to: Option<String>, hunks: Hunks, mode: Option<u32> },
 }
 
+impl FilePatch {
+    /// The paths it names.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        match self {
+            Self::Create { path, .. } | Self::Delete { path, .. } => vec![path.clone()],
+            Self::Update { path, to, .. } => {
+                std::iter::once(path).chain(to.as_ref()).cloned().collect()
+            }
+        }
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Hunks {
     Unified(Vec<Hunk>),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{End, Job, OnDisconnect, Outcome, Stdin};
+use umbo_engine::{End, JobHandle, OnDisconnect, Outcome, Stdin};
 use umbo_ops::{Call, ErrorCode, Ran, fresh_name, text};
 use umbo_view::Stream;
 
@@ -58,7 +58,7 @@ pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Output
     let timeout = millis(timeout);
     request.limits.wall = limit(timeout);
     request.on_disconnect = OnDisconnect::Stop;
-    let wait = call.caller.longest_wait;
+    let wait = call.allowed_wait(None);
     match call.run(&request, wait)? {
         Ran::Ended(job, outcome) => ended(call, &job, &outcome, timeout),
         Ran::Running(_) if call.ticket.is_cancelled() => {
@@ -82,7 +82,7 @@ pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Output
 
 fn ended(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     outcome: &Outcome,
     timeout: Duration,
 ) -> Result<Answer<Output>, ToolError> {

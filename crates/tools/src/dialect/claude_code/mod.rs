@@ -1,12 +1,13 @@
-//! The dialect `claude-code`: the shell tools that those models know.
+//! The dialect `claude-code`: the tools for shell and files that those models know.
 
 mod bash;
 mod bash_output;
+mod files;
 mod kill_shell;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use umbo_engine::{End, Job, Outcome, Status};
+use umbo_engine::{End, JobHandle, Outcome, Status};
 use umbo_ops::{Call, ErrorCode};
 
 use super::{Dialect, Registered};
@@ -30,13 +31,15 @@ impl Dialect for ClaudeCode {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        vec![
+        let mut tools = vec![
             Tool::new("Bash", include_str!("bash.md"), bash::run),
             Tool::new("BashOutput", include_str!("bash_output.md"), bash_output::run)
                 .hints(Annotations::READS),
             Tool::new("KillShell", include_str!("kill_shell.md"), kill_shell::run)
                 .hints(Annotations::STOPS),
-        ]
+        ];
+        tools.extend(files::tools());
+        tools
     }
 
     fn prefers_bash(&self) -> bool {
@@ -77,7 +80,7 @@ impl State {
 }
 
 /// The background shell that an id means.
-fn shell(call: &Call<'_>, id: &str) -> Result<Job, ToolError> {
+fn shell(call: &Call<'_>, id: &str) -> Result<JobHandle, ToolError> {
     call.named(id).ok_or_else(|| {
         ToolError::new(ErrorCode::UnknownShell, format!("No shell found with ID: {id}"))
     })

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use umbo_engine::{Command, Login, OnDisconnect, Size, Stdin};
+use umbo_engine::{Command, Login, OnDisconnect, Size, Stdin, Streams};
 use umbo_ops::{Call, Ran};
 
 use super::{Slice, answer, clamped, name, random};
@@ -51,6 +51,7 @@ pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Slice>
     }
     request.stdin = Stdin::None;
     request.on_disconnect = OnDisconnect::Stop;
+    request.streams = Streams::Together;
     let session = unused_session(call);
     request.name = Some(name(session));
     let wait = clamped(arguments.yield_time_ms, DEFAULT_YIELD_MS, YIELD_BOUNDS_MS);

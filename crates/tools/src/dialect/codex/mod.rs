@@ -1,5 +1,6 @@
 //! The dialect `codex`: one command at a time, looked at in slices of time.
 
+mod apply_patch;
 mod exec_command;
 mod write_stdin;
 
@@ -7,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use umbo_engine::{Job, JobId, Status};
+use umbo_engine::{JobHandle, JobId, Status};
 use umbo_ops::{Call, text};
 
 use super::{Dialect, Registered};
 use crate::answer::{Answer, ToolError};
 use crate::time::millis;
-use crate::tool::Tool;
+use crate::tool::{Annotations, Tool};
 
 pub(super) const REGISTERED: Registered =
     Registered { name: "codex", settings: &[], open: |_| Box::new(Codex) };
@@ -38,6 +39,10 @@ impl Dialect for Codex {
         vec![
             Tool::new("exec_command", include_str!("exec_command.md"), exec_command::run),
             Tool::new("write_stdin", include_str!("write_stdin.md"), write_stdin::run),
+            Tool::new("apply_patch", include_str!("apply_patch.md"), apply_patch::run)
+                .hints(Annotations::CHANGES)
+                .serial()
+                .for_files(),
         ]
     }
 
@@ -72,7 +77,7 @@ fn name(session: i64) -> String {
 
 fn answer(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     session: i64,
     started: Instant,
     tokens: Option<u64>,

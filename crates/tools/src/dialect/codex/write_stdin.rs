@@ -45,7 +45,7 @@ pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Slice>
     let chars = arguments.chars.unwrap_or_default();
     let wait = if chars.is_empty() {
         let wait = clamped(arguments.yield_time_ms, DEFAULT_YIELD_MS, POLL_BOUNDS_MS);
-        wait.min(call.caller.longest_wait)
+        wait.min(call.allowed_wait(None))
     } else {
         let has_terminal = job.summary().is_some_and(|summary| summary.terminal.is_some());
         if chars == INTERRUPT && !has_terminal {

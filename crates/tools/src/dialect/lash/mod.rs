@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use umbo_engine::{Command, End, Job, Login, Outcome, Request, Shell, Status, Summary};
+use umbo_engine::{
+    Command, End, JobHandle, Login, Outcome, Request, Shell, Status, Streams, Summary,
+};
 use umbo_ops::{Call, ErrorCode, JobLog, text};
 use umbo_view::{Reader, ViewOptions};
 
@@ -240,6 +242,7 @@ struct Start<'a> {
 impl Start<'_> {
     fn request(&self, call: &Call<'_>) -> Result<Request, ToolError> {
         let mut request = call.request(self.cmd, given(self.workdir));
+        request.streams = Streams::Together;
         if let Command::Shell { shell, login, .. } = &mut request.command {
             match (given(self.shell), call.variable("SHELL")) {
                 (Some(name), _) => *shell = call.shell_named(name)?,
@@ -264,7 +267,7 @@ fn given(text: Option<&str>) -> Option<&str> {
 /// What a command that ended has to tell, and the sentence it fails with if it may not end so.
 fn finished(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     outcome: &Outcome,
     most_tokens: Option<u64>,
     timeout_ms: u64,
@@ -324,7 +327,7 @@ fn allows_nonzero(labels: &BTreeMap<String, String>) -> bool {
 }
 
 /// The process that an id means.
-fn process(call: &Call<'_>, id: &str) -> Result<Job, ToolError> {
+fn process(call: &Call<'_>, id: &str) -> Result<JobHandle, ToolError> {
     if let Some(job) = call.named(id) {
         return Ok(job);
     }
@@ -344,7 +347,7 @@ fn processes(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
 fn ended_process(call: &Call<'_>, summary: &Summary) -> Option<EndedProcess> {
     let id = summary.name.as_deref()?;
     let Status::Ended(outcome) = &summary.status else { return None };
-    let job = call.caller.engine.job(summary.job.as_str()).ok()?;
+    let job = call.caller.backend.job(summary.job.as_str()).ok()?;
     let allows_nonzero = allows_nonzero(&summary.labels);
     let tokens = summary.labels.get(MOST_TOKENS).and_then(|digits| digits.parse().ok());
     let handle = Handle::of(id, &summary.status, allows_nonzero);

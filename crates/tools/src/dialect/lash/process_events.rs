@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use umbo_engine::{Event, EventKind, Job, Result};
+use umbo_engine::{Event, EventKind, JobHandle, Result};
 use umbo_ops::{Call, Ticket};
 
 use crate::toolset::Toolset;
@@ -15,7 +15,7 @@ const STDIN: &str = "signal.stdin";
 /// the state directory sees the same ones under the same numbers.
 #[derive(Debug, Clone)]
 pub struct ProcessEvents {
-    job: Job,
+    job: JobHandle,
 }
 
 /// Something that happened to a process.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{Error, Job, Status};
+use umbo_engine::{Error, ErrorKind, JobHandle, Status};
 use umbo_ops::{Call, ErrorCode, Keystrokes};
 
 use super::process;
@@ -43,7 +43,7 @@ pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Writte
         return Err(ended(&id));
     }
     let sequence = deliver(&job, typed, &chars, close_stdin).map_err(|error| match error {
-        Error::Ended(_) => ended(&id),
+        error if error.kind() == ErrorKind::JobEnded => ended(&id),
         error => error.into(),
     })?;
     let text = format!("{id}: signalled");
@@ -52,7 +52,7 @@ pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Writte
 }
 
 /// Types, and says under which number that is written down.
-fn deliver(job: &Job, typed: Keystrokes<'_>, chars: &str, close: bool) -> Result<u64, Error> {
+fn deliver(job: &JobHandle, typed: Keystrokes<'_>, chars: &str, close: bool) -> Result<u64, Error> {
     // Written down first: what is typed may end the process, and after that nothing happens to it.
     let sequence = job.record_input(chars.len() as u64, close)?;
     if !chars.is_empty() {

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use umbo_engine::{End, Job, Status, Summary};
+use umbo_engine::{End, JobHandle, Status, Summary};
 use umbo_ops::{Call, ErrorCode};
 use umbo_view::Stream;
 
@@ -145,7 +145,7 @@ fn completed(call: &Call<'_>, summary: &Summary) -> Option<JobCompleted> {
     if !is_background(summary) {
         return None;
     }
-    let job = call.caller.engine.job(summary.job.as_str()).ok()?;
+    let job = call.caller.backend.job(summary.job.as_str()).ok()?;
     Some(JobCompleted {
         job_id: JobId::of(&summary.job),
         command: summary.command.clone(),
@@ -175,12 +175,12 @@ impl State {
     }
 
     /// The background job that an id means.
-    fn job(&self, call: &Call<'_>, id: &JobId) -> Result<(Job, Summary), ToolError> {
+    fn job(&self, call: &Call<'_>, id: &JobId) -> Result<(JobHandle, Summary), ToolError> {
         let unknown = || ToolError::new(ErrorCode::JobNotFound, format!("Job not found: {id}"));
         let ulid = id.engine_id().ok_or_else(unknown)?;
         let summary = self.jobs(call)?.into_iter().find(|summary| summary.job.as_str() == ulid);
         let summary = summary.ok_or_else(unknown)?;
-        let job = call.caller.engine.job(ulid).map_err(|_| unknown())?;
+        let job = call.caller.backend.job(ulid).map_err(|_| unknown())?;
         Ok((job, summary))
     }
 }
@@ -192,7 +192,7 @@ fn is_background(summary: &Summary) -> bool {
 /// A background job, whole.
 fn background_job(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     summary: &Summary,
 ) -> Result<BackgroundJob, ToolError> {
     let timeout = summary.labels.get(TIMEOUT).and_then(|digits| digits.parse().ok());
@@ -206,7 +206,7 @@ fn background_job(
 }
 
 /// Where a job is in its life.
-fn status(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<JobStatus, ToolError> {
+fn status(call: &Call<'_>, job: &JobHandle, summary: &Summary) -> Result<JobStatus, ToolError> {
     let outcome = match &summary.status {
         Status::Created => {
             return Ok(JobStatus::Running { started_at_unix: seconds(summary.created_at) });
@@ -239,7 +239,7 @@ fn status(call: &Call<'_>, job: &Job, summary: &Summary) -> Result<JobStatus, To
 }
 
 /// What one stream of a job told, and where all of it is if that is too much.
-fn output(call: &Call<'_>, job: &Job, stream: Stream) -> Result<String, ToolError> {
+fn output(call: &Call<'_>, job: &JobHandle, stream: Stream) -> Result<String, ToolError> {
     let file = format!("offsets are those of {}", job.output_path().display());
     with_rest(call, job, Some(stream), &file)
 }

@@ -13,6 +13,7 @@ use umbo_view::Stream;
 
 use super::{JobId, State, TIMEOUT, blocked, failed, io_error, lost, output};
 use crate::answer::{Answer, ToolError};
+use crate::dialect::Running;
 use crate::time::{limit, wait_for};
 
 /// What the climb to SIGKILL and its proof may take beyond the timeout.
@@ -56,12 +57,6 @@ pub(super) struct Started {
     job_id: JobId,
     status: Running,
     message: String,
-}
-
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Running {
-    Running,
 }
 
 pub(super) fn run(

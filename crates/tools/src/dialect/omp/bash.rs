@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Number;
 use umbo_command::Shell as Language;
-use umbo_engine::{Job, OnDisconnect, Outcome, Request, Size, Status, Stdin, Summary};
+use umbo_engine::{
+    Attendance, JobHandle, OnDisconnect, Outcome, Request, Size, Status, Stdin, Streams, Summary,
+};
 use umbo_ops::{Call, Ran, fresh_name, label_wait, text};
 use umbo_view::View;
 
@@ -95,7 +97,7 @@ pub(super) fn run(
         return background(call, &job, &id, told);
     }
     request.on_disconnect = OnDisconnect::Stop;
-    let wait = foreground_wait(state, &request, timeout);
+    let wait = foreground_wait(state, call, &request, timeout);
     label_wait(&mut request, wait);
     match call.run(&request, wait)? {
         Ran::Ended(job, outcome) => ended(call, &arguments, &job, &outcome, told),
@@ -128,13 +130,20 @@ fn has_room(state: &State, call: &Call<'_>) -> Result<(), ToolError> {
 }
 
 /// How long a command stays in the foreground.
-fn foreground_wait(state: &State, request: &Request, timeout: Duration) -> Duration {
+fn foreground_wait(
+    state: &State,
+    call: &Call<'_>,
+    request: &Request,
+    timeout: Duration,
+) -> Duration {
     let settings = &state.settings;
     let to_its_end = timeout + KILL_TIMEOUT;
     if !settings.auto_background || request.terminal.is_some() || timeout <= SHORT_TIMEOUT {
         return to_its_end;
     }
-    settings.auto_background_threshold.min(timeout.saturating_sub(Duration::from_secs(1)))
+    let wait =
+        settings.auto_background_threshold.min(timeout.saturating_sub(Duration::from_secs(1)));
+    call.allowed_wait(Some(wait))
 }
 
 fn request(state: &State, call: &Call<'_>, arguments: &Arguments) -> Result<Request, ToolError> {
@@ -168,6 +177,8 @@ fn request(state: &State, call: &Call<'_>, arguments: &Arguments) -> Result<Requ
     }
     request.stdin = Stdin::None;
     request.profile = state.settings.profile;
+    request.streams = Streams::Together;
+    request.env.attendance = Attendance::UnattendedAlways;
     let may_ask = state.has_terminal && call.variable("PI_NO_PTY").is_none_or(|no| no != "1");
     // A background job has nobody at its terminal.
     if arguments.pty == Some(true) && arguments.r#async != Some(true) && may_ask {
@@ -235,7 +246,7 @@ fn is_name(name: &str) -> bool {
 fn ended(
     call: &Call<'_>,
     arguments: &Arguments,
-    job: &Job,
+    job: &JobHandle,
     outcome: &Outcome,
     mut told: Told,
 ) -> Result<Answer<Output<BashDetails>>, ToolError> {
@@ -259,7 +270,7 @@ fn ended(
 }
 
 /// What is missing at the beginning, and where it is.
-fn truncation(job: &Job, view: &View) -> Truncation {
+fn truncation(job: &JobHandle, view: &View) -> Truncation {
     let counts = view.counts;
     // Lines too many to be counted have no numbers.
     let shown_range = counts
@@ -285,7 +296,7 @@ fn last_lines(text: String, most: Option<u64>) -> String {
 
 fn background(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     id: &str,
     told: Told,
 ) -> Result<Answer<Output<BashDetails>>, ToolError> {

@@ -1,11 +1,12 @@
 //! `job`: waits for background jobs, cancels them, lists them.
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{End, Job, Ladder, Status, Summary};
+use umbo_engine::{CompletionStream, End, Ended, JobHandle, Ladder, Status, Summary};
 use umbo_ops::{Call, now, text};
 use umbo_view::Tick;
 
@@ -90,7 +91,7 @@ impl Snapshot {
     /// A job as it is, with so many bytes of its text at most.
     pub(super) fn of(
         call: &Call<'_>,
-        job: &Job,
+        job: &JobHandle,
         summary: &Summary,
         bytes: u64,
     ) -> Result<Self, ToolError> {
@@ -142,7 +143,7 @@ pub(super) fn run(
     // Nobody to cancel is no cancellation: what runs is watched.
     let cancel = cancel.filter(|ids| !ids.is_empty());
     let cancelled = cancel.as_deref().map(|ids| cancel_all(call, ids)).transpose()?;
-    let watched: Vec<Job> = match (&poll, &cancelled) {
+    let watched: Vec<JobHandle> = match (&poll, &cancelled) {
         (Some(ids), _) => known(call, Some(ids))?,
         (None, None) => known(call, None)?.into_iter().filter(|job| !is_over(job)).collect(),
         (None, Some(_)) => Vec::new(),
@@ -161,14 +162,14 @@ pub(super) fn run(
     // Whoever watches a job hears of its end here, and not otherwise.
     let completions = &call.caller.completions;
     let _awaiting: Vec<_> = watched.iter().map(|job| completions.awaiting(job.id())).collect();
-    wait(call, &watched, state.settings.poll_wait)?;
+    wait(call, &watched, call.allowed_wait(Some(state.settings.poll_wait)))?;
     build(call, &watched, cancelled)
 }
 
 /// The jobs there are with these ids, in that order and each once; all of them without.
-fn known(call: &Call<'_>, ids: Option<&[String]>) -> Result<Vec<Job>, ToolError> {
+fn known(call: &Call<'_>, ids: Option<&[String]>) -> Result<Vec<JobHandle>, ToolError> {
     let all = jobs(call)?;
-    let job = |summary: &Summary| call.caller.engine.job(summary.job.as_str()).ok();
+    let job = |summary: &Summary| call.caller.backend.job(summary.job.as_str()).ok();
     let Some(ids) = ids else { return Ok(all.iter().filter_map(job).collect()) };
     let mut found: Vec<&Summary> = Vec::new();
     for id in ids {
@@ -178,7 +179,7 @@ fn known(call: &Call<'_>, ids: Option<&[String]>) -> Result<Vec<Job>, ToolError>
     Ok(found.into_iter().filter_map(job).collect())
 }
 
-fn is_over(job: &Job) -> bool {
+fn is_over(job: &JobHandle) -> bool {
     !matches!(job.status(), Ok(Status::Created | Status::Started { .. }))
 }
 
@@ -189,7 +190,7 @@ fn cancel_all(call: &Call<'_>, ids: &[String]) -> Result<Vec<CancelledJob>, Tool
         let Some(named) = all.iter().find(|summary| summary.name.as_ref() == Some(id)) else {
             return Ok(Cancellation::NotFound);
         };
-        let job = call.caller.engine.job(named.job.as_str())?;
+        let job = call.caller.backend.job(named.job.as_str())?;
         if is_again || is_over(&job) {
             return Ok(Cancellation::AlreadyCompleted);
         }
@@ -216,32 +217,34 @@ fn cancel_all(call: &Call<'_>, ids: &[String]) -> Result<Vec<CancelledJob>, Tool
 }
 
 /// Waits until the first of those that run has ended. If all have, there is nothing to wait for.
-fn wait(call: &Call<'_>, jobs: &[Job], timeout: Duration) -> Result<(), ToolError> {
+fn wait(call: &Call<'_>, jobs: &[JobHandle], timeout: Duration) -> Result<(), ToolError> {
     let start = Instant::now();
-    let mut seen = call.caller.engine.newest_event()?;
-    let over = || jobs.iter().filter(|job| is_over(job)).count();
-    let before = over();
-    while before < jobs.len() && !call.ticket.is_cancelled() {
+    let backend = &call.caller.backend;
+    let mut ends = CompletionStream::new(Arc::clone(backend), backend.newest_event()?);
+    if jobs.iter().all(is_over) {
+        return Ok(());
+    }
+    while !call.ticket.is_cancelled() {
         let left = timeout.saturating_sub(start.elapsed());
-        if left.is_zero() || over() > before {
+        if left.is_zero() {
             break;
         }
         tell(call, jobs, start);
-        if let Some(event) =
-            call.caller.engine.wait_event_after("exited", seen, left.min(PROGRESS_INTERVAL))?
-        {
-            seen = event.seq;
+        match ends.next(left.min(PROGRESS_INTERVAL))? {
+            Some(Ended::Job(end)) if jobs.iter().any(|job| *job.id() == end.job) => break,
+            Some(Ended::Missed(_)) if jobs.iter().any(is_over) => break,
+            _ => {}
         }
     }
     Ok(())
 }
 
 /// Tells whoever waits how the jobs stand.
-fn tell(call: &Call<'_>, jobs: &[Job], start: Instant) {
+fn tell(call: &Call<'_>, jobs: &[JobHandle], start: Instant) {
     if !call.ticket.wants_progress() {
         return;
     }
-    let summaries: Vec<Summary> = jobs.iter().filter_map(Job::summary).collect();
+    let summaries: Vec<Summary> = jobs.iter().filter_map(|job| job.summary()).collect();
     let line = |summary: &Summary| {
         let id = summary.name.as_deref().unwrap_or_default();
         format!("{id} {}", JobState::of(&summary.status).as_str())
@@ -255,7 +258,7 @@ fn tell(call: &Call<'_>, jobs: &[Job], start: Instant) {
 
 fn build(
     call: &Call<'_>,
-    jobs: &[Job],
+    jobs: &[JobHandle],
     cancelled: Option<Vec<CancelledJob>>,
 ) -> Result<Answer<Output<Details>>, ToolError> {
     let mut sections = Vec::new();

@@ -2,6 +2,7 @@
 
 mod bash;
 mod cd;
+mod files;
 mod job;
 mod recipe;
 mod result;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use umbo_engine::{End, Job, Outcome, Summary};
+use umbo_engine::{End, JobHandle, Outcome, Summary};
 use umbo_ops::{Call, Caller, ErrorCode, JobLog, first_line, outlasted};
 use umbo_view::{Budget, Reader, Shape, View, ViewOptions};
 
@@ -83,6 +84,7 @@ impl Dialect for Omp {
             let words = include_str!("recipe.md");
             tools.push(Tool::with_state(state, recipe::NAME, words, recipe::run).serial());
         }
+        tools.extend(files::tools());
         tools
     }
 
@@ -109,7 +111,7 @@ impl Dialect for Omp {
 
     /// The update that its call would have had.
     fn completed(&self, call: &Call<'_>, summary: &Summary) -> Option<Completed> {
-        let job = call.caller.engine.job(summary.job.as_str()).ok()?;
+        let job = call.caller.backend.job(summary.job.as_str()).ok()?;
         let snapshot = job::Snapshot::of(call, &job, summary, MOST_BYTES).ok()?;
         let said = snapshot.said();
         let state = match snapshot.status {
@@ -156,7 +158,12 @@ fn jobs(call: &Call<'_>) -> Result<Vec<Summary>, ToolError> {
 
 /// The end of what a job wrote, or of the first lines of it, in so many bytes at most. No line is cut
 /// that fits.
-fn view(call: &Call<'_>, job: &Job, head: Option<u64>, bytes: u64) -> Result<View, ToolError> {
+fn view(
+    call: &Call<'_>,
+    job: &JobHandle,
+    head: Option<u64>,
+    bytes: u64,
+) -> Result<View, ToolError> {
     let bytes = bytes.min(call.budget(None).bytes);
     let budget = Budget { bytes, tokens: u64::MAX, lines: u64::MAX, line_bytes: u64::MAX };
     let mut reader = Reader::new(JobLog::open(job)?).mask(&call.caller.masker);
@@ -170,7 +177,12 @@ fn view(call: &Call<'_>, job: &Job, head: Option<u64>, bytes: u64) -> Result<Vie
 }
 
 /// What a command that ended has to say: its text, or the text it fails with.
-fn ending(call: &Call<'_>, job: &Job, outcome: &Outcome, output: &str) -> Result<String, String> {
+fn ending(
+    call: &Call<'_>,
+    job: &JobHandle,
+    outcome: &Outcome,
+    output: &str,
+) -> Result<String, String> {
     let output = output.trim_end();
     let output = if output.is_empty() { "(no output)" } else { output };
     let failure = match &outcome.end {
@@ -201,7 +213,7 @@ fn last_bytes(text: &str, most: usize) -> String {
 }
 
 /// Where all that a job wrote is.
-fn artifact(job: &Job) -> String {
+fn artifact(job: &JobHandle) -> String {
     format!("Full: artifact://{}", job.id())
 }
 

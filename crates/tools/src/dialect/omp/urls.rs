@@ -5,8 +5,8 @@
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
-use umbo_engine::Scope;
-use umbo_ops::{Call, Whose};
+use umbo_ops::Call;
+use umbo_recipes::quote;
 
 use super::error;
 use crate::answer::ToolError;
@@ -35,7 +35,7 @@ pub(super) fn expand(call: &Call<'_>, text: &str, writing: Writing) -> Result<St
     let mut problem = None;
     let expanded = pattern.replace_all(text, |found: &Captures<'_>| {
         match path(call, found[0].trim_matches(['\'', '"'])) {
-            Ok(path) if writing == Writing::Quoted => quoted(&path),
+            Ok(path) if writing == Writing::Quoted => quote::word(&path),
             Ok(path) => path,
             Err(error) => {
                 problem.get_or_insert(error);
@@ -58,24 +58,15 @@ fn path(call: &Call<'_>, url: &str) -> Result<String, ToolError> {
     if rest.contains("..") {
         return Err(error(format!("Path traversal is not allowed: {url}")));
     }
-    let job = call.caller.engine.job(rest).ok();
+    let job = call.caller.backend.job(rest).ok();
     let job = job.filter(|job| job.summary().is_some());
     if let Some(job) = job {
         return Ok(job.output_path().display().to_string());
     }
-    let known = call.jobs(Whose::Mine, Scope::All)?;
-    let ids: Vec<String> = known.iter().rev().take(20).map(|job| job.job.to_string()).collect();
+    let known = call.caller.backend.newest(call.caller.owner.as_deref(), None, 20)?;
+    let ids: Vec<String> = known.iter().map(|job| job.job.to_string()).collect();
     let known = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
     Err(error(format!("Artifact {rest} not found. Available: {known}")))
-}
-
-/// A word that a shell reads as this path, wherever it stands if there is nothing to quote.
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
-    if path.chars().all(plain) {
-        return path.to_owned();
-    }
-    format!("'{}'", path.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -96,7 +87,7 @@ mod tests {
 
     #[test]
     fn paths_are_quoted_only_where_they_must_be() {
-        assert_eq!(quoted("/a/b-1"), "/a/b-1");
-        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
+        assert_eq!(quote::word("/a/b-1"), "/a/b-1");
+        assert_eq!(quote::word("/a b/it's"), r"'/a b/it'\''s'");
     }
 }

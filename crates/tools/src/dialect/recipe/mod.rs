@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use umbo_engine::{End, Job, OnDisconnect, Outcome, Request, Size, Status, Stdin};
+use umbo_engine::{End, JobHandle, OnDisconnect, Outcome, Request, Size, Status, Stdin};
 use umbo_ops::{Call, ErrorCode, Ran};
 
 use super::{Dialect, Registered};
@@ -139,7 +139,7 @@ fn execute(
     }
 }
 
-fn ended(call: &Call<'_>, job: &Job, outcome: &Outcome) -> Result<Ended, ToolError> {
+fn ended(call: &Call<'_>, job: &JobHandle, outcome: &Outcome) -> Result<Ended, ToolError> {
     call.told(job);
     let (exit_code, timed_out) = match &outcome.end {
         End::Exited { code } => (*code, false),

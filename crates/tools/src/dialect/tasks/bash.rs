@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{End, Job, OnDisconnect, Outcome, Stdin};
+use umbo_engine::{End, JobHandle, OnDisconnect, Outcome, Stdin, Streams};
 use umbo_ops::{Call, ErrorCode, Ran, label_wait};
 
 use super::{DESCRIPTION, State, TaskSnapshot, asks};
 use crate::answer::{Answer, ToolError};
+use crate::dialect::Running;
 use crate::time::{limit, millis};
 
 const DEFAULT_TIMEOUT_MS: f64 = 120_000.0;
@@ -55,12 +56,6 @@ pub(super) struct Started {
     output: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Running {
-    Running,
-}
-
 pub(super) fn run(
     state: &State,
     call: &Call<'_>,
@@ -74,6 +69,7 @@ pub(super) fn run(
     let task_id = task.id.clone();
     let mut request = call.request(&arguments.command, None);
     request.stdin = Stdin::None;
+    request.streams = Streams::Together;
     request.name = Some(task_id.clone());
     if !description.is_empty() {
         request.labels.insert(DESCRIPTION.to_owned(), description);
@@ -89,7 +85,7 @@ pub(super) fn run(
         return Ok(Answer::new(Output::Started(started), message).of_job(&job));
     }
     let timeout = millis(arguments.timeout.unwrap_or(DEFAULT_TIMEOUT_MS));
-    let wait = call.caller.longest_wait;
+    let wait = call.allowed_wait(None);
     label_wait(&mut request, wait);
     request.limits.wall = limit(timeout);
     request.on_disconnect = OnDisconnect::Stop;
@@ -114,7 +110,7 @@ pub(super) fn run(
 
 fn foreground(
     call: &Call<'_>,
-    job: &Job,
+    job: &JobHandle,
     outcome: &Outcome,
     timeout: Duration,
 ) -> Result<Answer<Output>, ToolError> {

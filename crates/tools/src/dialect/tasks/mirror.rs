@@ -1,12 +1,12 @@
 //! Mirrors background tasks into a [`TaskStore`]: each is added when it starts and completed when its
-//! job has ended. One thread watches all of them, while there are any.
+//! job has ended. One thread reads the stream of ends for all of them, while there are any.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use umbo_engine::{Engine, Job, JobId, Ladder, Status};
+use umbo_engine::{Backend, CompletionStream, Ended, JobHandle, JobId, Ladder, Status};
 use umbo_ops::{Call, Completions, JobLog, text};
 use umbo_view::mask::Masker;
 use umbo_view::{Reader, ViewOptions};
@@ -16,8 +16,8 @@ use super::store::{TaskSnapshot, TaskStatus, TaskStore};
 
 /// More ends than this are not kept for an agent loop that may never drain them.
 const MOST_UNDRAINED: usize = 1000;
-/// How often the watched jobs are looked at without an event: the end of a lost one has none.
-const RECHECK_INTERVAL: Duration = Duration::from_secs(30);
+/// How long it is waited where there is no journal to read.
+const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 
 /// A store, and the tasks in it that run.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ struct Watched {
 #[derive(Debug, Clone)]
 struct Task {
     id: String,
-    job: Job,
+    job: JobHandle,
     masker: Arc<Masker>,
 }
 
@@ -47,7 +47,7 @@ impl Mirror {
     }
 
     /// Puts a task into the store, and completes it there when its job ends.
-    pub(super) fn add(&self, call: &Call<'_>, task: TaskSnapshot, job: &Job) {
+    pub(super) fn add(&self, call: &Call<'_>, task: TaskSnapshot, job: &JobHandle) {
         let id = task.id.clone();
         let stopping = job.clone();
         let cancel = move || {
@@ -60,10 +60,16 @@ impl Mirror {
         let task = Task { id, job: job.clone(), masker: Arc::clone(&call.caller.masker) };
         let mut watched = self.lock();
         watched.jobs.insert(job.id().clone(), task);
-        if !std::mem::replace(&mut watched.has_thread, true) {
+        let has_thread = std::mem::replace(&mut watched.has_thread, true);
+        drop(watched);
+        if !has_thread {
             let (store, watched) = (self.store.clone(), Arc::clone(&self.watched));
-            let engine = call.caller.engine.clone();
-            thread::spawn(move || watch(&store, &watched, &engine));
+            let backend = Arc::clone(&call.caller.backend);
+            thread::spawn(move || watch(&store, &watched, &backend));
+        }
+        // It may have ended before it was watched.
+        if !is_running(job) {
+            complete(&self.store, &self.watched, job.id());
         }
     }
 
@@ -77,40 +83,51 @@ fn lock(watched: &Mutex<Watched>) -> MutexGuard<'_, Watched> {
 }
 
 /// Completes tasks as their jobs end, until none is left.
-fn watch(store: &TaskStore, watched: &Mutex<Watched>, engine: &Engine) {
+fn watch(store: &TaskStore, watched: &Mutex<Watched>, backend: &Arc<dyn Backend>) {
+    let mut ends = CompletionStream::new(Arc::clone(backend), backend.newest_event().unwrap_or(0));
+    // They may have ended before the stream begins.
+    complete_all(store, watched);
     loop {
-        // Asked first: what ends after it is seen in the journal.
-        let seen = engine.newest_event().unwrap_or(0);
-        let tasks: Vec<Task> = lock(watched).jobs.values().cloned().collect();
-        for task in tasks {
-            if complete(store, &task) {
-                lock(watched).jobs.remove(task.job.id());
-            }
-        }
         let mut held = lock(watched);
         if held.jobs.is_empty() {
             held.has_thread = false;
             return;
         }
         drop(held);
-        if engine.wait_event_after("exited", seen, RECHECK_INTERVAL).is_err() {
-            // Without a journal there is still the clock.
-            thread::sleep(RECHECK_INTERVAL);
+        match ends.next(Duration::MAX) {
+            Ok(Some(Ended::Job(end))) => complete(store, watched, &end.job),
+            Ok(Some(Ended::Missed(_)) | None) => complete_all(store, watched),
+            Err(_) => {
+                // Without a journal there is still the clock.
+                thread::sleep(RETRY_INTERVAL);
+                complete_all(store, watched);
+            }
         }
     }
 }
 
-/// Whether the job of a task has ended; then the task is completed.
-fn complete(store: &TaskStore, task: &Task) -> bool {
+/// Completes the tasks whose jobs do not run.
+fn complete_all(store: &TaskStore, watched: &Mutex<Watched>) {
+    let jobs: Vec<JobHandle> = lock(watched).jobs.values().map(|task| task.job.clone()).collect();
+    for job in jobs.iter().filter(|job| !is_running(job)) {
+        complete(store, watched, job.id());
+    }
+}
+
+fn is_running(job: &JobHandle) -> bool {
+    matches!(job.status(), Ok(Status::Created | Status::Started { .. }))
+}
+
+/// Completes the task of a job that has ended, once.
+fn complete(store: &TaskStore, watched: &Mutex<Watched>, job: &JobId) {
+    let Some(task) = lock(watched).jobs.remove(job) else { return };
     let (status, code) = match task.job.status() {
         Ok(Status::Ended(outcome)) => ended(&outcome),
-        Ok(Status::Created | Status::Started { .. }) => return false,
         // Its files are gone.
-        Err(_) => (TaskStatus::Failed, -1),
+        _ => (TaskStatus::Failed, -1),
     };
-    store.complete(&task.id, status, code, output(task).unwrap_or_default());
+    store.complete(&task.id, status, code, output(&task).unwrap_or_default());
     store.keep(MOST_UNDRAINED);
-    true
 }
 
 /// The output of a task as its snapshot keeps it.

@@ -5,6 +5,7 @@
 
 mod asks;
 mod bash;
+mod files;
 mod mirror;
 mod settings;
 mod store;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use umbo_engine::{End, Job, Outcome, Status, Summary};
+use umbo_engine::{End, JobHandle, Outcome, Status, Summary};
 use umbo_gate::show_time;
 use umbo_ops::{Call, ErrorCode};
 
@@ -73,7 +74,7 @@ impl Dialect for Tasks {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        vec![
+        let mut tools = vec![
             Tool::with_state(&self.state, "Bash", include_str!("bash.md"), bash::run),
             Tool::new("task_list", include_str!("task_list.md"), task_list::run)
                 .hints(Annotations::READS),
@@ -81,12 +82,14 @@ impl Dialect for Tasks {
                 .hints(Annotations::READS),
             Tool::new("task_stop", include_str!("task_stop.md"), task_stop::run)
                 .hints(Annotations::STOPS),
-        ]
+        ];
+        tools.extend(files::tools());
+        tools
     }
 
     /// The snapshot of the task, with its output.
     fn completed(&self, call: &Call<'_>, summary: &Summary) -> Option<Completed> {
-        let job = call.caller.engine.job(summary.job.as_str()).ok()?;
+        let job = call.caller.backend.job(summary.job.as_str()).ok()?;
         let output = call.text(&job, None, call.budget(None)).ok()?;
         let (status, code) = standing(&summary.status);
         let id = summary.name.as_deref().unwrap_or_default();
@@ -142,7 +145,7 @@ impl ListedTask {
 }
 
 /// The task that an id means.
-fn task(call: &Call<'_>, id: &str) -> Option<(Job, Summary)> {
+fn task(call: &Call<'_>, id: &str) -> Option<(JobHandle, Summary)> {
     call.named(id).and_then(|job| job.summary().map(|summary| (job, summary)))
 }
 

@@ -39,11 +39,12 @@ impl<T: JsonSchema> JsonSchema for Brief<T> {
 const TOLD: [&str; 3] = ["state", "exit_code", "output"];
 
 /// What `state` can be.
-const STATES: &str = "created started exited signaled timed_out stopped lost failed_to_start";
+const STATES: &str = "queued started exited signaled timed_out stopped lost failed_to_start";
 
-/// A tool with schemas that are worth their bytes. No field of an answer is required: an error is an
-/// answer, too.
-pub(super) fn tool(mut tool: Tool) -> Tool {
+/// A tool with schemas that are worth their bytes; its arguments are held against the whole ones. No
+/// field of an answer is required: an error is an answer, too.
+pub(super) fn tool(tool: Tool) -> Tool {
+    let mut tool = tool.keep_full_schemas();
     shorten(&mut tool.input_schema);
     let full = tool.output_schema.take().unwrap_or_default();
     tool.output_schema = Some(if tool.name == "exec" {
@@ -68,7 +69,7 @@ fn not_null(property: &Value) -> Value {
 }
 
 /// Leaves out of each argument what goes without saying: that a flag is false unless given, that what
-/// is one of some words is a word, and that an object has no fields that are known.
+/// is one of some words is a word, and which fields an object has, which its description names.
 fn shorten(schema: &mut Value) {
     for property in schema["properties"].as_object_mut().into_iter().flat_map(Map::values_mut) {
         let Value::Object(words) = property else { continue };
@@ -76,8 +77,9 @@ fn shorten(schema: &mut Value) {
         if words.contains_key("enum") {
             words.remove("type");
         }
-        if words.get("properties").is_some_and(|known| *known == json!({})) {
-            words.remove("properties");
+        words.remove("properties");
+        if words.get("additionalProperties") == Some(&json!(false)) {
+            words.remove("additionalProperties");
         }
     }
 }

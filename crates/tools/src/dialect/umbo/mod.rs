@@ -3,6 +3,7 @@
 //! can do without ([`Brief`]).
 
 mod brief;
+mod files;
 mod words;
 
 use schemars::JsonSchema;
@@ -18,6 +19,7 @@ use self::brief::Brief;
 use super::{Dialect, Registered};
 use crate::answer::{Answer, ToolError};
 use crate::completed::Completed;
+use crate::guidance::Guidance;
 use crate::tool::{Annotations, Tool};
 
 pub(super) const REGISTERED: Registered =
@@ -51,7 +53,14 @@ impl Dialect for Umbo {
             (Tool::new("jobs", include_str!("jobs.md"), jobs), Annotations::READS),
             (Tool::new("recipe", include_str!("recipe.md"), recipe), Annotations::RUNS),
         ];
-        tools.into_iter().map(|(tool, hints)| brief::tool(tool).hints(hints)).collect()
+        let shell = tools.into_iter().map(|(tool, hints)| brief::tool(tool).hints(hints));
+        shell.chain(files::tools()).collect()
+    }
+
+    fn guidance(&self, tools: &[Tool]) -> Vec<Guidance> {
+        let has_files = tools.iter().any(|tool| tool.name == "edit");
+        let files = || Guidance::new("Files", include_str!("files.md").trim());
+        has_files.then(files).into_iter().collect()
     }
 
     fn attach(&self, structured: &mut Value, completed: &[Completed]) {
@@ -88,7 +97,9 @@ fn wait(call: &Call<'_>, request: WaitRequest) -> Result<Answer<Brief<WaitAnswer
 
 fn stop(call: &Call<'_>, request: StopRequest) -> Result<Answer<Brief<StopAnswer>>, ToolError> {
     let answer = umbo_ops::stop(call, &request)?;
-    let lines: Vec<String> = answer.stopped.iter().map(|job| words::job(&job.job)).collect();
+    let stopped = answer.stopped.iter().map(|job| words::job(&job.job));
+    let failed = answer.failed.iter().map(|error| format!("[umbo: {error}]"));
+    let lines: Vec<String> = stopped.chain(failed).collect();
     Ok(Answer::new(Brief(answer.brief()), lines.join("\n")))
 }
 

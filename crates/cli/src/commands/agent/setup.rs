@@ -1,0 +1,210 @@
+//! An agent, ready to work: its session, its model, its tools.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use umbo_agent::{
+    Agent, Candidate, JobTools, Limits, Mask, Session, Setup, Tools, compact, session_directory,
+};
+use umbo_model::{CacheLife, Client, Effort, RetryPolicy, ThinkingStyle};
+use umbo_tools::{Approver, Owner, Toolset};
+
+use super::super::tools::{Caller, toolset_of};
+use super::system::SystemPrompt;
+use crate::args::{Agent as Words, Effort as EffortWord};
+use crate::context::{Context, WorksFor};
+use crate::failure::Failure;
+use crate::models::Models;
+use crate::secrets;
+use crate::sessions;
+
+/// An agent and what belongs to it.
+pub(super) struct Prepared {
+    pub(super) agent: Agent,
+    pub(super) tools: Arc<JobTools>,
+    pub(super) model: String,
+    pub(super) dialect: String,
+    /// The files that the model is told.
+    pub(super) context_files: Vec<PathBuf>,
+}
+
+impl Prepared {
+    /// Makes all of it. The approver is asked whether commands may run; without one, nobody is.
+    pub(super) fn new(
+        context: &Context,
+        words: &Words,
+        approver: Option<impl Approver + Send + Sync + 'static>,
+    ) -> Result<Self, Failure> {
+        let models = Models::load()?;
+        let directory = Context::directory()?;
+        let session = open_session(context, words, &directory)?;
+        let candidates = candidates(context, words, &models, &session)?;
+        let Some(first) = candidates.first() else {
+            return Err(Failure::new("there is no model to ask"));
+        };
+        let model = name_of(first);
+        let dialect = dialect(context, words, first);
+        let toolset = toolset(context, words, &dialect, &session.header().id)?;
+        let system = SystemPrompt::new(&directory, &toolset.instructions());
+        let client = Client::new(&Models::client_options(&first.endpoint)).map_err(Failure::new)?;
+        let setup = setup(context, words, client, candidates, system.text)?;
+        let mut tools = JobTools::new(toolset);
+        if let Some(approver) = approver {
+            tools = tools.approver(approver);
+        }
+        let tools = Arc::new(tools);
+        let agent = Agent::new(session, Arc::clone(&tools) as Arc<dyn Tools>, setup);
+        Ok(Self { agent, tools, model, dialect, context_files: system.files })
+    }
+}
+
+/// The name of a model, as `--model` takes it.
+pub(super) fn name_of(candidate: &Candidate) -> String {
+    format!("{}/{}", candidate.model.provider, candidate.model.id)
+}
+
+/// The session of this run, which nobody else writes meanwhile.
+fn open_session(context: &Context, words: &Words, directory: &Path) -> Result<Session, Failure> {
+    let cwd = directory.display().to_string();
+    if words.no_session {
+        return Ok(Session::in_memory(&cwd));
+    }
+    let place = session_directory(&sessions::root(context), &cwd);
+    let path = match &words.resume {
+        Some(name) => Some(sessions::find(context, name)?),
+        None if words.is_continued => Some(sessions::find(context, sessions::LAST)?),
+        None => None,
+    };
+    let Some(path) = path else {
+        sessions::make_private(&place)?;
+        return Session::create(&place, &cwd, None).map_err(sessions::failure);
+    };
+    if words.fork {
+        let old = Session::open_read_only(&path).map_err(sessions::failure)?;
+        return old.fork(&place, None).map_err(sessions::failure);
+    }
+    Session::open(&path).map_err(sessions::failure)
+}
+
+/// The models, in the order in which they are asked: of a session that goes on, the one it had.
+fn candidates(
+    context: &Context,
+    words: &Words,
+    models: &Models,
+    session: &Session,
+) -> Result<Vec<Candidate>, Failure> {
+    let settings = &context.settings.agent;
+    let before = umbo_agent::build_context(session, None)
+        .ok()
+        .and_then(|context| context.models.get("default").cloned())
+        // Opening a session never needs the model it had.
+        .filter(|name| models.candidate(name).is_ok());
+    let name = match words.model.clone().or(before).or_else(|| settings.model.clone()) {
+        Some(name) => name,
+        None => Models::default_name()?.to_owned(),
+    };
+    let others = if words.fallback.is_empty() { &settings.fallback } else { &words.fallback };
+    std::iter::once(&name).chain(others).map(|name| models.candidate(name)).collect()
+}
+
+/// Whose tools a model knows, unless somebody chose others.
+fn dialect(context: &Context, words: &Words, first: &Candidate) -> String {
+    let chosen = words.dialect.clone().or_else(|| context.settings.agent.dialect.clone());
+    chosen.unwrap_or_else(|| dialect_of(&first.model.id).to_owned())
+}
+
+/// Whose tools a model knows.
+fn dialect_of(model: &str) -> &'static str {
+    let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
+    let is_o =
+        name.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if name.contains("claude") {
+        "claude-code"
+    } else if name.starts_with("gpt") || name.contains("codex") || is_o {
+        "codex"
+    } else {
+        "umbo"
+    }
+}
+
+/// The tools of a session: under its name their jobs are found again.
+fn toolset(
+    context: &Context,
+    words: &Words,
+    dialect: &str,
+    session: &str,
+) -> Result<Toolset, Failure> {
+    let mode = words.gate.unwrap_or(context.settings.agent.mode);
+    let name = format!("agent {session}");
+    let owner = Owner::Named(name.clone());
+    let agent = Caller { mode: Some(mode), run: Some(name), works_for: WorksFor::Agent };
+    toolset_of(context, Some(dialect), None, owner, agent)
+}
+
+fn setup(
+    context: &Context,
+    words: &Words,
+    client: Client,
+    candidates: Vec<Candidate>,
+    system: String,
+) -> Result<Setup, Failure> {
+    let settings = &context.settings.agent;
+    let thinks =
+        candidates.first().is_some_and(|first| first.model.thinking != ThinkingStyle::None);
+    let effort = match words.effort {
+        Some(word) => effort(word),
+        None => settings.effort.filter(|_| thinks),
+    };
+    let masker = Arc::clone(secrets::shared()?);
+    Ok(Setup {
+        client,
+        candidates,
+        promotion: None,
+        system,
+        effort,
+        cache: CacheLife::Short,
+        retry: RetryPolicy::default(),
+        limits: Limits {
+            turns: words.max_turns.or(settings.max_turns),
+            tokens: words.max_tokens.or(settings.max_tokens),
+            cost: words.max_cost.or(settings.max_cost),
+            time: words.timeout.or(settings.timeout),
+        },
+        compaction: compact::Settings::default(),
+        wait_for_jobs: !words.no_wait,
+        mask: Some(Mask::new(move |text| masker.mask_text(text))),
+    })
+}
+
+/// What a word means.
+pub(super) fn effort(word: EffortWord) -> Option<Effort> {
+    match word {
+        EffortWord::Off => None,
+        EffortWord::Minimal => Some(Effort::Minimal),
+        EffortWord::Low => Some(Effort::Low),
+        EffortWord::Medium => Some(Effort::Medium),
+        EffortWord::High => Some(Effort::High),
+        EffortWord::Xhigh => Some(Effort::Xhigh),
+        EffortWord::Max => Some(Effort::Max),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dialect_of;
+
+    #[test]
+    fn a_model_gets_the_tools_it_knows() {
+        for (model, dialect) in [
+            ("claude-sonnet-5", "claude-code"),
+            ("anthropic/claude-opus-4-8", "claude-code"),
+            ("gpt-5.5", "codex"),
+            ("o4-mini", "codex"),
+            ("gemini-3.5-flash", "umbo"),
+            ("qwen/qwen3:8b", "umbo"),
+            ("olmo-2", "umbo"),
+        ] {
+            assert_eq!(dialect_of(model), dialect, "{model}");
+        }
+    }
+}
