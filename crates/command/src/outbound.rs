@@ -95,7 +95,41 @@ fn talks_to_anybody(name: &str) -> bool {
         || name == "openssl"
 }
 
+/// Whether code opens a connection and gives a shell to whoever is there.
+pub(crate) fn is_reverse_shell(code: &str) -> bool {
+    const CONNECTS: [&str; 7] =
+        ["socket", "Socket", "fsockopen", "TCPClient", "/inet/tcp", "net.connect", "net.Dial"];
+    const GIVES: [&str; 12] = [
+        "/bin/sh",
+        "/bin/bash",
+        "/bin/zsh",
+        "cmd.exe",
+        "pty.spawn",
+        "dup2",
+        "subprocess",
+        "os.system",
+        "exec(",
+        "proc_open",
+        "spawn(",
+        "|& getline",
+    ];
+    CONNECTS.iter().any(|part| code.contains(part)) && GIVES.iter().any(|part| code.contains(part))
+}
+
 impl Walk {
+    /// What `tee` is fed is in its files afterwards.
+    pub(crate) fn kept_by_tee(&mut self, name: &str, argv: &[Word]) {
+        if name != "tee" {
+            return;
+        }
+        let Some(text) = self.input_text() else { return };
+        let appends = argv.iter().any(|word| matches!(word.text.as_str(), "-a" | "--append"));
+        for word in argv.iter().skip(1).filter(|word| !word.starts_with("-")) {
+            let file = word.likely().to_owned();
+            self.files.write(&file, &text, appends);
+        }
+    }
+
     /// Judges what a command sends that was found to talk to another machine.
     pub(crate) fn outbound(&mut self, argv: &[Word], before: usize) {
         let name = argv.first().and_then(Word::exact).unwrap_or_default();

@@ -87,8 +87,8 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
                 "held".to_owned(),
                 "sandbox".to_owned(),
                 format!("{} s left", held.question.left_ms / 1000),
-                visible(&held.cwd.replace('\n', "⏎")),
-                visible(&format!("{} ({})", held.wants(), held.question.program)),
+                held.cwd.clone(),
+                format!("{} ({})", held.wants(), held.question.program),
             ]
         });
         let rows: Vec<Vec<String>> = std::iter::once(head).chain(held_rows).chain(rows).collect();
