@@ -111,7 +111,7 @@ fn jobs_are_listed_by_state_name_owner_label_age_and_number() {
     umbo.start_with(&["--name", "live"], "$NAP");
     let names = |words: &[&str]| -> Vec<String> {
         let jobs = umbo.call([&["jobs", "--json"], words].concat()).json();
-        let jobs = jobs.as_array().unwrap();
+        let jobs = jobs["jobs"].as_array().unwrap();
         jobs.iter().map(|job| job["name"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(names(&["--state", "ok"]), ["well-1", "well-2"]);
