@@ -36,6 +36,7 @@ impl Failure {
         move |failure| Self { message: format!("{hint} ({})", failure.message), ..failure }
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a tool of developers, with texts of its own")]
     pub(crate) fn report(&self) -> ExitCode {
         let _ = writeln!(io::stderr(), "xtask: {}", self.message);
         ExitCode::from(self.code.max(1))

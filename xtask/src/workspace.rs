@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use crate::failure::{Done, Failure};
 
 /// Prints a line. Nobody reading is no error.
+#[expect(clippy::disallowed_methods, reason = "a tool of developers, with texts of its own")]
 pub(crate) fn say(line: impl Display) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{line}");

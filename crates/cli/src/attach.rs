@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use rustix::termios::tcgetwinsize;
 use umbo_engine::{Followed, JobHandle, Size};
 use umbo_ops::Attachment;
 
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, Stream, Stroke};
 use crate::secrets;
 use crate::terminal::{self, Raw};
 
@@ -28,7 +27,7 @@ pub(crate) enum Left {
 
 /// Whether somebody sits here.
 pub(crate) fn is_at_terminal() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal()
+    io::stdin().is_terminal() && output::is_terminal()
 }
 
 /// Joins the terminals until the job ends or the detach key is typed.
@@ -42,8 +41,8 @@ pub(crate) fn sit_down(attachment: &Arc<Attachment>, detach: &[u8]) -> Result<Le
     // Compared with what was sent, not with what it is later: a change between is one too.
     let mut size = window();
     fit(job, size);
-    output::bytes(b"\x1b[2J\x1b[H")?;
-    output::bytes(picture.as_bytes())?;
+    output::draw(&[Stroke::Control("\x1b[2J\x1b[H")]);
+    output::job_bytes(Stream::Output, picture.as_bytes())?;
     let typing = {
         let (attachment, detach) = (Arc::clone(attachment), detach.to_vec());
         thread::spawn(move || type_into(&attachment, &detach))
@@ -51,7 +50,7 @@ pub(crate) fn sit_down(attachment: &Arc<Attachment>, detach: &[u8]) -> Result<Le
     let mut follower = job.follow(offset)?;
     loop {
         match follower.next(Some(SIZE_LOOK))? {
-            Followed::Bytes { bytes, .. } => output::bytes(&bytes)?,
+            Followed::Bytes { bytes, .. } => output::job_bytes(Stream::Output, &bytes)?,
             Followed::Omitted(_) | Followed::Nothing => {}
             Followed::Ended => return Ok(Left::Ended),
         }
@@ -79,8 +78,12 @@ fn type_into(attachment: &Attachment, detach: &[u8]) {
         match attachment.send(typed) {
             Ok(()) => {}
             Err(error) if error.refusal.is_some() => {
-                let said = secrets::hidden(&error.message).replace('\n', "\r\n");
-                let _ = output::bytes(format!("\r\numbo: {said}\r\n").as_bytes());
+                let said = secrets::hidden(&error.message);
+                let mut strokes = vec![Stroke::Control("\r\numbo: ")];
+                for line in said.lines() {
+                    strokes.extend([Stroke::Text(line), Stroke::Control("\r\n")]);
+                }
+                output::draw(&strokes);
             }
             Err(_) => return,
         }
@@ -89,8 +92,8 @@ fn type_into(attachment: &Attachment, detach: &[u8]) {
 
 /// The size of the caller's terminal.
 pub(crate) fn window() -> Option<Size> {
-    let size = tcgetwinsize(rustix::stdio::stdout()).ok()?;
-    (size.ws_col > 0 && size.ws_row > 0).then_some(Size { columns: size.ws_col, rows: size.ws_row })
+    let (columns, rows) = output::size(Stream::Output)?;
+    Some(Size { columns: columns.try_into().ok()?, rows: rows.try_into().ok()? })
 }
 
 /// Gives the job's terminal the size of this one.
@@ -114,6 +117,6 @@ impl RawTerminal {
 impl Drop for RawTerminal {
     fn drop(&mut self) {
         // Whatever mode the program inside had chosen: main screen, visible cursor, no mouse.
-        let _ = output::bytes(b"\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?2004l\x1b[0m\r\n");
+        output::draw(&[Stroke::Control("\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?2004l\x1b[0m\r\n")]);
     }
 }

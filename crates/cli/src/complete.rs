@@ -50,13 +50,13 @@ pub(crate) fn answer() -> bool {
 }
 
 /// The script that makes a shell ask.
-pub(crate) fn script(shell: &str) -> Option<Vec<u8>> {
+pub(crate) fn script(shell: &str) -> Option<String> {
     let mut script = Vec::new();
     SHELLS
         .completer(shell)?
         .write_registration(VARIABLE, "umbo", "umbo", "umbo", &mut script)
         .ok()?;
-    Some(script)
+    String::from_utf8(script).ok()
 }
 
 /// Jobs: those that run, and the newest of those that ended.
@@ -148,9 +148,8 @@ fn masked(text: &str) -> String {
 }
 
 fn candidate(word: &str, help: &str) -> CompletionCandidate {
-    // One line without control characters: it is shown on a person's terminal.
-    let help: String =
-        help.lines().next().unwrap_or_default().chars().filter(|c| !c.is_control()).collect();
+    // One line: it is shown on a person's terminal.
+    let help = umbo_view::visible_line(help.lines().next().unwrap_or_default()).into_owned();
     CompletionCandidate::new(word).help(Some(StyledStr::from(help)))
 }
 

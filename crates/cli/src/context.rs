@@ -109,7 +109,10 @@ impl Context {
 
     /// The run the caller says it belongs to.
     pub(crate) fn declared_run() -> Option<String> {
-        env::var("UMBO_RUN").ok().filter(|run| !run.is_empty())
+        let run = env::var("UMBO_RUN").ok().filter(|run| !run.is_empty())?;
+        // What a caller says of itself must not pass for what umbo finds out.
+        let is_taken = ["session ", "mcp "].iter().any(|taken| run.starts_with(taken));
+        Some(if is_taken { format!("declared {run}") } else { run })
     }
 
     /// The run the caller belongs to: what it says, else its terminal session.

@@ -20,15 +20,15 @@ pub(crate) const TIMED_OUT: u8 = 124;
 /// could be the command's.
 pub(crate) fn usage(error: &clap::Error, format: Format) -> ExitCode {
     // Help and version are no errors, though the parser calls them so.
+    let text = error.render().to_string();
     if !error.use_stderr() {
-        let _ = error.print();
+        let _ = crate::output::text(text);
         return ExitCode::SUCCESS;
     }
     if format == Format::Text {
-        let _ = error.print();
+        crate::output::talk(text.trim_end());
         return ExitCode::from(OWN_FAILURE);
     }
-    let text = error.render().to_string();
     let field = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) => Some(name_of(word)),
         _ => None,
@@ -48,6 +48,8 @@ fn name_of(word: &str) -> String {
 pub(crate) enum Failure {
     /// Something to say.
     Problem(Box<Error>),
+    /// The same in lines that were laid out with care: no line of it is all of somebody else's.
+    LaidOut(Box<Error>),
     /// The reader of our output went away, which is no error.
     BrokenPipe,
 }
@@ -68,6 +70,11 @@ impl Failure {
         Self::coded(ErrorCode::InvalidArgument, name, format_args!("{field}: {problem}"))
     }
 
+    /// Something to say in several lines, none of which is all of somebody else's.
+    pub(crate) fn laid_out(message: impl fmt::Display) -> Self {
+        Self::LaidOut(Box::new(Error::new(ErrorCode::Failed, message.to_string())))
+    }
+
     pub(crate) fn coded(
         code: ErrorCode,
         field: Option<String>,
@@ -78,9 +85,16 @@ impl Failure {
 
     /// Prints the error and returns the exit code.
     pub(crate) fn report(self, format: Format) -> ExitCode {
-        let Self::Problem(mut problem) = self else { return ExitCode::SUCCESS };
+        let (mut problem, is_laid_out) = match self {
+            Self::Problem(problem) => (problem, false),
+            Self::LaidOut(problem) => (problem, true),
+            Self::BrokenPipe => return ExitCode::SUCCESS,
+        };
         problem.message = crate::secrets::hidden(&problem.message);
         match format {
+            Format::Text if is_laid_out => {
+                crate::output::talk_lines(format_args!("umbo: {}", problem.message));
+            }
             Format::Text => crate::output::talk(format_args!("umbo: {}", problem.message)),
             Format::Json => {
                 let _ = crate::output::json_unmasked(&Answer { error: &problem });
@@ -93,7 +107,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Problem(problem) => f.write_str(&problem.message),
+            Self::Problem(problem) | Self::LaidOut(problem) => f.write_str(&problem.message),
             Self::BrokenPipe => f.write_str("the reader is gone"),
         }
     }

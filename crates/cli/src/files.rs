@@ -42,10 +42,7 @@ pub(crate) fn given_text(option: &str, file: &Path) -> Result<String, Failure> {
 
 /// Prints a diff; nothing if there is none.
 pub(crate) fn print_diff(diff: &str) -> Result<(), Failure> {
-    if output::is_terminal() {
-        return output::bytes(output::visible(diff).as_bytes());
-    }
-    output::bytes(diff.as_bytes())
+    output::content(diff)
 }
 
 /// Says how a change is undone, and what else there is to know.

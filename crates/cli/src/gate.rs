@@ -16,7 +16,8 @@ pub(crate) fn paths(context: &Context) -> Result<GatePaths, Failure> {
     let state = &context.state;
     Ok(GatePaths::new(Context::configuration()?, state)
         .home(Context::home())
-        .scratch(std::env::temp_dir()))
+        .scratch(std::env::temp_dir())
+        .audit_budget(context.settings.retention.audit_bytes))
 }
 
 /// A gatekeeper for what this person runs. Without a mode only deny rules hold, and only denials are

@@ -3,7 +3,6 @@
 
 use std::env;
 use std::fs::OpenOptions;
-use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Mutex;
@@ -15,6 +14,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::Registry;
 
 use crate::failure::Failure;
+use crate::output::LogLines;
 
 /// The variable that says how much.
 const FILTER: &str = "UMBO_LOG";
@@ -34,7 +34,7 @@ pub(crate) fn start(file: Option<&Path>) -> Result<(), Failure> {
         ))
     })?;
     match file {
-        None => write(targets, io::stderr),
+        None => write(targets, || LogLines),
         Some(path) => {
             let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
             let file = opened.map_err(|error| {

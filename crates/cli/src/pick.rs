@@ -4,12 +4,12 @@
 use std::env;
 use std::io::{self, IsTerminal};
 
-use rustix::termios::tcgetwinsize;
 use umbo_ops::project::Folder;
 use umbo_recipes::{Task, Visibility};
+use umbo_view::visible_line;
 
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, Stroke};
 use crate::terminal::{self, Raw};
 
 /// As many tasks as are shown at once.
@@ -20,7 +20,7 @@ const PROMPT: &str = "task> ";
 /// The task that the person chooses, as `runner:task`.
 pub(crate) fn task(folder: &Folder) -> Result<String, Failure> {
     let is_dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() || is_dumb {
+    if !io::stdin().is_terminal() || !output::is_error_terminal() || is_dumb {
         return Err(Failure::new("name a task; `umbo recipes` lists them"));
     }
     let tasks = folder.project.tasks().filter(|task| task.visibility == Visibility::Listed);
@@ -130,36 +130,35 @@ impl<'a> Pick<'a> {
         let first = (self.chosen + 1).saturating_sub(room);
         let widest = fitting.iter().skip(first).take(room).map(|entry| entry.name.chars().count());
         let widest = widest.max().unwrap_or(0);
-        let mut lines = vec![cut(&format!("{PROMPT}{}", self.line), columns)];
+        let typed = cut(&format!("{PROMPT}{}", self.line), columns);
+        let mut lines: Vec<(String, &'static str)> = Vec::new();
         for (at, entry) in fitting.iter().enumerate().skip(first).take(room) {
             let is_chosen = at == self.chosen;
-            let (mark, on, off) =
-                if is_chosen { ('>', "\x1b[7m", "\x1b[0m") } else { (' ', "", "") };
-            let line = cut(&format!("{mark} {:widest$}  {}", entry.name, entry.what), columns);
-            lines.push(format!("{on}{line}{off}"));
+            let (mark, look) = if is_chosen { ('>', "\r\n\x1b[7m") } else { (' ', "\r\n") };
+            let line = format!("{mark} {:widest$}  {}", entry.name, entry.what);
+            lines.push((cut(&visible_line(&line), columns), look));
         }
         let (count, all) = (fitting.len(), self.entries.len());
         let help = format!("  {count} of {all}; letters to search, arrows, enter, escape");
-        lines.push(format!("\x1b[2m{}\x1b[0m", cut(&help, columns)));
+        lines.push((cut(&help, columns), "\r\n\x1b[2m"));
+        let mut strokes = vec![Stroke::Control("\r\x1b[J"), Stroke::Text(&typed)];
+        for (line, look) in &lines {
+            strokes.extend([Stroke::Control(look), Stroke::Text(line), Stroke::Control("\x1b[0m")]);
+        }
         // Back to where the person types.
-        let (up, column) = (lines.len() - 1, PROMPT.len() + self.line.chars().count());
+        let column = PROMPT.len() + self.line.chars().count();
         let column = column.min(columns.saturating_sub(1));
-        let picture = format!("\r\x1b[J{}\x1b[{up}A\r\x1b[{column}C", lines.join("\r\n"));
-        let _ = output::error_bytes(picture.as_bytes());
+        strokes.extend([Stroke::Up(lines.len()), Stroke::Control("\r"), Stroke::Right(column)]);
+        output::draw(&strokes);
     }
 }
 
 fn clear() {
-    let _ = output::error_bytes(b"\r\x1b[J");
+    output::draw(&[Stroke::Control("\r\x1b[J")]);
 }
 
 fn size() -> (usize, usize) {
-    match tcgetwinsize(rustix::stdio::stderr()) {
-        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
-            (usize::from(size.ws_col), usize::from(size.ws_row))
-        }
-        _ => (80, 24),
-    }
+    output::size(output::Stream::Errors).unwrap_or((80, 24))
 }
 
 /// A line that ends before the terminal does.

@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use umbo_gate::{Change, UserFile};
 use umbo_view::mask::{Entry, Masker, merge_secrets, parse_secrets};
 
 use crate::context::Context;
@@ -26,7 +27,7 @@ pub(crate) fn masker() -> Result<Masker, Failure> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .chain(LEARNT.get().into_iter().flatten().cloned());
     let user = match Context::config_directory() {
-        Some(directory) => listed(&directory.join("secrets.yml"))?,
+        Some(directory) => own_list(&directory)?,
         None => Vec::new(),
     };
     let project = match project_file() {
@@ -57,6 +58,23 @@ pub(crate) fn hidden(text: &str) -> String {
 fn project_file() -> Option<PathBuf> {
     let here = Context::directory().ok()?;
     here.ancestors().map(|place| place.join(".umbo/secrets.yml")).find(|file| file.is_file())
+}
+
+/// The user's list: what was confirmed of it, and what was added since.
+fn own_list(directory: &Path) -> Result<Vec<Entry>, Failure> {
+    let UserFile { path, confirmed, change } = UserFile::read(directory, "secrets.yml")?;
+    let changed = match change {
+        Some(Change::Written(bytes)) => Some(bytes),
+        Some(Change::Removed) | None => None,
+    };
+    let mut entries = Vec::new();
+    for bytes in confirmed.into_iter().chain(changed) {
+        let name = path.display().to_string();
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Failure::new(format!("cannot read {name}: it is not UTF-8")))?;
+        entries = merge_secrets(entries, parse_secrets(&name, &text).map_err(Failure::new)?);
+    }
+    Ok(entries)
 }
 
 fn listed(file: &Path) -> Result<Vec<Entry>, Failure> {

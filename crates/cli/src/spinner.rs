@@ -1,6 +1,5 @@
 //! A sign of life for a person who waits: one line on standard error that is drawn over again.
 
-use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -9,14 +8,15 @@ use std::time::Duration;
 use umbo_engine::{Followed, JobHandle};
 use umbo_ops::{JobLog, now};
 use umbo_view::mask::Masker;
-use umbo_view::{Progress, Reader, Tick};
+use umbo_view::{Progress, Reader, Tick, visible_line};
 
 use crate::failure::Failure;
+use crate::output::{self, Stream, Stroke};
 use crate::secrets;
 use crate::time::show_duration;
 
 /// How often the line moves though nothing is written.
-const BEAT: Duration = Duration::from_millis(200);
+const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
 const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
 
 /// Draws until it is dropped.
@@ -29,11 +29,11 @@ impl Spinner {
     /// A spinner for a job, if a person is there to see it.
     pub(crate) fn start(job: &JobHandle) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
-        let drawing = io::stderr().is_terminal().then(|| {
+        let drawing = output::is_error_terminal().then(|| {
             let (job, is_over) = (job.clone(), Arc::clone(&is_over));
             thread::spawn(move || {
                 // Nothing depends on it: what goes wrong ends the drawing and no more.
-                let _ = secrets::masker().and_then(|masker| draw(&job, &masker, &is_over));
+                let _ = secrets::shared().and_then(|masker| draw(&job, masker, &is_over));
             })
         });
         Self { is_over, drawing }
@@ -45,7 +45,7 @@ impl Drop for Spinner {
         self.is_over.store(true, Ordering::Relaxed);
         if let Some(drawing) = self.drawing.take() {
             let _ = drawing.join();
-            let _ = write!(io::stderr().lock(), "\r\x1b[K");
+            output::draw(&[Stroke::Control("\r\x1b[K")]);
         }
     }
 }
@@ -59,8 +59,8 @@ fn draw(job: &JobHandle, masker: &Masker, is_over: &AtomicBool) -> Result<(), Fa
         if is_over.load(Ordering::Relaxed) {
             break;
         }
-        show(*frame, &tick)?;
-        let ended = follower.next(Some(BEAT))? == Followed::Ended;
+        show(*frame, &tick);
+        let ended = follower.next(Some(REDRAW_INTERVAL))? == Followed::Ended;
         let reader = Reader::new(JobLog::open(job)?).mask(masker);
         match progress.tick(&reader, now())? {
             Some(fresh) => tick = fresh,
@@ -73,14 +73,11 @@ fn draw(job: &JobHandle, masker: &Masker, is_over: &AtomicBool) -> Result<(), Fa
     Ok(())
 }
 
-fn show(frame: char, tick: &Tick) -> io::Result<()> {
-    let width = rustix::termios::tcgetwinsize(io::stderr())
-        .map_or(80, |size| usize::from(size.ws_col).max(20));
+fn show(frame: char, tick: &Tick) {
+    let width = output::size(Stream::Errors).map_or(80, |(columns, _)| columns.max(20));
     let elapsed = show_duration(Duration::from_micros(tick.elapsed));
     let last = tick.lines.last().map(String::as_str).unwrap_or_default();
     let text = format!("{frame} {elapsed}, {} bytes  {last}", tick.bytes);
-    let cut: String = text.chars().take(width - 1).collect();
-    let mut stderr = io::stderr().lock();
-    write!(stderr, "\r\x1b[K{cut}")?;
-    stderr.flush()
+    let cut: String = visible_line(&text).chars().take(width - 1).collect();
+    output::draw(&[Stroke::Control("\r\x1b[K"), Stroke::Text(&cut)]);
 }

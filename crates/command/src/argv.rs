@@ -280,12 +280,12 @@ pub(crate) fn takes(row: &Row, option: &str) -> Option<spec::Takes> {
     if listed(row.valued, option) {
         return Some(spec::Takes::Value);
     }
-    if let Some(takes) = spec::find(row.options, option) {
-        return Some(takes);
-    }
     let flag = listed(row.flags, option) || row.only.is_some_and(|only| listed(only, option));
     if flag {
         return Some(spec::Takes::Nothing);
+    }
+    if let Some(takes) = spec::find(row.options, option) {
+        return Some(takes);
     }
     // Some programs take their own options after a sub-command too.
     takes(parent(row).filter(|parent| parent.anywhere)?, option)

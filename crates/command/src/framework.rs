@@ -59,8 +59,12 @@ pub(crate) fn drops_database(name: &str, words: &[&str]) -> bool {
     let alone = |word: &&str| {
         ENDS.contains(&word.to_ascii_lowercase().as_str()) || (*word == "clean" && name == "flyway")
     };
+    let resets = words.contains(&"--force-reset")
+        || words.contains(&"--all") && words.iter().any(|word| word.ends_with(":rollback"))
+        || name == "truncate" && words.first().is_some_and(|it| it.eq_ignore_ascii_case("table"));
     let manage = words.first().is_some_and(|word| word.ends_with("manage.py"));
-    words.iter().any(|word| one(word))
+    resets
+        || words.iter().any(|word| one(word))
         || (name != "docker" && words.windows(2).any(two))
         || (tool && words.iter().take(3).any(alone))
         || (manage && words.iter().skip(1).take(1).any(alone))

@@ -10,7 +10,7 @@ use crate::framework::drops_database;
 use crate::help::{asks_for_help, asks_unknown_for_help};
 use crate::path;
 use crate::reader::sql;
-use crate::reader::verbs::{self, tells_to_destroy};
+use crate::reader::verbs::tells_to_destroy;
 use crate::reading::SimpleCommand;
 use crate::risk::Risk;
 use crate::row::{Reader, Row, Takes};
@@ -134,6 +134,8 @@ impl Walk {
         };
         self.secrets_shown(name, argv);
         self.frameworks(name, argv);
+        self.kept_by_tee(name, argv);
+        self.moves_everything(name, argv);
         if matches!(name, "source" | ".") {
             let file = argv.get(1).map_or("", |word| word.likely()).to_owned();
             self.foreign(name, format!("{name} {file}"));
@@ -165,7 +167,9 @@ impl Walk {
         }
         // A statement is no command, but somebody meant it for a database.
         let words: Vec<&str> = argv.iter().map(Word::likely).collect();
-        if sql::statement(&words.join(" ")).risk == Risk::Dangerous {
+        let flushes = matches!(what.to_ascii_lowercase().as_str(), "flushall" | "flushdb");
+        let typed = flushes || what == "SHUTDOWN";
+        if typed || sql::statement(&words.join(" ")).risk == Risk::Dangerous {
             self.find(sql::DROPS, what, words.join(" "));
         }
     }
@@ -177,6 +181,17 @@ impl Walk {
         let prints = |word: &Word| name == "printenv" && path::is_secret_name(word.likely());
         if !only_tested && argv.iter().any(|word| word.shows_secret || prints(word)) {
             self.find(SECRET, name, format!("{name} $…"));
+        }
+    }
+
+    /// `mv * elsewhere`: all of a directory at once.
+    fn moves_everything(&mut self, name: &str, argv: &[Word]) {
+        let all = |word: &Word| {
+            !word.literal
+                && matches!(word.text.as_str(), "*" | "./*" | "../*" | "~/*" | "/*" | "$HOME/*")
+        };
+        if name == "mv" && argv.iter().skip(1).any(all) {
+            self.find(MOVES_ALL, name, format!("{name} *"));
         }
     }
 
@@ -196,8 +211,16 @@ impl Walk {
             self.find(ASKS_HELP, name, name);
             return;
         }
-        if table::has_looks(name) && self.by_look(name, args) {
-            return;
+        if table::has_looks(name) {
+            if self.by_look(name, args) {
+                return;
+            }
+            // A line that knows less than what is given here.
+            if row.does.risk == Risk::ReadOnly
+                && table::find_look(name).is_some_and(|look| std::ptr::eq(look, row))
+            {
+                self.find(UNKNOWN_TO_ROW, name, format!("{name} with more than its line knows"));
+            }
         }
         if row.subs
             && let Some(at) = argv::first_operand(row, args)
@@ -243,27 +266,6 @@ impl Walk {
             Reader::Row => self.plain(row, name, args),
             reader => self.read_by(reader, row, name, args),
         }
-    }
-
-    /// Judges by the line of a program, or of the longest of its sub-commands, that only looks; whether
-    /// there is one that knows what is given here.
-    fn by_look(&mut self, name: &str, args: &[Word]) -> bool {
-        const MOST_SUBS: usize = 4;
-        let words: Vec<&str> = args.iter().map_while(Word::exact).take(MOST_SUBS).collect();
-        for count in (0..=words.len()).rev() {
-            let mut full = name.to_owned();
-            for word in &words[..count] {
-                full.push(' ');
-                full.push_str(word);
-            }
-            let rest = &args[count..];
-            let Some(look) = table::find_look(&full) else { continue };
-            if only_looks(look, rest) && !(full.contains(' ') && tells_to_act(look, rest)) {
-                self.plain(look, &full, rest);
-                return true;
-            }
-        }
-        false
     }
 
     /// Options before a sub-command.
@@ -483,7 +485,12 @@ impl Walk {
     /// One path among the operands.
     pub(crate) fn path_target(&mut self, does: Does, name: &str, word: &Word) {
         let likely = word.likely();
-        if self.is_secret(likely) {
+        // What a search for secrets found is one.
+        let found = |it: &Expansion| {
+            matches!(it, Expansion::Input | Expansion::Substitution | Expansion::Variable)
+        };
+        let from_search = self.files.secrets_found && word.expansions.iter().any(found);
+        if from_search || self.is_secret(likely) {
             self.find_at(SECRET, name, format!("{name} {}", word.text), Some(word.text.clone()));
         }
         let worse = match does.kind {
@@ -506,26 +513,11 @@ impl Walk {
     }
 }
 
-/// Whether the first operand of a sub-command that looks may be another one that does more.
-fn tells_to_act(look: &'static Row, args: &[Word]) -> bool {
-    let first = argv::first_operand(look, args).and_then(|at| args[at].exact());
-    first.is_some_and(verbs::acts)
-}
-
-/// Whether a command is one of those that a row of programs that look knows.
-fn only_looks(look: &'static Row, args: &[Word]) -> bool {
-    let options = Options::of(look, args);
-    let most = look.operands.map_or(usize::MAX, |(most, _, _)| most);
-    let reads = match look.does.risk {
-        Risk::ReadOnly => options.all_listed(look),
-        _ => options.softening(look).is_some(),
-    };
-    reads && options.count() <= most && !options.may_hide_option()
-}
-
 /// An option may be hidden in what is only known at run time.
 const UNKNOWN_OPTION: Does =
     Does { phrase: "could turn out to be an option that does more", ..UNKNOWN };
+/// Everything that is somewhere is moved.
+const MOVES_ALL: Does = Does { phrase: "moves everything of a directory", ..DESTROY };
 /// A function that calls itself.
 const RECURSION: Does = Does { phrase: "calls itself", ..UNKNOWN };
 /// A program that is not known is told to take something away.

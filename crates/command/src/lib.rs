@@ -24,6 +24,7 @@ mod framework;
 mod help;
 mod judge;
 mod lexer;
+mod look;
 mod outbound;
 mod output;
 mod path;

@@ -68,7 +68,7 @@ fn shows_local(text: &str) -> bool {
     let begins = text.split("$(").skip(1).chain(text.split('`').skip(1).step_by(2));
     begins.flat_map(|script| script.split(['|', ';', '&', '(', '\n'])).any(|part| {
         let part = part.trim_start();
-        let program = part.split_whitespace().next().unwrap_or("").trim_end_matches(')');
+        let program = part.split_whitespace().next().unwrap_or("").trim_end_matches([')', '"']);
         let name = program.rsplit('/').next().unwrap_or(program);
         // `$(< file)`; of git only what prints contents.
         part.starts_with('<')
@@ -95,7 +95,41 @@ fn talks_to_anybody(name: &str) -> bool {
         || name == "openssl"
 }
 
+/// Whether code opens a connection and gives a shell to whoever is there.
+pub(crate) fn is_reverse_shell(code: &str) -> bool {
+    const CONNECTS: [&str; 7] =
+        ["socket", "Socket", "fsockopen", "TCPClient", "/inet/tcp", "net.connect", "net.Dial"];
+    const GIVES: [&str; 12] = [
+        "/bin/sh",
+        "/bin/bash",
+        "/bin/zsh",
+        "cmd.exe",
+        "pty.spawn",
+        "dup2",
+        "subprocess",
+        "os.system",
+        "exec(",
+        "proc_open",
+        "spawn(",
+        "|& getline",
+    ];
+    CONNECTS.iter().any(|part| code.contains(part)) && GIVES.iter().any(|part| code.contains(part))
+}
+
 impl Walk {
+    /// What `tee` is fed is in its files afterwards.
+    pub(crate) fn kept_by_tee(&mut self, name: &str, argv: &[Word]) {
+        if name != "tee" {
+            return;
+        }
+        let Some(text) = self.input_text() else { return };
+        let appends = argv.iter().any(|word| matches!(word.text.as_str(), "-a" | "--append"));
+        for word in argv.iter().skip(1).filter(|word| !word.starts_with("-")) {
+            let file = word.likely().to_owned();
+            self.files.write(&file, &text, appends);
+        }
+    }
+
     /// Judges what a command sends that was found to talk to another machine.
     pub(crate) fn outbound(&mut self, argv: &[Word], before: usize) {
         let name = argv.first().and_then(Word::exact).unwrap_or_default();
@@ -114,7 +148,9 @@ impl Walk {
         if !talks_to_anybody(name) {
             return;
         }
-        let talks = self.found[before..].iter().any(|it| it.does.kind == Kind::Network)
+        // Where an option may be hidden, the program still talks to somebody.
+        let may_talk = |kind| matches!(kind, Kind::Network | Kind::Unknown);
+        let talks = self.found[before..].iter().any(|it| may_talk(it.does.kind))
             || asks_database(name)
             || name == "telnet";
         if !talks || is_on_this_machine(argv) {
@@ -142,6 +178,8 @@ impl Walk {
     fn sends_input(&mut self, name: &str) {
         let what = format!("{name} with input from this machine");
         match &self.input {
+            // What comes through a pipe is not followed in other languages.
+            Input::Inherited if !self.shell.is_posix_like() => self.find(SEND, name, what),
             Input::Inherited => {}
             Input::Text(text) if matches!(text.trim(), "" | "Q" | "QUIT") => {}
             Input::Text(_) => self.find(SEND, name, what),

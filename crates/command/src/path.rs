@@ -224,7 +224,6 @@ pub(crate) fn is_secret(text: &str) -> bool {
         ".agekey",
         ".tfstate.backup",
         ".keychain-db",
-        ".keychain",
     ]
     .iter()
     .any(|e| name.len() > e.len() && name.ends_with(e));
@@ -295,7 +294,15 @@ const SYSTEM: [&str; 17] = [
     "/srv",
 ];
 
-const STARTUP: [&str; 22] = [
+const STARTUP: [&str; 30] = [
+    ".xprofile",
+    ".xinitrc",
+    ".xsession",
+    ".xsessionrc",
+    ".bash_logout",
+    ".zlogout",
+    ".pam_environment",
+    ".login",
     ".bashrc",
     ".bash_profile",
     ".bash_login",
@@ -320,6 +327,25 @@ const STARTUP: [&str; 22] = [
     ".envrc",
 ];
 
+/// Places whose files are run when somebody logs in or something starts.
+const STARTUP_PLACES: [&str; 15] = [
+    "/.config/autostart/",
+    "/.config/systemd/",
+    "/.config/environment.d/",
+    "/.config/fish/",
+    "/.config/nushell/",
+    "/.config/powershell/",
+    "/.config/git/config",
+    "/.config/plasma-workspace/",
+    "/.local/share/systemd/",
+    "/.local/share/dbus-1/services/",
+    "/Library/LaunchAgents/",
+    "/Library/LaunchDaemons/",
+    "/.oh-my-zsh/",
+    "/.bashrc.d/",
+    "/.zshrc.d/",
+];
+
 /// Why writing to the path, or removing it, is worse than an ordinary change.
 pub(crate) fn danger_of_writing(text: &str) -> Option<Does> {
     if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") {
@@ -336,6 +362,10 @@ pub(crate) fn danger_of_writing(text: &str) -> Option<Does> {
     let under =
         |root: &str| path == root || path.strip_prefix(root).is_some_and(|r| r.starts_with('/'));
     if SYSTEM.into_iter().any(under) && !under("/var/tmp") && !path.starts_with("/var/folders/") {
+        return Some(SERVICE);
+    }
+    let rooted = format!("/{path}/");
+    if STARTUP_PLACES.iter().any(|place| rooted.contains(place)) {
         return Some(SERVICE);
     }
     let parts: Vec<&str> = path.split('/').collect();

@@ -77,6 +77,23 @@ fn dangers_in_plain(walk: &mut Walk, plain: &str) -> bool {
         walk.find(crate::reader::sql::DROPS, "code", "code that deletes from a database");
         return true;
     }
+    if crate::outbound::is_reverse_shell(plain) {
+        let does = crate::effect::Does {
+            phrase: "gives a shell to another machine",
+            ..crate::effect::LISTEN
+        };
+        walk.find(does, "code", "code that connects and runs a shell");
+        return true;
+    }
+    let secret = |word: &&str| {
+        let rooted = word.starts_with(['/', '~', '$']) || word.contains("/.");
+        rooted && word.contains('/') && crate::path::is_secret(word)
+    };
+    let mut words = plain.split(|c: char| SEPARATORS.contains(&c) || c.is_whitespace());
+    if let Some(word) = words.find(secret) {
+        walk.find(crate::effect::SECRET, "code", format!("code with {word}"));
+        return true;
+    }
     let mut judged = 0;
     let ends_value = |c: char| SEPARATORS.contains(&c) || BEFORE_VALUES.contains(&c);
     for segment in plain.split(SEPARATORS).chain(plain.split(ends_value)) {

@@ -98,6 +98,8 @@ fn is_rooted(text: &str) -> bool {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
     texts: HashMap<String, String>,
+    /// A search looked for files that are secrets: what it found may be opened later.
+    pub(crate) secrets_found: bool,
 }
 
 impl Files {

@@ -4,11 +4,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use umbo_command::{Risk, Shell};
+use umbo_command::{Kind, Risk, Shell, SimpleCommand};
 
 use crate::digest::{Digest, Fields};
 use crate::gate::{Call, Input};
 use crate::key::Key;
+use crate::subject::{LocatedEffect, Subject};
 
 /// Variables that differ from call to call of the same caller and change nothing.
 const VOLATILE_VARIABLES: [&str; 4] = ["_", "SHLVL", "PWD", "OLDPWD"];
@@ -106,6 +107,9 @@ pub struct Question {
     /// The prefixes that an answer could cover; empty if none is safe.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prefixes: Vec<Vec<String>>,
+    /// What it would do, for those prefixes.
+    #[serde(default)]
+    pub shown: Shown,
     /// What it would be given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<ShownInput>,
@@ -147,6 +151,77 @@ pub enum Lasts {
     Until(u64),
 }
 
+/// Who may use an approval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsableBy {
+    /// The run that asked.
+    #[default]
+    Asker,
+    /// Any caller that wants the same.
+    Anyone,
+}
+
+/// What an approved command was shown to do, so that commands of the same prefix do no more.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Its effects.
+    pub effects: Vec<ShownEffect>,
+    /// The names of its options.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+}
+
+/// One effect of an approved command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownEffect {
+    /// Its nature.
+    pub kind: Kind,
+    /// How bad it is.
+    pub risk: Risk,
+}
+
+impl Shown {
+    pub(crate) fn new(subject: &Subject<'_>) -> Self {
+        let mut effects: Vec<ShownEffect> = Vec::new();
+        for located in &subject.located_effects {
+            let shown = ShownEffect { kind: located.effect.kind, risk: located.risk };
+            if !effects.contains(&shown) {
+                effects.push(shown);
+            }
+        }
+        let mut options: Vec<String> =
+            subject.reading.commands.iter().flat_map(option_names).collect();
+        options.sort();
+        options.dedup();
+        Self { effects, options }
+    }
+
+    /// Whether an effect of another command is no more than what was shown. Running a program that the
+    /// text does not show never is: an option may name another one each time. Of a program nobody knows,
+    /// any option may be such an option.
+    pub(crate) fn covers(&self, subject: &Subject<'_>, located: &LocatedEffect<'_>) -> bool {
+        let kind = located.effect.kind;
+        let was_shown =
+            self.effects.iter().any(|shown| shown.kind == kind && located.risk <= shown.risk);
+        let runs_unseen = kind == Kind::Execute && located.effect.risk >= Risk::Unknown;
+        let has_only_shown_options = || {
+            let authors = subject.authors(located.effect);
+            authors.into_iter().flat_map(option_names).all(|name| self.options.contains(&name))
+        };
+        was_shown && !runs_unseen && (kind != Kind::Unknown || has_only_shown_options())
+    }
+}
+
+/// The names of the options of a command, without their values.
+fn option_names(command: &SimpleCommand) -> Vec<String> {
+    let words = command.argv.iter().skip(1).map(umbo_command::Word::likely);
+    words
+        .filter(|word| word.starts_with(['-', '+']))
+        .map(|word| word.split_once('=').map_or(word, |(name, _)| name).to_owned())
+        .collect()
+}
+
 /// A person's reply to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
@@ -159,12 +234,22 @@ pub enum Reply {
         /// For how long.
         #[serde(default)]
         lasts: Lasts,
+        /// By whom.
+        #[serde(default)]
+        usable_by: UsableBy,
     },
     /// It may not run.
     Deny {
         /// Why, for the model to read.
         reason: String,
     },
+}
+
+impl Reply {
+    /// An approval for the run that asked.
+    pub fn approve(covers: Covers, lasts: Lasts) -> Self {
+        Self::Approve { covers, lasts, usable_by: UsableBy::Asker }
+    }
 }
 
 /// A reply on record.

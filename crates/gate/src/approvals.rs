@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use serde::{Deserialize, Serialize};
 
-use crate::approval::{Answer, Binding, Covers, Lasts, Question, Reply};
+use crate::approval::{Answer, Binding, Covers, Lasts, Question, Reply, UsableBy};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::rule::Rule;
@@ -369,21 +369,23 @@ impl Approval {
             return Vec::new();
         }
         let name = format!("approval {}", self.question.id);
-        let rule = |words: &Vec<String>| Rule::allow_prefix(&name, words, self.question.risk);
-        self.question.prefixes.iter().map(rule).collect()
+        let Question { prefixes, shown, .. } = &self.question;
+        prefixes.iter().map(|words| Rule::allow_prefix(&name, words, shown.clone())).collect()
     }
 
+    /// Whether an answer holds for a run: for the one that asked, unless the person said that anyone may
+    /// use the approval.
     fn is_for_run(&self, run: Option<&str>) -> bool {
         match &self.state {
             ApprovalState::Answered(Answer {
                 reply: Reply::Approve { lasts: Lasts::Run, .. },
                 ..
             }) => self.question.run.is_some() && self.question.run.as_deref() == run,
-            // A denial binds the run that asked; another run may ask again.
-            ApprovalState::Answered(Answer { reply: Reply::Deny { .. }, .. }) => {
-                self.question.run.as_deref() == run
-            }
-            _ => true,
+            ApprovalState::Answered(Answer {
+                reply: Reply::Approve { usable_by: UsableBy::Anyone, .. },
+                ..
+            }) => true,
+            _ => self.question.run.as_deref() == run,
         }
     }
 }

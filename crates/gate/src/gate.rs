@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use umbo_command::{Reading, Risk, Shell};
 
-use crate::approval::{Answer, Approver, Binding, Question, Reply, ShownInput};
+use crate::approval::{Answer, Approver, Binding, Question, Reply, Shown, ShownInput, UsableBy};
 use crate::approvals::{APPROVAL_LIFETIME_MICROS, Approval, ApprovalState, Approvals};
 use crate::audit::{Audit, Event};
 use crate::decision::Decision;
@@ -274,6 +274,13 @@ impl Gate {
         Ok(Self { policy: policy.into(), mode, approvals, audit, key, approver: None })
     }
 
+    /// With another audit than that of its state directory with its usual budget.
+    #[must_use]
+    pub fn with_audit(mut self, audit: Audit) -> Self {
+        self.audit = audit;
+        self
+    }
+
     /// With an approver that can answer at once.
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + Send + Sync + 'static) -> Self {
@@ -371,6 +378,7 @@ impl Gate {
             risk,
             why: why.to_owned(),
             prefixes: changing_prefixes(subject.reading).unwrap_or_default(),
+            shown: Shown::new(subject),
             input: ShownInput::new(call.input, subject.reading.runs_input),
             sets: call.set.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect(),
             run: call.run.map(str::to_owned),
@@ -550,7 +558,10 @@ fn record_answer(audit: &Audit, id: String, said: String, by: &str, now: u64) ->
 
 fn in_words(reply: &Reply) -> String {
     match reply {
-        Reply::Approve { covers, lasts } => format!("approve {covers:?} {lasts:?}").to_lowercase(),
+        Reply::Approve { covers, lasts, usable_by } => {
+            let whose = if *usable_by == UsableBy::Anyone { " by anyone" } else { "" };
+            format!("approve {covers:?} {lasts:?}{whose}").to_lowercase()
+        }
         Reply::Deny { reason } => format!("deny: {reason}"),
     }
 }

@@ -4,12 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::approvals::Approvals;
-use crate::audit::Audit;
+use crate::audit::{AUDIT_BUDGET, Audit};
+use crate::confirmed::{Change, USER_FILES, UserFile, confirm};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::place::{Roots, directories_with_rules, project_for, resolve};
 use crate::policy::{Policy, Trust};
 use crate::trust::{DIRECTORY, Snapshot, TrustStore};
+
+/// Less room is too little for a few records of an audit.
+const SMALLEST_AUDIT_BUDGET: u64 = 16 << 10;
 
 /// The name of a file of rules.
 const RULES: &str = "rules.toml";
@@ -22,6 +26,8 @@ pub struct GatePaths {
     state: PathBuf,
     home: Option<PathBuf>,
     scratch: Option<PathBuf>,
+    /// How many bytes the audit may take.
+    audit_budget: u64,
     /// Read once: it does not change.
     key: Arc<OnceLock<Key>>,
 }
@@ -31,8 +37,8 @@ pub struct GatePaths {
 pub struct RuleSources {
     /// The project: what the caller may change.
     pub project: PathBuf,
-    /// The user's rules, if there are any.
-    pub user: Option<RuleText>,
+    /// The user's rules: what was confirmed of them, and what was changed since.
+    pub user: Vec<RuleText>,
     /// The rules of the directories from the command's upwards, outermost first.
     pub directories: Vec<RuleText>,
 }
@@ -56,6 +62,7 @@ impl GatePaths {
             state: state.into(),
             home: None,
             scratch: None,
+            audit_budget: AUDIT_BUDGET,
             key: Arc::default(),
         }
     }
@@ -71,6 +78,13 @@ impl GatePaths {
     #[must_use]
     pub fn scratch(mut self, scratch: impl Into<PathBuf>) -> Self {
         self.scratch = Some(scratch.into());
+        self
+    }
+
+    /// With another limit to how many bytes the audit may take, at least 16 KiB.
+    #[must_use]
+    pub fn audit_budget(mut self, bytes: u64) -> Self {
+        self.audit_budget = bytes.max(SMALLEST_AUDIT_BUDGET);
         self
     }
 
@@ -95,7 +109,7 @@ impl GatePaths {
 
     /// The audit.
     pub fn audit(&self) -> Result<Audit> {
-        Ok(Audit::new(&self.state, self.key()?))
+        Ok(Audit::new(&self.state, self.key()?).with_budget(self.audit_budget))
     }
 
     /// What the user trusts.
@@ -112,14 +126,38 @@ impl GatePaths {
         }
     }
 
-    /// The user's rules, if there are any.
-    pub fn user_rules(&self) -> Result<Option<RuleText>> {
-        let path = self.config.join(RULES);
-        match std::fs::read(&path) {
-            Ok(bytes) => RuleText::new(path, bytes, Trust::Trusted).map(Some),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::file("read", path)(error)),
+    /// The user's rules: what was confirmed of them, and what was changed since, which only tightens.
+    pub fn user_rules(&self) -> Result<Vec<RuleText>> {
+        let UserFile { path, confirmed, change } = UserFile::read(&self.config, RULES)?;
+        let changed = match change {
+            Some(Change::Written(bytes)) => Some((bytes, Trust::Untrusted)),
+            Some(Change::Removed) | None => None,
+        };
+        let texts = confirmed.map(|bytes| (bytes, Trust::Trusted)).into_iter().chain(changed);
+        texts.map(|(bytes, trust)| RuleText::new(path.clone(), bytes, trust)).collect()
+    }
+
+    /// The user's files that were changed, and not by a person's `umbo config`.
+    pub fn unconfirmed_files(&self) -> Result<Vec<UserFile>> {
+        let read = USER_FILES.into_iter().map(|name| UserFile::read(&self.config, name));
+        let files: Vec<UserFile> = read.collect::<Result<_>>()?;
+        Ok(files.into_iter().filter(|file| file.change.is_some()).collect())
+    }
+
+    /// Makes the key if the user has files that are to count as they are now, and there is none yet.
+    pub fn guard_user_files(&self) -> Result<()> {
+        let has_key = || self.config.join("key").symlink_metadata().is_ok();
+        let has_file = |name: &&str| self.config.join(name).symlink_metadata().is_ok();
+        if USER_FILES.iter().any(has_file) && !has_key() {
+            self.key()?;
         }
+        Ok(())
+    }
+
+    /// Confirms one of the user's files as it was shown.
+    pub fn confirm_file(&self, file: &UserFile, now: u64) -> Result<()> {
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+        confirm(&self.config, &self.key()?, &name, file.current(), now)
     }
 
     /// The project's rules, if there are any, and whether they are trusted.
@@ -154,8 +192,8 @@ impl GatePaths {
     /// All rules, from texts that were read before.
     pub fn policy_of(&self, sources: &RuleSources) -> Result<Policy> {
         let mut policy = Policy::new(self.roots(&sources.project))?;
-        if let Some(rules) = &sources.user {
-            policy = policy.user(&rules.path, &rules.text)?;
+        for rules in &sources.user {
+            policy = policy.user(&rules.path, &rules.text, rules.trust)?;
         }
         for rules in &sources.directories {
             policy = policy.project(&rules.path, &rules.text, rules.trust)?;

@@ -13,6 +13,7 @@ use rustix::fs::OFlags;
 use rustix::rand::{GetRandomFlags, getrandom};
 use sha2::Sha256;
 
+use crate::confirmed::confirm_all;
 use crate::digest::hex;
 use crate::error::{Error, Result};
 use crate::store::{make_directory, publish};
@@ -30,7 +31,17 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
-    /// The key in umbo's configuration directory, made if there is none.
+    /// The key in a directory, if there is one.
+    pub(crate) fn existing(directory: &Path) -> Result<Option<Self>> {
+        let path = directory.join("key");
+        if path.symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        Self::read(&path).map(Some)
+    }
+
+    /// The key in umbo's configuration directory, made if there is none: the user's files count from then
+    /// on as they are at that time, or as a person confirms them.
     pub fn open(config: &Path) -> Result<Self> {
         let path = config.join("key");
         if !path.exists() {
@@ -43,6 +54,9 @@ impl Key {
                     if source.kind() == std::io::ErrorKind::AlreadyExists => {}
                 other => other?,
             }
+            let key = Self::read(&path)?;
+            confirm_all(config, &key);
+            return Ok(key);
         }
         Self::read(&path)
     }
@@ -75,6 +89,44 @@ impl Key {
             mac.update(part);
         }
         mac
+    }
+
+    /// Encrypts bytes for one purpose; text that only [`Key::decrypt`] with the same key reads. Each byte is
+    /// mixed with one of a keyed stream that begins elsewhere each time, and the whole is signed.
+    pub fn encrypt(&self, purpose: &str, plain: &[u8]) -> Result<String> {
+        let mut start = [0; KEY_BYTES];
+        let failed = Error::file("draw random bytes from", "/dev/urandom");
+        fill(&mut start).map_err(failed)?;
+        let mut text = hex(&start);
+        text.push_str(&hex(&self.mixed(purpose, &start, plain)));
+        let signature = self.sign(purpose, &[text.as_bytes()]);
+        text.push_str(&signature);
+        Ok(text)
+    }
+
+    /// The bytes that were encrypted; `None` if the text is not what [`Key::encrypt`] made.
+    pub fn decrypt(&self, purpose: &str, text: &str) -> Option<Vec<u8>> {
+        let (text, signature) = text.split_at_checked(text.len().checked_sub(2 * KEY_BYTES)?)?;
+        if !self.verify(purpose, &[text.as_bytes()], signature) {
+            return None;
+        }
+        let (start, mixed) = text.split_at_checked(2 * KEY_BYTES)?;
+        Some(self.mixed(purpose, &unhex(start)?, &unhex(mixed)?))
+    }
+
+    /// Bytes mixed with a keyed stream. Done twice it undoes itself.
+    fn mixed(&self, purpose: &str, start: &[u8], bytes: &[u8]) -> Vec<u8> {
+        let block = |number: u64| {
+            let parts = [b"stream".as_slice(), start, &number.to_be_bytes()];
+            self.mac(purpose, &parts).finalize().into_bytes()
+        };
+        let chunks = (0..).zip(bytes.chunks(KEY_BYTES));
+        chunks
+            .flat_map(|(number, chunk)| {
+                let stream = block(number);
+                chunk.iter().zip(stream).map(|(byte, other)| byte ^ other).collect::<Vec<u8>>()
+            })
+            .collect()
     }
 
     /// The signature of `bytes` for one purpose.
@@ -147,5 +199,25 @@ mod tests {
         fs::rename(config.join("key"), config.join("elsewhere")).unwrap();
         std::os::unix::fs::symlink("elsewhere", config.join("key")).unwrap();
         assert!(Key::open(config).is_err());
+    }
+
+    #[test]
+    fn what_is_encrypted_comes_back_with_the_same_key_and_purpose_alone() {
+        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (key, stranger) = (Key::open(one.path()).unwrap(), Key::open(other.path()).unwrap());
+        for length in [0, 1, 31, 32, 33, 1000] {
+            let plain: Vec<u8> = (0..length).map(|n| u8::try_from(n % 251).unwrap()).collect();
+            let text = key.encrypt("a", &plain).unwrap();
+            assert_eq!(key.decrypt("a", &text).as_ref(), Some(&plain));
+            assert_ne!(key.encrypt("a", &plain).unwrap(), text, "no two are the same");
+            assert!(length < 8 || !text.contains(&hex(&plain[..8])));
+            assert_eq!(key.decrypt("b", &text), None);
+            assert_eq!(stranger.decrypt("a", &text), None);
+            let mut changed = text.clone().into_bytes();
+            changed[70.min(text.len() - 1)] ^= 1;
+            assert_eq!(key.decrypt("a", &String::from_utf8_lossy(&changed)), None);
+        }
+        assert_eq!(key.decrypt("a", ""), None);
+        assert_eq!(key.decrypt("a", "äöü"), None);
     }
 }

@@ -21,6 +21,7 @@ mod ancestry;
 mod approval;
 mod approvals;
 mod audit;
+mod confirmed;
 mod decision;
 mod digest;
 mod environment;
@@ -48,11 +49,12 @@ mod verdict;
 
 pub use ancestry::{Evidence, inside_job};
 pub use approval::{
-    AccessQuestion, AccessReply, Answer, Approver, Binding, Covers, Lasts, Question, Reply,
-    ShownInput,
+    AccessQuestion, AccessReply, Answer, Approver, Binding, Covers, Lasts, Question, Reply, Shown,
+    ShownEffect, ShownInput, UsableBy,
 };
 pub use approvals::{APPROVAL_LIFETIME_MICROS, Approval, ApprovalState, Approvals};
 pub use audit::{AUDIT_BUDGET, Appended, Audit, Event, Finding, Record, Report};
+pub use confirmed::{Change, USER_FILES, UserFile, confirm};
 pub use decision::Decision;
 pub use digest::Digest;
 pub use environment::{EnvironmentPolicy, Inherit};

@@ -103,9 +103,9 @@ impl Policy {
         Ok(policy)
     }
 
-    /// With the user's rules.
-    pub fn user(self, path: &Path, text: &str) -> Result<Self> {
-        self.file(Layer::User, path, text, Trust::Trusted)
+    /// With the user's rules. Of rules that nobody confirmed only what tightens counts.
+    pub fn user(self, path: &Path, text: &str, trust: Trust) -> Result<Self> {
+        self.file(Layer::User, path, text, trust)
     }
 
     /// With the project's rules. Of an untrusted file only what tightens counts; it must be right all

@@ -10,6 +10,7 @@ use std::path::Path;
 use regex::Regex;
 use umbo_command::{Expansion, Kind, Risk, SimpleCommand, Word};
 
+use crate::approval::Shown;
 use crate::decision::Decision;
 use crate::glob;
 use crate::place::{Roots, resolve};
@@ -35,6 +36,8 @@ pub struct Rule {
     pub(crate) hosts: Vec<String>,
     /// For `allow` the worst it covers; else the least it concerns.
     pub(crate) risk: Option<Risk>,
+    /// For an approved prefix: what the approved command did.
+    pub(crate) shown: Option<Shown>,
     /// The sandbox of the commands it is about.
     pub(crate) sandbox: Option<RuleSandbox>,
 }
@@ -56,8 +59,8 @@ pub(crate) struct TextPattern {
 }
 
 impl Rule {
-    /// A rule that allows commands beginning with these words, up to a risk.
-    pub fn allow_prefix(name: &str, words: &[String], risk: Risk) -> Self {
+    /// A rule that allows commands that begin with these words and do no more than what was shown.
+    pub fn allow_prefix(name: &str, words: &[String], shown: Shown) -> Self {
         Self {
             name: name.to_owned(),
             decision: Decision::Allow,
@@ -69,7 +72,8 @@ impl Rule {
             paths: Vec::new(),
             recipes: Vec::new(),
             hosts: Vec::new(),
-            risk: Some(risk),
+            risk: Some(Risk::Dangerous),
+            shown: Some(shown),
             sandbox: None,
         }
     }
@@ -125,7 +129,8 @@ impl Rule {
         if located.effect.kind == Kind::Unknown && !subject.is_literal(located.effect) {
             return false;
         }
-        (self.effects.is_empty() || self.effects.contains(&located.effect.kind))
+        self.shown.as_ref().is_none_or(|shown| shown.covers(subject, located))
+            && (self.effects.is_empty() || self.effects.contains(&located.effect.kind))
             && (self.hosts.is_empty() || self.exact_host(located))
             && (self.paths.is_empty() || self.exact_path(subject, located))
     }

@@ -1,7 +1,7 @@
 //! The verdict on one command: it runs, a person is asked, or it does not run.
 
 use serde::Serialize;
-use umbo_command::{Reading, Risk};
+use umbo_command::{Kind, Reading, Risk};
 
 use crate::decision::Decision;
 use crate::interceptor::intercept;
@@ -136,6 +136,15 @@ pub fn suggest(reading: &Reading) -> Option<Suggestion> {
         return None;
     }
     let prefixes = changing_prefixes(reading).ok()?;
+    // The rule allows what this command does and no more: an option may make the same program do another.
+    let mut kinds: Vec<String> = Vec::new();
+    for effect in reading.effects.iter().filter(|effect| effect.risk > Risk::ReadOnly) {
+        let kind = serde_json::to_string(&effect.kind).unwrap_or_default();
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let (kinds, risk) = (kinds.join(", "), reading.risk);
     let quote = |word: &String| serde_json::to_string(word).unwrap_or_default();
     let rules: Vec<String> = prefixes
         .iter()
@@ -143,7 +152,10 @@ pub fn suggest(reading: &Reading) -> Option<Suggestion> {
             let words: Vec<String> = prefix.iter().map(quote).collect();
             let reason = quote(&format!("`{}` is allowed here", prefix.join(" ")));
             let argv = words.join(", ");
-            format!("[[rule]]\ndecision = \"allow\"\nreason = {reason}\nargv = [{argv}]\n")
+            format!(
+                "[[rule]]\ndecision = \"allow\"\nreason = {reason}\nargv = [{argv}]\n\
+                 effect = [{kinds}]\nrisk = \"{risk}\"\n"
+            )
         })
         .collect();
     Some(Suggestion { prefixes, toml: rules.join("\n") })
@@ -158,6 +170,9 @@ pub(crate) fn changing_prefixes(reading: &Reading) -> Result<Vec<Vec<String>>, &
     let subject = Subject::new("", reading, std::path::Path::new("/"), &roots);
     let mut prefixes: Vec<Vec<String>> = Vec::new();
     for effect in reading.effects.iter().filter(|effect| effect.risk > Risk::ReadOnly) {
+        if effect.kind == Kind::Execute && effect.risk >= Risk::Unknown {
+            return Err("it runs a program that may be another one each time");
+        }
         let authors = subject.authors(effect);
         if authors.is_empty() {
             return Err("a part of it belongs to no command a rule could name");

@@ -33,7 +33,8 @@ pub(crate) fn refuse(request: &CustomRequest, is_former: bool) -> ErrorData {
     let method = &request.method;
     let is_known = is_former || !FORMER.contains(&method.as_str());
     let Some(fields) = fields(method).filter(|_| is_known) else {
-        return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.clone(), None);
+        let method = umbo_tools::visible(method).into_owned();
+        return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None);
     };
     let (field, given, kind) = match &request.params {
         Some(Value::Object(params)) => {
@@ -95,7 +96,7 @@ impl Kind {
 
 /// A value, as much of it as a message has room for.
 fn short(value: &Value) -> String {
-    let text = value.to_string();
+    let text = umbo_tools::visible(&value.to_string()).into_owned();
     let cut = text.floor_char_boundary(100);
     if cut < text.len() { format!("{}…", &text[..cut]) } else { text }
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use umbo_tools::{
     AccessQuestion, AccessReply, Approver, Covers, Lasts, Question, Reply, ShownInput, Toolset,
+    visible_line,
 };
 
 /// As much of a command as a form shows.
@@ -59,7 +60,7 @@ pub(crate) fn can_ask(capabilities: Option<&ClientCapabilities>) -> bool {
 
 /// The question as a form.
 pub(crate) fn form(question: &Question, tools: &Toolset) -> Option<ElicitRequest> {
-    let schema: ElicitationSchema = serde_json::from_value(schema(question)).ok()?;
+    let schema: ElicitationSchema = serde_json::from_value(schema(question, tools)).ok()?;
     Some(ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: message(question, tools),
@@ -70,16 +71,17 @@ pub(crate) fn form(question: &Question, tools: &Toolset) -> Option<ElicitRequest
 /// A question about what a command wants to touch, as a form.
 pub(crate) fn access_form(question: &AccessQuestion, tools: &Toolset) -> Option<ElicitRequest> {
     let AccessQuestion { operation, target, program, command, job, .. } = question;
-    let (command, program) = (tools.mask(command), tools.mask(program));
+    let shown = |text: &str| tools.mask(&visible_line(text));
+    let (command, program) = (shown(command), shown(program));
     let message = format!(
         "May a command {operation} this?\n\n{}\n\nwanted by: {program}\ncommand: {command}\njob: {job}\n\
          The sandbox holds it until you answer.",
-        tools.mask(target)
+        shown(target)
     );
     let mut choices: Vec<String> =
         (0..question.grants.len()).map(|index| index.to_string()).collect();
     let mut names: Vec<String> =
-        question.grants.iter().map(|grant| format!("Yes, {grant}")).collect();
+        question.grants.iter().map(|grant| shown(&format!("Yes, {grant}"))).collect();
     choices.push("deny".to_owned());
     names.push("No".to_owned());
     let schema: ElicitationSchema = serde_json::from_value(decision(&choices, &names)).ok()?;
@@ -106,7 +108,8 @@ pub(crate) fn said_access(result: &ElicitResult, open: Duration) -> Option<Acces
 
 fn message(question: &Question, tools: &Toolset) -> String {
     let shown = |text: &str| {
-        let mut shown = tools.mask(text);
+        // Indented: no line of a command passes for one of the question.
+        let mut shown = tools.mask(text).replace('\n', "\n    ");
         if shown.len() > LONGEST {
             let cut = shown.floor_char_boundary(LONGEST);
             let rest = shown.len() - cut;
@@ -115,7 +118,7 @@ fn message(question: &Question, tools: &Toolset) -> String {
         }
         shown
     };
-    let mut message = format!("May this command run?\n\n{}\n\n", shown(&question.command));
+    let mut message = format!("May this command run?\n\n    {}\n\n", shown(&question.command));
     let _ = match &question.input {
         None => Ok(()),
         Some(ShownInput::Typed { job }) => writeln!(message, "typed into job {job}"),
@@ -123,22 +126,29 @@ fn message(question: &Question, tools: &Toolset) -> String {
             writeln!(message, "given {bytes} bytes on its standard input")
         }
         Some(ShownInput::Input { bytes, text: Some(text) }) => {
-            writeln!(message, "which runs what it is given, {bytes} bytes:\n\n{}\n", shown(text))
+            writeln!(
+                message,
+                "which runs what it is given, {bytes} bytes:\n\n    {}\n",
+                shown(text)
+            )
         }
     };
     if !question.sets.is_empty() {
-        let _ = writeln!(message, "setting {}", tools.mask(&question.sets.join(" ")));
+        let _ =
+            writeln!(message, "setting {}", tools.mask(&visible_line(&question.sets.join(" "))));
     }
-    let (cwd, why) = (tools.mask(&question.cwd), tools.mask(&question.why));
+    let one_line = |text: &str| tools.mask(&visible_line(text));
+    let (cwd, why) = (one_line(&question.cwd), one_line(&question.why));
     let _ = write!(message, "in {cwd}\nrisk: {}\nwhy: {why}", question.risk);
     message
 }
 
-fn schema(question: &Question) -> Value {
+fn schema(question: &Question, tools: &Toolset) -> Value {
     let mut choices = vec!["once"];
     let mut names = vec!["Yes, this time".to_owned()];
     if question.run.is_some() && !question.prefixes.is_empty() {
-        let prefixes: Vec<String> = question.prefixes.iter().map(|words| words.join(" ")).collect();
+        let shown = |words: &Vec<String>| tools.mask(&visible_line(&words.join(" ")));
+        let prefixes: Vec<String> = question.prefixes.iter().map(shown).collect();
         choices.push("run");
         names.push(format!("Yes, and all that begins with {} in this run", prefixes.join(", ")));
     }
@@ -196,10 +206,10 @@ pub(crate) fn said(result: &ElicitResult, open: Option<Duration>) -> Said {
         }
         (ElicitationAction::Decline, _) | (ElicitationAction::Accept, Some("deny")) => no(),
         (ElicitationAction::Accept, Some("once")) => {
-            Said::Reply(Reply::Approve { covers: Covers::Command, lasts: Lasts::Once })
+            Said::Reply(Reply::approve(Covers::Command, Lasts::Once))
         }
         (ElicitationAction::Accept, Some("run")) => {
-            Said::Reply(Reply::Approve { covers: Covers::Prefix, lasts: Lasts::Run })
+            Said::Reply(Reply::approve(Covers::Prefix, Lasts::Run))
         }
         (ElicitationAction::Cancel, _) => Said::Nothing,
         _ => Said::Nonsense,

@@ -92,9 +92,10 @@ async fn blocking<T: Send + 'static>(
 }
 
 fn refused(error: ResourceError) -> ErrorData {
-    let message = error.to_string();
+    let message = umbo_tools::visible(&error.to_string()).into_owned();
     match error {
         ResourceError::Unknown { uri, .. } => {
+            let uri = umbo_tools::visible(&uri);
             ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
         }
         ResourceError::Invalid { field, .. } => {

@@ -1,5 +1,7 @@
 //! Who asks, from where, and with what rights. Every operation is done for a caller.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -17,12 +19,13 @@ use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
 use crate::files::{FileSettings, FileState};
 use crate::gatekeeper::Gatekeeper;
+use crate::job_secrets::JobSecrets;
 use crate::project::Folder;
 use crate::sandbox::{SandboxSettings, Sandboxes};
 use crate::ticket::CANCELLED;
 
 /// How the names of owners begin that did not say who they are.
-pub(crate) const NAMELESS: &str = "caller-";
+const NAMELESS: &str = "caller-";
 
 /// Most clients give up on a call after 60 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(40);
@@ -93,6 +96,8 @@ pub struct Caller {
     pub(crate) files: FileState,
     /// Jobs that end with it.
     held: Mutex<Vec<Held>>,
+    /// The secrets of its jobs and of those it reads.
+    job_secrets: JobSecrets,
 }
 
 /// A job that ends with its caller.
@@ -197,9 +202,24 @@ impl Caller {
         program(&self.environment, name)
     }
 
-    /// A text of its own, fit to leave.
+    /// A text for the caller to read: without secrets, and with everything spelled out that a terminal
+    /// would obey or a reader would not see.
     pub fn mask(&self, text: &str) -> String {
-        self.masker.mask_text(text)
+        umbo_view::visible(&self.masker.mask_text(text)).into_owned()
+    }
+
+    /// Masks the secrets of a job from now on, also those that the caller does not have.
+    pub fn learn_secrets(&self, labels: &BTreeMap<String, String>) {
+        self.job_secrets.learn(labels, &self.masker);
+    }
+
+    /// A request with its secrets written on it, for readers who do not have them.
+    pub(crate) fn with_secrets<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        let mut request = Cow::Borrowed(request);
+        if let Some((name, label)) = self.job_secrets.label(&request, &self.masker) {
+            request.to_mut().labels.insert(name.to_owned(), label);
+        }
+        request
     }
 
     /// The project that it has to stay in, if it has to.
@@ -451,6 +471,7 @@ impl CallerBuilder {
             }
             (None, None) => return Err(BuildError::NoGate),
         };
+        let job_secrets = JobSecrets::new(state.as_deref());
         let sandboxes = Sandboxes::new(self.sandbox, state.clone(), &self.environment);
         let gate = match self.clock {
             Some(clock) => gate.clock(clock),
@@ -461,6 +482,7 @@ impl CallerBuilder {
             None => Cache::in_memory(),
         };
         Ok(Caller {
+            job_secrets,
             gate: gate.base(&self.directory),
             recipes,
             completions: Arc::new(Completions::new(Arc::clone(&backend), comes_back)),

@@ -444,7 +444,8 @@ impl Gatekeeper {
             return Ok(gate);
         }
         let (policy, key) = (Arc::clone(&cached.policy), self.gate_paths.key()?);
-        let gate = Gate::open(policy, self.mode, self.gate_paths.state(), key)?;
+        let gate = Gate::open(policy, self.mode, self.gate_paths.state(), key)?
+            .with_audit(self.gate_paths.audit()?);
         Ok(cached.gate.get_or_init(|| gate))
     }
 

@@ -47,6 +47,7 @@ pub mod files;
 mod gatekeeper;
 mod input;
 mod job_log;
+mod job_secrets;
 mod jobs;
 mod keyboard;
 mod output;

@@ -25,7 +25,7 @@ impl Approver for Host {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(question.command.clone());
         let reply = if question.command.starts_with("mkdir") {
             // As long as this run lasts, for every command that begins with the same words.
-            Reply::Approve { covers: Covers::Prefix, lasts: Lasts::Run }
+            Reply::approve(Covers::Prefix, Lasts::Run)
         } else if question.command.starts_with("rm") {
             Reply::Deny { reason: "nothing is deleted here; ask for it".to_owned() }
         } else {

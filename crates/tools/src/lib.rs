@@ -93,3 +93,4 @@ pub use umbo_ops::{
     Gatekeeper, JobLog, Lasts, Owner, Question, Records, Reply, ShownInput, Tick, Ticket,
     TicketBuilder, show_time,
 };
+pub use umbo_view::{visible, visible_line};

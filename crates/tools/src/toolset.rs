@@ -171,6 +171,11 @@ impl Builder {
         }
         let caller = caller.build()?;
         dialect.arrange(&mut tools, &caller);
+        for tool in &mut tools {
+            // A project's own words may be in it: the names and docs of its tasks.
+            tool.description = caller.mask(&tool.description);
+            tool.input_schema = masked(std::mem::take(&mut tool.input_schema), &caller);
+        }
         Ok(Toolset { dialect, tools, caller, turns: Turns::default() })
     }
 }
@@ -235,7 +240,7 @@ impl Toolset {
         sections.push(bound.collect::<Vec<_>>().join(", "));
         sections.extend(self.guidance().into_iter().map(|guidance| guidance.to_string()));
         sections.retain(|section| !section.is_empty());
-        sections.join("\n\n")
+        self.caller.mask(&sections.join("\n\n"))
     }
 
     /// What it adds to an agent's system prompt.
@@ -255,7 +260,7 @@ impl Toolset {
 
     /// What is said to who asks for a tool that does not exist.
     pub fn unknown_tool(&self, name: &str) -> String {
-        self.dialect.unknown_tool(name, &self.tools).message
+        self.mask(&self.dialect.unknown_tool(name, &self.tools).message)
     }
 
     /// Calls a tool. Whatever goes wrong is in the result.
@@ -312,7 +317,7 @@ impl Toolset {
         ToolResult {
             fits_schema: schema.is_none_or(|schema| schema::check(schema, &structured).is_ok()),
             structured,
-            text: self.masker.mask_text(&text),
+            text: self.mask(&text),
             is_error: error.is_some(),
             error,
             job,
@@ -342,6 +347,7 @@ impl Toolset {
 
     /// What this dialect tells of a job that has ended.
     pub(crate) fn told(&self, call: &Call<'_>, summary: &Summary) -> Option<Completed> {
+        self.learn_secrets(&summary.labels);
         self.dialect.completed(call, summary)
     }
 
@@ -362,23 +368,23 @@ impl Toolset {
     }
 
     pub(crate) fn masked_completion(&self, told: Completed) -> Completed {
-        Completed {
-            event: self.masked(told.event),
-            sentence: self.masker.mask_text(&told.sentence),
-            ..told
-        }
+        Completed { event: self.masked(told.event), sentence: self.mask(&told.sentence), ..told }
     }
 
-    /// All strings of a value, masked: nothing leaves here that a view has not seen.
     fn masked(&self, value: Value) -> Value {
-        match value {
-            Value::String(text) => Value::String(self.masker.mask_text(&text)),
-            Value::Array(items) => items.into_iter().map(|item| self.masked(item)).collect(),
-            Value::Object(map) => {
-                map.into_iter().map(|(name, value)| (name, self.masked(value))).collect()
-            }
-            other => other,
+        masked(value, &self.caller)
+    }
+}
+
+/// All strings of a value, masked and made visible: no other text reaches a caller.
+fn masked(value: Value, caller: &Caller) -> Value {
+    match value {
+        Value::String(text) => Value::String(caller.mask(&text)),
+        Value::Array(items) => items.into_iter().map(|item| masked(item, caller)).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(name, value)| (name, masked(value, caller))).collect()
         }
+        other => other,
     }
 }
 

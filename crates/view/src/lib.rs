@@ -48,6 +48,7 @@ mod survey;
 mod template;
 mod tokens;
 mod view;
+mod visible;
 mod walk;
 mod windows;
 
@@ -65,3 +66,4 @@ pub use select::{Find, Page, Repeats};
 pub use source::{Memory, Run, Source, Stream};
 pub use tokens::{TOKEN_METHOD, count_tokens, estimate_tokens};
 pub use view::{ErrorScan, NO_OUTPUT, NO_VISIBLE_OUTPUT, Shape, View, ViewOptions};
+pub use visible::{is_treacherous, visible, visible_line};

@@ -389,10 +389,76 @@ fn well_known_formats_are_masked() {
         let without = Masker::builder().without_formats().build().unwrap();
         assert_eq!(&without.mask_text(token), token);
     }
-    let special =
-        ["slack-webhook", "bearer", "authorization-header", "url-password", "private-key"];
+    // These have tests of their own.
+    let special = "slack-webhook bearer authorization-header url-password private-key dotenv npmrc netrc \
+                   kubeconfig docker-config aws-secret-key";
+    let special: Vec<&str> = special.split_whitespace().collect();
     for name in format_names() {
         assert!(samples.iter().any(|(id, _)| *id == name) || special.contains(&name), "{name}");
+    }
+}
+
+/// Files that hold secrets, each with the secret in it.
+const SETTINGS: &[(&str, &str)] = &[
+    ("DB_PASSWORD=correct-horse\nDEBUG=1\n", "correct-horse"),
+    ("export STRIPE_API_KEY='whatever 12 34'\n", "whatever 12 34"),
+    ("API_KEY=\"with a space, and more\"\n", "with a space, and more"),
+    ("SESSION_SECRET=c29tZXRoaW5nIGVsc2U=\n", "c29tZXRoaW5nIGVsc2U="),
+    (
+        "//registry.example.org/:_authToken=0a1b2c3d-4e5f-6789-aaaa-bbbbccccdddd\n",
+        "0a1b2c3d-4e5f-6789-aaaa-bbbbccccdddd",
+    ),
+    ("_auth = dXNlcjpwYXNzd29yZA==\n", "dXNlcjpwYXNzd29yZA=="),
+    ("machine example.org login me password hunter2hunter\n", "hunter2hunter"),
+    ("machine example.org\n  login me\n  password hunter2hunter\n", "hunter2hunter"),
+    (
+        "users:\n- name: me\n  user:\n    token: abcdef0123456789abcdef0123\n",
+        "abcdef0123456789abcdef0123",
+    ),
+    ("    client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURQo=\n", "LS0tLS1CRUdJTiBSU0EgUFJJVkFURQo="),
+    (
+        "{\"auths\": {\"example.org\": {\"auth\": \"dXNlcjpwYXNzd29yZA==\"}}}\n",
+        "dXNlcjpwYXNzd29yZA==",
+    ),
+    (
+        "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n",
+        "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    ),
+    (
+        "\"SecretAccessKey\": \"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\",\n",
+        "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    ),
+];
+
+#[test]
+fn secrets_in_files_of_settings_are_masked_alone() {
+    let masker = Masker::builder().build().unwrap();
+    for (text, secret) in SETTINGS {
+        let hidden = masker.mask_text(text);
+        assert!(!hidden.contains(secret), "{hidden}");
+        let (before, after) = text.split_once(secret).unwrap();
+        assert!(hidden.starts_with(before) && hidden.ends_with(after), "{hidden}");
+        for size in [1, 3, 10] {
+            assert_eq!(streamed(&masker, text, &[size]), hidden);
+        }
+    }
+}
+
+#[test]
+fn settings_that_hold_no_secret_are_left_alone() {
+    let masker = Masker::builder().build().unwrap();
+    for text in [
+        "TOKEN=$(cat token)\n",
+        "PASSWORD=${DB_PASSWORD}\nAPI_KEY=<your key>\n",
+        "PASSWORD=\nTOKEN=short\n",
+        "login failed: password is wrong\n",
+        "token: expected `;`\n",
+        "\"auth\": {\"type\": \"none\"}\n",
+        "SSH_TOKEN_FILE=/run/secrets/token\n",
+        "MAX_TOKENS=4096\n",
+        "the session_token = None\n",
+    ] {
+        assert_eq!(masker.mask_text(text), text);
     }
 }
 

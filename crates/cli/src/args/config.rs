@@ -16,6 +16,8 @@ pub(crate) enum Config {
     Unset(ConfigUnset),
     /// Check the files and the variables that hold here
     Check,
+    /// Let changes of your own files count that were not made by `umbo config`
+    Confirm,
 }
 
 #[derive(Debug, ClapArgs)]

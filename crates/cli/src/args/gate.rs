@@ -52,7 +52,10 @@ pub(crate) struct Approve {
     /// For all commands that begin with the same words; of a path that a sandbox holds, its directory
     #[arg(long)]
     pub(crate) prefix: bool,
-    /// Take back the no it was answered with
+    /// For any caller that wants the same, not only the one that asked
+    #[arg(long)]
+    pub(crate) any_caller: bool,
+    /// Reverse the denial it was answered with
     #[arg(long)]
     pub(crate) overturn: bool,
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::Serialize;
 use umbo_gate::{Approval, ApprovalState, ShownInput};
 
-use super::approve::visible;
 use umbo_ops::show_time;
 
 use crate::args::Approvals;
@@ -78,8 +77,8 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
                 listed.state.to_owned(),
                 listed.risk.to_owned(),
                 show_duration(Duration::from_micros(age)),
-                visible(&listed.cwd.replace('\n', "⏎")),
-                visible(&listed.command.replace('\n', "⏎")),
+                listed.cwd.to_owned(),
+                listed.command.to_owned(),
             ]
         });
         let held_rows = calls.iter().map(|held| {
@@ -88,8 +87,8 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
                 "held".to_owned(),
                 "sandbox".to_owned(),
                 format!("{} s left", held.question.left_ms / 1000),
-                visible(&held.cwd.replace('\n', "⏎")),
-                visible(&format!("{} ({})", held.wants(), held.question.program)),
+                held.cwd.clone(),
+                format!("{} ({})", held.wants(), held.question.program),
             ]
         });
         let rows: Vec<Vec<String>> = std::iter::once(head).chain(held_rows).chain(rows).collect();

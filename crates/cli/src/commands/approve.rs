@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use serde::Serialize;
 use serde_json::json;
 use umbo_engine::sandbox::Decision;
-use umbo_gate::{Answer, Approval, ApprovalState, Covers, Lasts, Question, Reply, ShownInput};
+use umbo_gate::{
+    Answer, Approval, ApprovalState, Covers, Lasts, Question, Reply, ShownInput, UsableBy,
+};
 use umbo_ops::show_time;
 
 use crate::args::Approve;
@@ -38,14 +40,15 @@ pub(crate) fn run(context: &Context, args: &Approve) -> Result<ExitCode, Failure
         if !args.overturn {
             return Err(umbo_gate::Error::Declined(question.id).into());
         }
-        output::talk(format_args!("denied    by {}: {}", visible(by), visible(reason)));
+        output::talk(format_args!("denied    by {}: {}", indented(by), indented(reason)));
     }
     if !gate::confirm("Let it run?")? {
         let left = if state == ApprovalState::Open { "open" } else { "as it is" };
         return Err(Failure::new(format!("approval {} is left {left}", question.id)));
     }
     let now = umbo_ops::now();
-    let reply = Reply::Approve { covers, lasts: lasts(&args.lasts, now)? };
+    let usable_by = if args.any_caller { UsableBy::Anyone } else { UsableBy::Asker };
+    let reply = Reply::Approve { covers, lasts: lasts(&args.lasts, now)?, usable_by };
     let audit = gate::paths(context)?.audit()?;
     let give = if args.overturn { umbo_gate::overturn } else { umbo_gate::answer };
     let answer = give(&approvals, &audit, &question.id, reply, &gate::person(), now)?;
@@ -61,11 +64,11 @@ pub(crate) fn run(context: &Context, args: &Approve) -> Result<ExitCode, Failure
 /// Lets a call go on that a sandbox holds.
 fn let_through(context: &Context, args: &Approve, held: &HeldCall) -> Result<ExitCode, Failure> {
     let grant = held.grant(&args.lasts, args.prefix)?;
-    output::talk(format_args!("wants     {}", visible(&held.wants())));
-    output::talk(format_args!("program   {}", visible(&held.question.program)));
-    output::talk(format_args!("command   {}", visible(&held.command)));
-    output::talk(format_args!("in        {}", visible(&held.cwd)));
-    output::talk(format_args!("allowed   {}", visible(&grant.to_string())));
+    output::talk(format_args!("wants     {}", indented(&held.wants())));
+    output::talk(format_args!("program   {}", indented(&held.question.program)));
+    output::talk(format_args!("command   {}", indented(&held.command)));
+    output::talk(format_args!("in        {}", indented(&held.cwd)));
+    output::talk(format_args!("allowed   {}", indented(&grant.to_string())));
     if !gate::confirm("Let it?")? {
         return Err(Failure::new(format!("{} is left open", held.id())));
     }
@@ -82,10 +85,10 @@ fn let_through(context: &Context, args: &Approve, held: &HeldCall) -> Result<Exi
 
 /// Shows what is asked, escaped: the text comes from whoever wants the yes.
 fn show(question: &Question, covers: Covers) {
-    output::talk(format_args!("command  {}", visible(&question.command)));
+    output::talk(format_args!("command  {}", indented(&question.command)));
     if covers == Covers::Prefix {
         for words in &question.prefixes {
-            output::talk(format_args!("and all   {} …", visible(&words.join(" "))));
+            output::talk(format_args!("and all   {} …", indented(&words.join(" "))));
         }
     }
     match &question.input {
@@ -96,23 +99,24 @@ fn show(question: &Question, covers: Covers) {
         }
         Some(ShownInput::Input { bytes, text: Some(text) }) => {
             output::talk(format_args!("which runs what it is given, {bytes} bytes:"));
-            output::talk(format_args!("          {}", visible(text.trim_end())));
+            output::talk(format_args!("          {}", indented(text.trim_end())));
             if (text.len() as u64) < *bytes {
                 output::talk(format_args!("          … and more that is not shown"));
             }
         }
     }
     if !question.sets.is_empty() {
-        output::talk(format_args!("setting   {}", visible(&question.sets.join(" "))));
+        output::talk(format_args!("setting   {}", indented(&question.sets.join(" "))));
     }
-    output::talk(format_args!("in        {}", visible(&question.cwd)));
+    output::talk(format_args!("in        {}", indented(&question.cwd)));
     output::talk(format_args!("risk      {}", question.risk));
-    output::talk(format_args!("because   {}", visible(&question.why)));
+    output::talk(format_args!("because   {}", indented(&question.why)));
 }
 
-/// The text without anything that could repaint the question, further lines below the first.
-pub(super) fn visible(text: &str) -> String {
-    output::visible(text).replace('\n', "\n          ")
+/// The text without anything that could repaint the question, further lines below the first: beside the
+/// indent of every message.
+fn indented(text: &str) -> String {
+    umbo_view::visible(text).replace('\n', "\n        ")
 }
 
 fn lasts(text: &str, now: u64) -> Result<Lasts, Failure> {
@@ -131,12 +135,12 @@ fn lasts(text: &str, now: u64) -> Result<Lasts, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::visible;
+    use super::indented;
 
     #[test]
     fn a_command_cannot_repaint_the_question() {
-        assert_eq!(visible("a\u{1b}[2Kb\rc"), "a\\u{1b}[2Kb\\u{d}c");
-        assert_eq!(visible("x\u{202e}y"), "x\\u{202e}y");
-        assert_eq!(visible("größe ✓"), "größe ✓");
+        assert_eq!(indented("a\u{1b}[2Kb\rc"), "a\\u{1b}[2Kb\\u{d}c");
+        assert_eq!(indented("x\u{202e}y"), "x\\u{202e}y");
+        assert_eq!(indented("größe ✓"), "größe ✓");
     }
 }

@@ -7,15 +7,12 @@ use serde_json::json;
 use umbo_gate::{Event, Record, Report};
 
 use umbo_ops::show_time;
-use umbo_view::mask::Masker;
 
-use super::approve::visible;
 use crate::args::{Audit, AuditShow};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
-use crate::secrets;
 
 pub(crate) fn run(context: &Context, args: &Audit) -> Result<ExitCode, Failure> {
     match args {
@@ -47,18 +44,17 @@ fn show(context: &Context, args: &AuditShow) -> Result<ExitCode, Failure> {
     match context.format {
         Format::Json => output::json(&last)?,
         Format::Text => {
-            let masker = secrets::masker()?;
-            let rows: Vec<Vec<String>> = last.iter().map(|record| row(record, &masker)).collect();
+            let rows: Vec<Vec<String>> = last.iter().map(row).collect();
             output::table(&rows, output::width())?;
         }
     }
     Ok(warn(&report))
 }
 
-fn row(record: &Record, masker: &Masker) -> Vec<String> {
+fn row(record: &Record) -> Vec<String> {
     let (what, text) = match &record.event {
         Event::Verdict { command, decision, by, .. } => {
-            (decision.to_string(), format!("{}  ({by})", command.replace('\n', "⏎")))
+            (decision.to_string(), format!("{}  ({by})", command))
         }
         Event::Answer { approval, answer, by } => {
             ("answer".into(), format!("{approval}: {answer}  ({by})"))
@@ -71,6 +67,10 @@ fn row(record: &Record, masker: &Masker) -> Vec<String> {
             let by = verdict.map(|seq| format!("  (by record {seq})")).unwrap_or_default();
             ("started".into(), format!("job {job}{by}"))
         }
+        Event::Confirmed { files } => {
+            let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+            ("confirmed".into(), names.join(" "))
+        }
         Event::Trust { project, files } => {
             ("trust".into(), format!("{project}: {} files", files.len()))
         }
@@ -80,7 +80,7 @@ fn row(record: &Record, masker: &Masker) -> Vec<String> {
         }
         Event::NoHead { found } => ("no head".into(), format!("after record {found}")),
     };
-    vec![record.seq.to_string(), show_time(record.at), what, visible(&masker.mask_text(&text))]
+    vec![record.seq.to_string(), show_time(record.at), what, text]
 }
 
 fn verify(context: &Context) -> Result<ExitCode, Failure> {

@@ -13,6 +13,6 @@ pub(crate) fn run(args: &Completions) -> Result<ExitCode, Failure> {
     let shell = args.shell.to_possible_value();
     let script = shell.and_then(|shell| complete::script(shell.get_name()));
     let script = script.ok_or_else(|| Failure::new("there is no script for that shell"))?;
-    output::bytes(&script)?;
+    output::text(&script)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use umbo_gate::{DIRECTORY, Layer};
+use umbo_gate::{DIRECTORY, Digest, Event, Layer, UserFile};
 
 use crate::args::{Config as Words, ConfigPath, ConfigShow};
 use crate::config::key::{self, KEYS, Key};
@@ -17,6 +17,7 @@ use crate::config::{self, Config, FILE, Problem, Source, Standing, did_you_mean,
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
+use crate::install::diff;
 use crate::output::{self, Format};
 use crate::secrets;
 
@@ -32,6 +33,7 @@ pub(crate) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
         Words::Show(args) => show(context, args),
         Words::Path(args) => path(context, args),
         Words::Check => check(context),
+        Words::Confirm => confirm(context),
     }
 }
 
@@ -246,10 +248,11 @@ fn set(context: &Context, name: &str, text: &str) -> Result<ExitCode, Failure> {
     };
     let file = own_file()?;
     only_for_a_person("config set", &file)?;
+    refuse_unconfirmed(context)?;
     let toml = kind.to_toml(&value);
     let changed = edit::set(&own_text(&file)?, &target.place(), &toml)
         .map_err(|problem| Failure::new(format!("{}: {problem}", file.display())))?;
-    save(&file, &changed)?;
+    save(context, &file, &changed)?;
     // A variable may be a secret, which is not repeated.
     let is_shown = matches!(target, Target::Setting(_));
     let edited = Edited { file: &file, key: name, value: is_shown.then(|| value.to_json()) };
@@ -265,10 +268,11 @@ fn unset(context: &Context, name: &str) -> Result<ExitCode, Failure> {
     let target = Target::find(name)?;
     let file = own_file()?;
     only_for_a_person("config unset", &file)?;
+    refuse_unconfirmed(context)?;
     let changed = edit::unset(&own_text(&file)?, &target.place())
         .map_err(|problem| Failure::new(format!("{}: {problem}", file.display())))?
         .ok_or_else(|| Failure::new(format!("{} does not set `{name}`", file.display())))?;
-    save(&file, &changed)?;
+    save(context, &file, &changed)?;
     let edited = Edited { file: &file, key: name, value: None };
     gate::answer(context.format, &edited, || {
         output::line(format_args!("{}: {name} is not set any more", file.display()))
@@ -331,9 +335,63 @@ fn own_text(file: &Path) -> Result<String, Failure> {
     }
 }
 
-fn save(file: &Path, text: &str) -> Result<(), Failure> {
+/// Writes the file, and confirms it: a person did.
+fn save(context: &Context, file: &Path, text: &str) -> Result<(), Failure> {
     edit::save(file, text)
-        .map_err(|error| Failure::new(format!("cannot write {}: {error}", file.display())))
+        .map_err(|error| Failure::new(format!("cannot write {}: {error}", file.display())))?;
+    let written = UserFile::read(&Context::configuration()?, FILE)?;
+    Ok(gate::paths(context)?.confirm_file(&written, umbo_ops::now())?)
+}
+
+/// Refuses to change a file that somebody else has changed: what they wrote would count with it.
+fn refuse_unconfirmed(context: &Context) -> Result<(), Failure> {
+    let files = gate::paths(context)?.unconfirmed_files()?;
+    let settings = files.iter().find(|file| file.path.ends_with(FILE));
+    settings.and_then(UserFile::warning).map_or(Ok(()), |warning| Err(Failure::new(warning)))
+}
+
+#[derive(Serialize)]
+struct Confirmed {
+    files: Vec<PathBuf>,
+}
+
+/// Shows what was changed, and lets it count if the person says so.
+fn confirm(context: &Context) -> Result<ExitCode, Failure> {
+    gate::only_for_a_person("config confirm")?;
+    let gate_paths = gate::paths(context)?;
+    let files = gate_paths.unconfirmed_files()?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    for file in &files {
+        let (before, after) = (file.confirmed.as_deref().map(text), file.current().map(text));
+        let diff = diff::unified(&file.path, before.as_deref(), after.as_deref());
+        output::talk_lines(diff.trim_end());
+    }
+    if !files.is_empty() {
+        if !gate::confirm("Let these changes count?")? {
+            return Err(Failure::new("nothing was confirmed"));
+        }
+        let now = umbo_ops::now();
+        for file in &files {
+            gate_paths.confirm_file(file, now)?;
+        }
+        let named = |file: &UserFile| {
+            let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            (name, file.current().map(Digest::of))
+        };
+        let event = Event::Confirmed { files: files.iter().map(named).collect() };
+        gate_paths.audit()?.append(&event, now)?;
+    }
+    let confirmed = Confirmed { files: files.into_iter().map(|file| file.path).collect() };
+    gate::answer(context.format, &confirmed, || {
+        if confirmed.files.is_empty() {
+            return output::line("nothing was changed that is not confirmed");
+        }
+        confirmed
+            .files
+            .iter()
+            .try_for_each(|file| output::line(format_args!("confirmed {}", file.display())))
+    })?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Says so if another source counts here all the same, or if the file is wrong elsewhere.

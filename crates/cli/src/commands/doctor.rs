@@ -27,9 +27,10 @@ pub(crate) fn run(context: &Context) -> Result<ExitCode, Failure> {
         Format::Json => output::json(&machine.iter().chain(&settings).collect::<Vec<_>>())?,
         Format::Text => {
             let state = context.state.display();
-            output::line(format_args!("state in {state}\n"))?;
+            output::line(format_args!("state in {state}"))?;
+            output::line("")?;
             output::table(&rows(machine), None)?;
-            output::line("\nconfiguration\n")?;
+            output::text("\nconfiguration\n\n")?;
             output::table(&rows(settings), None)?;
         }
     }

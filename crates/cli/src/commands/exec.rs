@@ -152,9 +152,9 @@ fn pass_on(job: &JobHandle) -> Result<(), Failure> {
     loop {
         match follower.next(None)? {
             Followed::Bytes { stream: umbo_engine::Stream::Stderr, bytes, .. } => {
-                output::error_bytes(&bytes)?;
+                output::job_bytes(output::Stream::Errors, &bytes)?;
             }
-            Followed::Bytes { bytes, .. } => output::bytes(&bytes)?,
+            Followed::Bytes { bytes, .. } => output::job_bytes(output::Stream::Output, &bytes)?,
             Followed::Omitted(range) => output::talk(format_args!(
                 "umbo: {} bytes were not kept (offsets {} to {})",
                 range.end - range.start,

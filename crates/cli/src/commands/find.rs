@@ -39,7 +39,7 @@ fn print(answer: &FindAnswer, long: bool) -> Result<(), Failure> {
             vec![
                 render::size(file.size),
                 verbs::short_time(&files::time(file.modified)),
-                output::visible(&file.path),
+                file.path.clone(),
             ]
         };
         let rows: Vec<Vec<String>> = answer.found.iter().map(row).collect();

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use umbo_gate::Mode;
+use umbo_view::visible_line;
 
 use crate::args::Install;
 use crate::context::Context;
@@ -202,7 +203,7 @@ impl Words<'_> {
 
 /// A file that is not edited, and what to do instead.
 fn by_hand(client: &Client, site: &Site, server: &Server, problem: &Problem) -> Failure {
-    let place = located(site, problem);
+    let place = visible_line(&located(site, problem)).into_owned();
     let advice = match install::missing(client, site.text.as_deref().unwrap_or_default(), server) {
         Ok(Missing::Lines(lines)) => format!(" By hand, it would have to say:\n\n{lines}"),
         Ok(Missing::Entry { line, replaces }) => {
@@ -215,7 +216,7 @@ fn by_hand(client: &Client, site: &Site, server: &Server, problem: &Problem) -> 
         }
         Err(_) => String::new(),
     };
-    Failure::new(format!("{place}; nothing was changed.{advice}"))
+    Failure::laid_out(format!("{place}; nothing was changed.{advice}"))
 }
 
 pub(super) fn located(site: &Site, problem: &Problem) -> String {
@@ -253,7 +254,7 @@ pub(super) fn consent(
     report.diff = Some(diff);
     match asked {
         Asked::Print => {
-            gate::answer(context.format, report, || output::bytes(shown.as_bytes()))?;
+            gate::answer(context.format, report, || output::text(&shown))?;
             return Ok(false);
         }
         Asked::Yes => {}
@@ -268,7 +269,7 @@ pub(super) fn consent(
     }
     let asks = matches!(asked, Asked::AtTheTerminal);
     if asks || context.format == Format::Text {
-        output::talk(shown.trim_end());
+        output::talk_lines(shown.trim_end());
     }
     if asks && !gate::confirm(&format!("Change {}?", report.file.display()))? {
         return Err(Failure::new("nothing was changed"));

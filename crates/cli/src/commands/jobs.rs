@@ -8,7 +8,7 @@ use umbo_ops::{Call, EndedJobs, JobsRequest, Ticket, WhoseJobs, now};
 
 use super::ended;
 use crate::args::Jobs;
-use crate::context::{CallerWords, Context, Masking};
+use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::secrets;
@@ -18,8 +18,7 @@ use crate::time::{ordinal, show_duration};
 const LONGEST_NAME: usize = 24;
 
 pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
-    let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
-    let caller = context.observer(&words)?;
+    let caller = context.observer(&CallerWords::default())?;
     let ticket = Ticket::alone();
     let request = JobsRequest {
         scope: Some(WhoseJobs::All),

@@ -44,7 +44,7 @@ fn print(answer: &ListAnswer) -> Result<(), Failure> {
                 EntryKind::Socket => ("-".to_owned(), " (socket)".to_owned()),
                 EntryKind::Device => ("-".to_owned(), " (device)".to_owned()),
             };
-            let name = output::visible(&format!("{}{end}", entry.name)).replace('\n', "\\n");
+            let name = format!("{}{end}", entry.name);
             vec![size, verbs::short_time(&entry.modified), name]
         })
         .collect();

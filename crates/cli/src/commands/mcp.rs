@@ -77,7 +77,7 @@ fn print_config(context: &Context, args: &Mcp, client: &Client) -> Result<ExitCo
     let format = client.format.name();
     let pasted = Pasted { client: client.name, format, file, snippet: text };
     gate::answer(context.format, &pasted, || {
-        output::bytes(pasted.snippet.as_bytes())?;
+        output::text(&pasted.snippet)?;
         if let Some(file) = &pasted.file {
             output::talk(format_args!("This goes into {}.", file.display()));
         }

@@ -47,6 +47,7 @@ mod write;
 use std::process::ExitCode;
 
 use umbo_engine::{End, Limit, Outcome};
+use umbo_gate::UserFile;
 
 use crate::args::Command;
 use crate::context::Context;
@@ -111,7 +112,10 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
         | Command::Mcp(_)
         | Command::Agent(_)
         | Command::Call(_)
-        | Command::Tools(_) => context.config.sound(),
+        | Command::Tools(_) => {
+            context.config.sound()?;
+            warn_of_changed_files(context)
+        }
         // They tell it themselves.
         Command::Config(_) | Command::Doctor => Ok(()),
         _ => {
@@ -121,6 +125,18 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
             Ok(())
         }
     }
+}
+
+/// Says which of the user's files were changed behind the person's back. Those that are there when the
+/// first command runs count as they are.
+fn warn_of_changed_files(context: &Context) -> Result<(), Failure> {
+    let gate_paths = crate::gate::paths(context)?;
+    // Where no key can be made there is nothing to compare with either.
+    let _ = gate_paths.guard_user_files();
+    for warning in gate_paths.unconfirmed_files()?.iter().filter_map(UserFile::warning) {
+        crate::output::talk(format_args!("umbo: {warning}"));
+    }
+    Ok(())
 }
 
 /// The exit code that tells how a job ended: its own, 128 + signal, 124 for a time limit, 125 if

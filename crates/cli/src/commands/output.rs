@@ -74,11 +74,11 @@ fn parts(read: &Read) -> &[Part] {
 fn print(answer: &OutputAnswer) -> Result<(), Failure> {
     let read = &answer.read;
     if let Read::Text = read {
-        return output::bytes(answer.output.as_bytes());
+        return output::text(&answer.output);
     }
     for part in parts(read) {
         match part {
-            Part::Text { text, .. } => output::bytes(text.as_bytes())?,
+            Part::Text { text, .. } => output::text(text)?,
             Part::Omitted { .. } if !matches!(read, Read::View(_)) => {}
             notice => output::talk(format_args!("umbo: {}", tell(notice))),
         }
@@ -88,7 +88,7 @@ fn print(answer: &OutputAnswer) -> Result<(), Failure> {
         && let text = page.to_text()
         && !text.is_empty()
     {
-        output::talk(text.trim_end());
+        output::talk_lines(text.trim_end());
     }
     if let Read::Page(page) | Read::Found(page) = read
         && !page.at_end
@@ -174,7 +174,7 @@ fn follow(call: &Call<'_>, request: &OutputRequest, args: &Output) -> Result<Exi
 fn print_text(page: &Page) -> Result<(), Failure> {
     for part in &page.parts {
         match part {
-            Part::Text { text, .. } => output::bytes(text.as_bytes())?,
+            Part::Text { text, .. } => output::text(text)?,
             notice => output::talk(format_args!("umbo: {}", tell(notice))),
         }
     }
@@ -199,7 +199,7 @@ fn rendered(context: &Context, call: &Call<'_>, args: &Output) -> Result<ExitCod
     let text = if args.unmask { text } else { call.caller.mask(&text) };
     match context.format {
         Format::Json => output::json(&Rendered { job: job.id().as_str(), output: &text })?,
-        Format::Text => output::line(&text)?,
+        Format::Text => output::text(format_args!("{text}\n"))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -235,7 +235,7 @@ fn raw(job: &JobHandle, args: &Output) -> Result<ExitCode, Failure> {
                     Some(OnlyStream::Stderr) => is_error,
                 };
                 if is_wanted {
-                    output::bytes(&bytes)?;
+                    output::job_bytes(output::Stream::Output, &bytes)?;
                 }
             }
             Followed::Omitted(range) => output::talk(format_args!(

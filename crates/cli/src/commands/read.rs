@@ -38,11 +38,7 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<ExitCode, Failure> {
 }
 
 fn print(answer: &ReadAnswer) -> Result<(), Failure> {
-    if output::is_terminal() {
-        output::bytes(output::visible(&answer.text).as_bytes())?;
-    } else {
-        output::bytes(answer.text.as_bytes())?;
-    }
+    output::content(&answer.text)?;
     if answer.found_by.is_some() {
         output::talk(format_args!("umbo: this is {}", answer.path));
     }

@@ -48,8 +48,8 @@ pub(super) fn examine(context: &Context) -> Result<Checked, Failure> {
     let sources = gate_paths.rule_sources(&directory, &directory)?;
     let mut policy = Policy::new(gate_paths.roots(&sources.project))?;
     let mut errors = Vec::new();
-    if let Some(rules) = sources.user {
-        match policy.clone().user(&rules.path, &rules.text) {
+    for rules in sources.user {
+        match policy.clone().user(&rules.path, &rules.text, rules.trust) {
             Ok(with) => policy = with,
             Err(error) => errors.push(error.to_string()),
         }

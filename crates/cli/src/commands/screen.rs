@@ -16,7 +16,9 @@ pub(crate) fn run(context: &Context, args: &Screen) -> Result<ExitCode, Failure>
     let answer = umbo_ops::screen(&Call::new(&caller, &ticket), &request)?;
     match context.format {
         Format::Json => output::json(&answer)?,
-        Format::Text => output::line(caller.mask(&answer.lines.join("\n")))?,
+        Format::Text => {
+            output::text(format_args!("{}\n", caller.mask(&answer.lines.join("\n"))))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use umbo_ops::files::{self, Paths, SearchAnswer, SearchOptions, SearchRequest, WantedOutput};
 use umbo_ops::{Call, Count, Ticket};
+use umbo_view::visible_line;
 
 use crate::args::Search;
 use crate::context::Context;
@@ -55,7 +56,7 @@ fn print(answer: &SearchAnswer, wanted: Option<WantedOutput>) -> Result<(), Fail
             if at > 0 {
                 output::line("")?;
             }
-            output::line(output::visible(&file.path))?;
+            output::line(&file.path)?;
             let mut last = None;
             for line in &file.lines {
                 if last.is_some_and(|last| line.number > last + 1) {
@@ -63,12 +64,12 @@ fn print(answer: &SearchAnswer, wanted: Option<WantedOutput>) -> Result<(), Fail
                 }
                 last = Some(line.number);
                 let mark = if line.is_match { ':' } else { '-' };
-                let text = format!("{}{mark}{}", line.number, output::visible(&line.text));
+                let text = format!("{}{mark}{}", line.number, visible_line(&line.text));
                 output::line(output::cut(&text, width))?;
             }
         }
     } else {
-        output::bytes(answer.text.as_bytes())?;
+        output::content(&answer.text)?;
     }
     if let Some(next) = answer.next_skip {
         output::talk(format_args!(

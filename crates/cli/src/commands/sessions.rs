@@ -47,7 +47,7 @@ pub(crate) fn run(context: &Context, words: &Sessions) -> Result<ExitCode, Failu
                 ExportFormat::Md => to_markdown(&session),
                 ExportFormat::Html => to_html(&session),
             };
-            output::bytes(text.as_bytes())?;
+            output::text(text)?;
         }
         SessionsAction::Delete { sessions } => {
             for name in sessions {
@@ -96,7 +96,7 @@ fn to_json(info: &SessionInfo) -> Value {
 /// A text in one line of a list.
 fn shown(text: &str) -> String {
     let line: Vec<&str> = text.split_whitespace().collect();
-    output::visible(&output::cut(&line.join(" "), SHOWN_TEXT))
+    output::cut(&line.join(" "), SHOWN_TEXT)
 }
 
 fn search(context: &Context, found: &[SessionInfo], wanted: &str) -> Result<(), Failure> {
@@ -167,9 +167,7 @@ fn show(context: &Context, session: &Session) -> Result<(), Failure> {
         output::talk(format_args!("umbo: line {}: {}", damage.line, damage.what));
     }
     if context.format == Format::Text {
-        let text = to_markdown(session);
-        let text = if output::is_terminal() { output::visible(&text) } else { text };
-        return output::bytes(text.as_bytes());
+        return output::text(to_markdown(session));
     }
     for entry in session.path_to(None).map_err(failure)? {
         output::json(&entry_json(session, &entry))?;
@@ -211,11 +209,7 @@ fn tree(context: &Context, session: &Session) -> Result<(), Failure> {
         let mark = if session.leaf() == Some(&entry.id) { "*" } else { " " };
         let label = session.label(&entry.id).map(|label| format!("[{label}] ")).unwrap_or_default();
         let (indent, what) = ("  ".repeat(depth), describe(&entry.kind));
-        output::line(format_args!(
-            "{mark} {}  {indent}{}{what}",
-            entry.id,
-            output::visible(&label)
-        ))?;
+        output::line(format_args!("{mark} {}  {indent}{label}{what}", entry.id))?;
         let children = below.get(&Some(entry.id.as_str())).map_or(&[][..], Vec::as_slice);
         // Only where ways part, a way is moved to the right.
         let deeper = depth + usize::from(children.len() > 1);

@@ -47,7 +47,7 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
 
 /// Tells a person at a terminal that a job waits for its turn; what looks like a hang is none.
 pub(super) fn tell_of_queue(job: &JobHandle) {
-    if !std::io::stderr().is_terminal() {
+    if !output::is_error_terminal() {
         return;
     }
     if let Some(summary) = job.summary()

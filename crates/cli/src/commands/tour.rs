@@ -38,15 +38,15 @@ pub(crate) fn run(context: &Context) -> Result<ExitCode, Failure> {
     outlive(context, &call)?;
     stop(&call)?;
     wait(&call)?;
-    output::line(format_args!(
-        "\nThat took {}. `umbo jobs --all` lists what ran, `umbo --help` says what else there is.",
+    output::text(format_args!(
+        "\nThat took {}. `umbo jobs --all` lists what ran, `umbo --help` says what else there is.\n",
         show_duration(begun.elapsed())
     ))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn heading(number: u32, text: &str) -> Result<(), Failure> {
-    output::line(format_args!("\n{number}. {text}"))
+    output::text(format_args!("\n{number}. {text}\n"))
 }
 
 fn command(text: &str) -> Result<(), Failure> {

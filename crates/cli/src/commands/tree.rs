@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context, args: &Tree) -> Result<ExitCode, Failure> {
         Format::Json => output::json(&answer)?,
         Format::Text => {
             let width = output::width().unwrap_or(usize::MAX);
-            for line in output::visible(&answer.text).lines() {
+            for line in answer.text.lines() {
                 output::line(output::cut(line, width))?;
             }
         }

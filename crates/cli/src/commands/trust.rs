@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use serde::Serialize;
 use umbo_gate::{Digest, Event, FileState, FileTrust, Snapshot, project_of};
 
-use super::approve::visible;
 use crate::args::Trust;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -33,7 +32,7 @@ pub(crate) fn run(context: &Context, args: &Trust) -> Result<ExitCode, Failure> 
             return Err(Failure::new(format!("{} has no .umbo files", project.display())));
         }
         for file in files.iter().filter(|file| file.state != FileState::Trusted) {
-            output::talk(format_args!("{:8} .umbo/{}", name(file.state), visible(&file.file)));
+            output::talk(format_args!("{:8} .umbo/{}", name(file.state), file.file));
         }
         let question = format!("Trust these files of {} as they are now?", project.display());
         if !gate::confirm(&question)? {
@@ -59,7 +58,7 @@ fn show(standing: &Standing) -> Result<(), Failure> {
         .files
         .iter()
         .map(|file| {
-            let path = format!(".umbo/{}", visible(&file.file));
+            let path = format!(".umbo/{}", file.file);
             vec![name(file.state).to_owned(), path, file.meaning.to_owned()]
         })
         .collect();

@@ -14,8 +14,7 @@ use crate::secrets;
 use crate::spinner::Spinner;
 
 pub(crate) fn run(context: &Context, args: &Wait) -> Result<ExitCode, Failure> {
-    let words = CallerWords { masking: context.masking(), ..CallerWords::default() };
-    let caller = context.observer(&words)?;
+    let caller = context.observer(&CallerWords::default())?;
     let ticket = Ticket::alone();
     let call = Call::new(&caller, &ticket);
     // All are found before any is waited for.

@@ -269,7 +269,7 @@ fn file_keys() -> [Key; 6] {
     ]
 }
 
-fn after_dialects() -> [Key; 11] {
+fn after_dialects() -> [Key; 12] {
     [
         key(
             "output.tokens",
@@ -335,6 +335,13 @@ fn after_dialects() -> [Key; 11] {
             Preset::Nothing,
             Tightens::Nothing,
             "how long they stay, as `30d`",
+        ),
+        key(
+            "retention.audit_bytes",
+            Kind::Size,
+            Preset::Text("64M"),
+            Tightens::Nothing,
+            "how much room the audit takes; its oldest records go first",
         ),
     ]
 }

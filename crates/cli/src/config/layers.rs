@@ -42,7 +42,7 @@ impl Why {
     /// In words.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Self::Loosens => "it would loosen, and the project is not trusted",
+            Self::Loosens => "it would loosen, and it is not trusted",
             Self::NotForProjects => "only a trusted project may set it",
         }
     }

@@ -19,6 +19,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use umbo_gate::{Trust, project_of};
+use umbo_view::visible_line;
 
 use self::layers::Layers;
 use self::source::Found;
@@ -56,7 +57,7 @@ impl Config {
     /// Reads everything. What is wrong is in `problems`.
     pub(crate) fn load(world: &World<'_>) -> Self {
         let project = world.directory.as_deref().map(project_of);
-        let user = world.user.as_deref().map(source::user);
+        let user = world.user.as_deref().map(source::user).unwrap_or_default();
         let own = project.as_deref().map(|project| source::project(project, world.user.as_deref()));
         let mut config =
             Self { project, sources: Vec::new(), layers: Layers::default(), problems: Vec::new() };
@@ -96,7 +97,8 @@ impl Config {
         if self.problems.is_empty() {
             return Ok(());
         }
-        let told: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
-        Err(Failure::new(told.join("\numbo: ")))
+        let told = self.problems.iter().map(ToString::to_string);
+        let told: Vec<String> = told.map(|told| visible_line(&told).into_owned()).collect();
+        Err(Failure::laid_out(told.join("\numbo: ")))
     }
 }

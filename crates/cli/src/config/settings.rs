@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use umbo_engine::sandbox::Ask;
 use umbo_engine::{Listed, Shell};
-use umbo_gate::{EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
+use umbo_gate::{AUDIT_BUDGET, EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
 use umbo_mcp::{ClientOptions, OnCancel};
 use umbo_model::Effort;
 use umbo_ops::files::{FileSettings, WebPolicy};
@@ -47,6 +47,7 @@ pub(crate) struct Retention {
     pub(crate) jobs: usize,
     pub(crate) bytes: u64,
     pub(crate) age: Option<Duration>,
+    pub(crate) audit_bytes: u64,
 }
 
 /// What holds for a person's own verbs.
@@ -177,6 +178,7 @@ impl Settings {
                 jobs: count(layers, "retention.jobs"),
                 bytes: number(layers, "retention.bytes").unwrap_or(u64::MAX),
                 age: text(layers, "retention.age").and_then(|age| parse_duration(age).ok()),
+                audit_bytes: number(layers, "retention.audit_bytes").unwrap_or(AUDIT_BUDGET),
             },
             exec: Exec {
                 mode: mode(layers, "exec.mode").filter(|_| said("exec.mode")),

@@ -1,12 +1,11 @@
 //! The files of settings: the user's own, and that of the project, which counts in full only as far
 //! as somebody trusts it.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use umbo_gate::{DIRECTORY, FileState, Key, Layer, Snapshot, Trust, TrustStore};
+use umbo_gate::{Change, DIRECTORY, FileState, Key, Layer, Snapshot, Trust, TrustStore, UserFile};
 
 /// The name of a file of settings.
 pub(crate) const FILE: &str = "config.toml";
@@ -53,19 +52,42 @@ pub(crate) struct Found {
     pub(crate) text: Result<Option<String>, String>,
 }
 
-/// The user's file.
-pub(crate) fn user(directory: &Path) -> Found {
+/// The user's file: what was confirmed of it, and what was changed since, which only tightens.
+pub(crate) fn user(directory: &Path) -> Vec<Found> {
     let path = directory.join(FILE);
     let found = |standing, meaning, text| {
         let source = Source { layer: Layer::User, path: path.clone(), standing, meaning };
         Found { source, text }
     };
-    match fs::read(&path) {
-        Ok(bytes) => found(Standing::Counts, "it counts in full", decode(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            found(Standing::Absent, "there is none, and none is needed", Ok(None))
+    let UserFile { confirmed, change, .. } = match UserFile::read(directory, FILE) {
+        Ok(file) => file,
+        Err(umbo_gate::Error::File { source, .. }) => {
+            return vec![found(Standing::Unfit, "it cannot be read", Err(unreadable(&source)))];
         }
-        Err(error) => found(Standing::Unfit, "it cannot be read", Err(unreadable(&error))),
+        Err(error) => {
+            return vec![found(Standing::Unfit, "it cannot be read", Err(error.to_string()))];
+        }
+    };
+    match (confirmed, change) {
+        (None, None | Some(Change::Removed)) => {
+            vec![found(Standing::Absent, "there is none, and none is needed", Ok(None))]
+        }
+        (Some(bytes), None) => {
+            vec![found(Standing::Counts, "it counts in full", decode(bytes))]
+        }
+        (Some(bytes), Some(Change::Removed)) => {
+            let meaning = "it was removed, and not by `umbo config`: what it said still counts";
+            vec![found(Standing::Counts, meaning, decode(bytes))]
+        }
+        (confirmed, Some(Change::Written(bytes))) => {
+            let before = confirmed.map(|bytes| {
+                let meaning = "what was confirmed of it counts in full";
+                found(Standing::Counts, meaning, decode(bytes))
+            });
+            let meaning = "it was changed, and not by `umbo config`: only what tightens counts";
+            let changed = found(Standing::Untrusted, meaning, decode(bytes));
+            before.into_iter().chain([changed]).collect()
+        }
     }
 }
 

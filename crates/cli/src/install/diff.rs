@@ -25,9 +25,7 @@ fn lines(text: Option<&str>) -> Vec<&str> {
 fn shown(line: &str) -> String {
     let content = line.strip_suffix('\n').unwrap_or(line);
     let content = content.strip_suffix('\r').unwrap_or(content);
-    let mut text = crate::output::visible(content);
-    text.push('\n');
-    text
+    format!("{}\n", umbo_view::visible(content))
 }
 
 #[cfg(test)]

@@ -437,7 +437,7 @@ fn time_limits_modes_and_shells_are_those_of_the_settings_unless_the_call_says_o
     let free = place.call(&["start", "--timeout", "none", &nap]).answer().text();
     assert!(place.umbo.record(free.trim_end(), "request")["limits"]["wall"].is_null());
 
-    fs::write(place.user_file(), "[exec]\nmode = \"default\"\nshell = \"bash\"\n").unwrap();
+    let place = Place::new("[exec]\nmode = \"default\"\nshell = \"bash\"\n");
     fs::write(place.project.join("Makefile"), "make:\n\t@touch made\n").unwrap();
     let asked = |words: &[&str]| place.call(words).status(125).json()["error"]["code"].clone();
     assert_eq!(asked(&["exec", "--json", "touch made"]), "approval_required");

@@ -1,5 +1,6 @@
 //! The gate on the command line: what runs, what asks, who may answer.
 
+mod confirmed;
 mod files;
 mod judged;
 

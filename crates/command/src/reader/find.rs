@@ -163,6 +163,11 @@ impl Walk {
                 }
                 _ if ALONE.contains(&text) => {}
                 _ if VALUED.contains(&text) => {
+                    let names =
+                        matches!(text, "-name" | "-iname" | "-path" | "-ipath" | "-wholename");
+                    if names && args.get(at).is_some_and(|it| self.is_secret(it.likely())) {
+                        self.files.secrets_found = true;
+                    }
                     if args.get(at).is_some_and(may_act) {
                         let what = format!("{name} {text} with a value only known at run time");
                         self.find(UNKNOWN, name, what);

@@ -67,6 +67,13 @@ impl Walk {
             }
         }
         let sends = self.found[from..].iter().any(|finding| finding.does.risk > Risk::ReadOnly);
+        let deletes = |word: &&&Word| {
+            let lower = word.likely().to_ascii_lowercase();
+            lower.contains("/dodelete") || lower.contains("_delete_by_query")
+        };
+        if sends && let Some(word) = urls.iter().find(deletes) {
+            self.find(REMOTE, name, format!("{name} {}", word.text));
+        }
         let socket = |word: &Word| word.likely().ends_with("docker.sock");
         if sends && args.iter().any(socket) {
             self.find(PRIVILEGE, name, format!("{name} to the container engine"));

@@ -162,8 +162,12 @@ impl Walk {
             || among(REVEALS, words[at]);
         let keys =
             name == "az" && words[..=at].iter().any(|word| matches!(*word, "keys" | "list-keys"));
-        if reveals && SECRET_NOUNS.iter().any(|noun| said.contains(noun))
-            || said.contains("credential")
+        // What is known about a secret is not the secret.
+        let about = ["policy", "last-used", "info", "random", "protection", "rotation"]
+            .iter()
+            .any(|part| words[at].contains(part) || said.contains(part) && *part == "protection");
+        if reveals && !about && SECRET_NOUNS.iter().any(|noun| said.contains(noun))
+            || said.contains("credential") && !about
             || keys
         {
             self.find(SECRET, name, what.clone());

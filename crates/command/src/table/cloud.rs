@@ -118,7 +118,7 @@ pub(super) const ROWS: &[Row] = &[
     row("ansible-inventory", RUN),
     row("ansible-doc|ansible-config", READ).options("ljst:F --list --json --snippet --type= --list_files --metadata-dump --only-changed --format=").when(&[("--output", OVERWRITE), ("--vault-password-file --vault-id -M --module-path --playbook-dir -c --config", RUN)]),
     // Clouds: what only describes is read, the rest is remote and shared.
-    row("aws", READ).things(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD).valued("--profile --region --query --color --cli-read-timeout --cli-connect-timeout --cli-binary-format")
+    row("aws", READ).things(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD).valued("--profile --region --query --color --output --cli-read-timeout --cli-connect-timeout --cli-binary-format").flags("--no-cli-pager --debug --no-paginate --no-sign-request --no-cli-auto-prompt --no-verify-ssl")
         .when(&[("--endpoint-url --ca-bundle --cli-input-json --cli-input-yaml", UNKNOWN), ("--open --web --browser", RUN)]),
     row("aws s3", READ).subs().options(CLOUD),
     row("aws s3 ls", FETCH).options(CLOUD),
@@ -130,7 +130,7 @@ pub(super) const ROWS: &[Row] = &[
     row("aws configure", WRITE).subs().other(SECRET),
     row("aws configure list|aws configure list-profiles", READ).options(CLOUD),
     row("aws configure get|aws configure set|aws configure export-credentials", SECRET),
-    row("gcloud", READ).things(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD).valued("--project --account --format --filter --configuration --impersonate-service-account")
+    row("gcloud", READ).things(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD).valued("--project --account --format --filter --configuration --impersonate-service-account --zone --region --verbosity --billing-project --user-output-enabled").flags("--quiet -q --no-user-output-enabled")
         .when(&[("--flags-file --access-token-file --impersonate-service-account", UNKNOWN)]),
     row("gcloud auth login|gcloud auth application-default|gcloud auth activate-service-account", SECRET),
     row("gcloud auth", READ).things(FETCH, REMOTE, REMOTE).options(CLOUD),
@@ -140,7 +140,8 @@ pub(super) const ROWS: &[Row] = &[
     row("gsutil ls|gsutil cat|gsutil du|gsutil stat|gsutil version|gsutil hash", FETCH).options(CLOUD),
     row("gsutil cp|gsutil mv|gsutil rsync|gsutil rm|gsutil rb", REMOTE),
     row("az", READ).things(FETCH, REMOTE, REMOTE).other(REMOTE).options(CLOUD).when(&[("--open --web --browser", RUN)]).valued("--subscription --query -g --resource-group -n --name"),
-    row("az login|az logout|az ad", SECRET),
+    row("az login|az logout", SECRET),
+    row("az ad", READ).things(FETCH, SECRET, SECRET).other(SECRET).options(CLOUD),
     row("az version|az find|az feedback", READ).options(CLOUD),
     row("heroku|velero|restic|borg|rustic|kopia|duplicity|duplicacy|bacula|bconsole|gitlab-runner|jenkins-cli|cockroach|scylla|nodetool|fly|flyctl|railway|render|doctl|linode-cli|hcloud|scw|ibmcloud|oci|openstack|exo|civo|supabase|pscale|planetscale|neonctl|turso|stripe|twilio|sentry-cli|datadog-ci|newrelic|circleci|buildkite-agent|travis|codecov|snyk|vultr-cli|cf|bosh|balena|kaggle|gcrane|bx|yc|aliyun|tccli|upctl|eb|ecs-cli|chalice|zappa|serverless|sls|sst|doppler|infisical|ngc|huggingface-cli|hf|wandb|dbt|prefect|dagster|airflow|astro-cli|rabbitmqctl|rabbitmqadmin|rpk|nats|etcdctl|ceph|rbd|rados|radosgw-admin|gluster|vcluster|k3d|argocd|flux|cilium|linkerd|istioctl|kops|eksctl|stern|helmfile|nomad|consul|boundary|waypoint|spacectl|tfe|gitea|tea|fj|hub|jira|sfdx|sf|zapier|koji|chainctl|dolt|stolonctl|glances-cli|ibm-cloud|elasticsearch-plugin|logstash-plugin|jf|jfrog|nova|neutron|cinder|glance|keystone|snyk-cli|wrangler-cli|resend|acorn|okteto|devspace|garden|werf|porter|humctl|score-compose|coder|gitpod|tailscale|netbird|zerotier-cli|headscale|mullvad|nordvpn|protonvpn|warp-cli|ivpn|hcp|vercel|netlify|firebase|amplify|surge", FETCH).things(FETCH, PUBLISH, REMOTE).other(UNKNOWN),
     row("heroku apps|heroku ps|heroku logs|heroku releases|fly status|fly logs|flyctl status|flyctl logs|doctl account|supabase status", FETCH).options("a:n:t --app= --tail --num= --json").options("ajsvn:o@ --all --json --verbose --active --peers --self --output@ --profile= --app= -a= --format= --quiet --tail --num= -n= --name=").takes(Takes::Text),

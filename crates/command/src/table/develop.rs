@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Row] = &[
     // C, C++ and the like.
     row("gcc|g++|cc|c++|clang|clang++|ld|as|ranlib|strip|objcopy|nasm|tcc|zig|nvcc|emcc|swiftc|javac|kotlinc|scalac|ghc|ocamlc|dmd|nim|crystal|valac|fpc|gfortran", BUILD)
         .when(&[("-v", READ), ("-dumpversion", READ), ("-dumpmachine", READ), ("-V", READ)])
-        .shaped(&[("-fplugin=* -specs=* -wrapper -B*", RUN)])
+        .shaped(&[("-fplugin=* -specs=* -wrapper -B*", RUN), ("@*", RUN)])
         .beyond(0, BUILD, ""),
     row("make|gmake|bmake", BUILD).when(&[("--eval -E", RUN)]).shaped(&[("-", RUN)]),
     row("cmake|ninja|ctest|cpack|bazel|bazelisk|buck|buck2|pants|just|task|mage|rake|ant|mvn|mvnw|gradle|gradlew|sbt|lein|stack|cabal|mix|rebar3|dune|dub|swift|xcodebuild|xcrun|msbuild|dotnet|earthly|tilt|skaffold|premake5|autoconf|automake|configure|libtool|aclocal|flutter|dart|fastlane|pod", BUILD),

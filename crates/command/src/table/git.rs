@@ -110,7 +110,7 @@ pub(super) const ROWS: &[Row] = &[
         .when(&[("--template", RUN)]),
     row("git commit", WRITE).valued("-m -F -C -c -t --message --file --author --date --fixup --squash").when(&[("--amend", REWRITE)]),
     row("git merge|git cherry-pick|git revert", WRITE).valued("-m -s -X -F --message").when(&[("-s --strategy", RUN)]),
-    row("git rm", DELETE).takes(Takes::Paths).when(&[("-f --force", REWRITE)]),
+    row("git rm", DELETE).takes(Takes::Paths).when(&[("-f --force", REWRITE)]).shaped(&[(". * :/ ./ .. :(top)*", REWRITE)]),
     row("git reset", WRITE).when(&[("--hard --merge --keep", REWRITE)]),
     row("git rebase", REWRITE).when(&[("-x --exec -i --interactive -s --strategy", RUN)]),
     row("git checkout|git switch", WRITE)

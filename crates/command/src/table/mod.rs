@@ -82,6 +82,16 @@ pub(crate) fn find(name: &str) -> Option<&'static Row> {
 static LOOKERS: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| LOOKS_INDEX.keys().map(|name| program(name)).collect());
 
+/// Names below which [`looks`] has others.
+static LOOK_PARENTS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    LOOKS_INDEX.keys().filter_map(|name| Some(name.rsplit_once(' ')?.0)).collect()
+});
+
+/// Whether the operands of a name may be sub-commands.
+pub(crate) fn is_look_parent(name: &str) -> bool {
+    LOOK_PARENTS.contains(name)
+}
+
 /// Whether there is any line for the program of a name.
 pub(crate) fn has_looks(name: &str) -> bool {
     LOOKERS.contains(program(name))

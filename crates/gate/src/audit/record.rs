@@ -38,6 +38,11 @@ pub enum Event {
         /// The hash of the rules.
         policy: Digest,
     },
+    /// A person confirmed files of the configuration that were changed.
+    Confirmed {
+        /// The names of the files, with their hashes; `None` for one that is gone.
+        files: Vec<(String, Option<Digest>)>,
+    },
     /// Somebody answered.
     Answer {
         /// Which question.

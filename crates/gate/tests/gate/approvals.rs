@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use umbo_gate::{
     APPROVAL_LIFETIME_MICROS, Admission, Approver, Covers, Declined, Error, Event, Lasts, Mode,
-    Question, Refusal, Reply,
+    Question, Refusal, Reply, UsableBy,
 };
 
 use crate::project::{NOW, Project, call, required};
 
-const ONCE: Reply = Reply::Approve { covers: Covers::Command, lasts: Lasts::Once };
+const ONCE: Reply =
+    Reply::Approve { covers: Covers::Command, lasts: Lasts::Once, usable_by: UsableBy::Asker };
 
 fn is_admitted(admission: &Admission) -> bool {
     matches!(admission, Admission::Admitted { .. })
@@ -198,7 +199,7 @@ fn a_prefix_covers_its_kind_up_to_the_risk_that_was_shown() {
     let project = Project::new();
     let (gate, root) = (project.gate(Mode::Default), project.root());
     let id = required(&gate.admit(&call("git push origin a", &root), NOW).unwrap());
-    let reply = Reply::Approve { covers: Covers::Prefix, lasts: Lasts::Until(NOW + 1000) };
+    let reply = Reply::approve(Covers::Prefix, Lasts::Until(NOW + 1000));
     gate.answer(&id, reply, "me", NOW).unwrap();
     for command in ["git push origin b", "git push && git status", "git push"] {
         assert!(is_admitted(&gate.admit(&call(command, &root), NOW).unwrap()), "{command}");
@@ -224,7 +225,7 @@ fn a_grant_for_a_run_holds_in_that_run() {
     let (gate, root) = (project.gate(Mode::Default), project.root());
     let call = call("make", &root);
     let id = required(&gate.admit(&call, NOW).unwrap());
-    let reply = Reply::Approve { covers: Covers::Command, lasts: Lasts::Run };
+    let reply = Reply::approve(Covers::Command, Lasts::Run);
     gate.answer(&id, reply, "me", NOW).unwrap();
     for _ in 0..3 {
         assert!(is_admitted(&gate.admit(&call, NOW).unwrap()));
@@ -240,7 +241,7 @@ fn a_command_without_a_safe_prefix_gets_none() {
     let (gate, root) = (project.gate(Mode::Default), project.root());
     for command in ["bash x.sh", "rm x", "$X y", "touch a > b"] {
         let id = required(&gate.admit(&call(command, &root), NOW).unwrap());
-        let reply = Reply::Approve { covers: Covers::Prefix, lasts: Lasts::Once };
+        let reply = Reply::approve(Covers::Prefix, Lasts::Once);
         let refused = gate.answer(&id, reply, "me", NOW);
         assert!(matches!(refused, Err(Error::NoPrefix(..))), "{command}: {refused:?}");
     }
@@ -252,10 +253,10 @@ fn an_approval_does_not_overrule_a_denial() {
     let root = project.root();
     let open = project.gate(Mode::Default);
     let id = required(&open.admit(&call("make", &root), NOW).unwrap());
-    let reply = Reply::Approve { covers: Covers::Prefix, lasts: Lasts::Until(u64::MAX) };
+    let reply = Reply::approve(Covers::Prefix, Lasts::Until(u64::MAX));
     // `make` alone runs anything, so it has no prefix; approve the command itself for ever.
     assert!(open.answer(&id, reply, "me", NOW).is_err());
-    let reply = Reply::Approve { covers: Covers::Command, lasts: Lasts::Until(u64::MAX) };
+    let reply = Reply::approve(Covers::Command, Lasts::Until(u64::MAX));
     open.answer(&id, reply, "me", NOW).unwrap();
     let rules = "[[rule]]\ndecision='deny'\nreason='r'\nargv=['make']\n";
     let strict =
@@ -370,5 +371,128 @@ fn the_environment_and_the_shell_can_make_a_reading_uncertain() {
         umbo_gate::Call { shell_state: umbo_gate::ShellState::Carried, ..plain },
     ] {
         required(&gate.admit(&asked, NOW).unwrap());
+    }
+}
+
+#[test]
+fn an_approval_is_for_the_caller_that_asked_unless_the_person_says_otherwise() {
+    let project = Project::new();
+    let (gate, root) = (project.gate(Mode::Default), project.root());
+    let asked = umbo_gate::Call { run: Some("run 1"), ..call("make", &root) };
+    for (covers, lasts) in [
+        (Covers::Command, Lasts::Once),
+        (Covers::Command, Lasts::Run),
+        (Covers::Command, Lasts::Until(NOW + 1000)),
+    ] {
+        let id = required(&gate.admit(&asked, NOW).unwrap());
+        gate.answer(&id, Reply::approve(covers, lasts), "me", NOW).unwrap();
+        for run in [None, Some("run 2")] {
+            required(&gate.admit(&umbo_gate::Call { run, ..asked }, NOW).unwrap());
+        }
+        let late = NOW + 2000;
+        assert!(is_admitted(&gate.admit(&asked, NOW).unwrap()), "{lasts:?}");
+        if lasts == Lasts::Run {
+            break;
+        }
+        required(&gate.admit(&asked, late).unwrap());
+    }
+    let other = umbo_gate::Call { run: Some("run 1"), ..call("make other", &root) };
+    let id = required(&gate.admit(&other, NOW).unwrap());
+    let (covers, lasts) = (Covers::Command, Lasts::Until(NOW + 1000));
+    let reply = Reply::Approve { covers, lasts, usable_by: UsableBy::Anyone };
+    gate.answer(&id, reply, "me", NOW).unwrap();
+    for run in [None, Some("run 1"), Some("run 2")] {
+        let admission = gate.admit(&umbo_gate::Call { run, ..other }, NOW).unwrap();
+        assert!(is_admitted(&admission), "{run:?}");
+    }
+}
+
+#[test]
+fn a_prefix_never_covers_an_option_that_runs_a_program() {
+    for (approved, same_kind, others) in [
+        (
+            "git push origin a",
+            "git push origin b",
+            &[
+                "git push --receive-pack=evil origin a",
+                "git push --exec=evil origin",
+                "git push --rec evil origin",
+                "git push ext::evil",
+            ][..],
+        ),
+        (
+            "git rebase main",
+            "git rebase other",
+            &["git rebase -x evil main", "git rebase --exec=evil main"],
+        ),
+        ("git fetch origin", "git fetch upstream", &["git fetch --upload-pack=evil origin"]),
+        (
+            "tar xf a.tar",
+            "tar xf b.tar",
+            &[
+                "tar xf a.tar --to-command=evil",
+                "tar xf a.tar --use-compress-program=evil",
+                "tar cf a.tar . --checkpoint-action=exec=evil",
+                "tar xf a.tar -I evil",
+            ],
+        ),
+        ("rsync a b", "rsync c d", &["rsync -e evil a host:b", "rsync --rsync-path=evil a host:b"]),
+        (
+            "scp a host:b",
+            "scp c host:d",
+            &["scp -S evil a host:b", "scp -o ProxyCommand=evil a host:b"],
+        ),
+        (
+            "cargo build",
+            "cargo build -p x",
+            &["cargo build --config build.rustc-wrapper='\"evil\"'"],
+        ),
+        ("npm install x", "npm install y", &["npm install --script-shell=evil x"]),
+        ("sort -o b a", "sort -o d c", &["sort --compress-program=evil -o b a"]),
+        ("apt install x", "apt install y", &["apt install -o DPkg::Pre-Invoke::=evil x"]),
+        (
+            "frobnicate new x",
+            "frobnicate new y",
+            &["frobnicate new --exec=evil x", "frobnicate new -x evil"],
+        ),
+        (
+            "frobnicate old --fast",
+            "frobnicate old --fast y",
+            &["frobnicate old --fast --hook evil"],
+        ),
+    ] {
+        let project = Project::new();
+        let (gate, root) = (project.gate(Mode::Default), project.root());
+        let id = required(&gate.admit(&call(approved, &root), NOW).unwrap());
+        gate.answer(&id, Reply::approve(Covers::Prefix, Lasts::Until(u64::MAX)), "me", NOW)
+            .unwrap();
+        assert!(is_admitted(&gate.admit(&call(same_kind, &root), NOW).unwrap()), "{same_kind}");
+        for other in others {
+            assert!(!is_admitted(&gate.admit(&call(other, &root), NOW).unwrap()), "{other}");
+        }
+    }
+}
+
+#[test]
+fn the_rule_that_is_suggested_covers_no_option_that_runs_a_program() {
+    let project = Project::new();
+    let root = project.root();
+    let reading = umbo_command::read("git push origin a", umbo_command::Shell::Bash);
+    let rules = umbo_gate::suggest(&reading).unwrap().toml;
+    let gate =
+        umbo_gate::Gate::open(project.with(&rules), Mode::Default, &project.state(), project.key());
+    let gate = gate.unwrap();
+    assert!(is_admitted(&gate.admit(&call("git push origin b", &root), NOW).unwrap()), "{rules}");
+    required(&gate.admit(&call("git push --receive-pack=evil origin", &root), NOW).unwrap());
+}
+
+#[test]
+fn what_runs_another_program_each_time_has_no_prefix() {
+    let project = Project::new();
+    let (gate, root) = (project.gate(Mode::Default), project.root());
+    for command in ["vim notes", "tar xf a.tar --to-command=x", "rsync -e x a host:b"] {
+        let id = required(&gate.admit(&call(command, &root), NOW).unwrap());
+        let refused = gate.answer(&id, Reply::approve(Covers::Prefix, Lasts::Once), "me", NOW);
+        assert!(matches!(refused, Err(Error::NoPrefix(..))), "{command}: {refused:?}");
     }
 }

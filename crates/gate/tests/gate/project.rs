@@ -55,12 +55,15 @@ impl Project {
 
     /// The policy with rules of the user.
     pub(crate) fn with(&self, rules: &str) -> Policy {
-        self.policy().user(Path::new("rules.toml"), rules).unwrap()
+        self.policy().user(Path::new("rules.toml"), rules, umbo_gate::Trust::Trusted).unwrap()
     }
 
     /// What is wrong with a rule file.
     pub(crate) fn wrong(&self, rules: &str) -> String {
-        self.policy().user(Path::new("rules.toml"), rules).unwrap_err().to_string()
+        self.policy()
+            .user(Path::new("rules.toml"), rules, umbo_gate::Trust::Trusted)
+            .unwrap_err()
+            .to_string()
     }
 
     pub(crate) fn project_rules(&self, policy: Policy, rules: &str, trust: Trust) -> Policy {

@@ -61,7 +61,7 @@ fn a_grant_is_for_the_scripts_that_were_shown() {
         gate.admit(&Call { recipe, ..call("npm run task", &root) }, NOW).unwrap()
     };
     let id = required(&admit(&["rm -rf x"]));
-    let reply = Reply::Approve { covers: Covers::Prefix, lasts: Lasts::Until(NOW + 1000) };
+    let reply = Reply::approve(Covers::Prefix, Lasts::Until(NOW + 1000));
     gate.answer(&id, reply, "me", NOW).unwrap();
     let is_admitted = |texts: &[&str]| matches!(admit(texts), Admission::Admitted { .. });
     assert!(is_admitted(&["rm -rf x"]) && is_admitted(&["rm -rf x"]));

@@ -9,7 +9,7 @@ mod address;
 
 use serde_json::{Value, json};
 use umbo_engine::{JobHandle, JobId, Scope, Status, Summary};
-use umbo_view::{Budget, Reader};
+use umbo_view::{Budget, Reader, visible_line};
 
 pub use address::{Address, Part};
 
@@ -143,10 +143,8 @@ impl Toolset {
         let name = summary.name.clone().unwrap_or_else(|| summary.job.to_string());
         Resource {
             uri: Address::of(&summary.job).to_string(),
-            name: self.masker.mask_text(&name),
-            description: self
-                .masker
-                .mask_text(&format!("{}{code}: {command}", summary.status.name())),
+            name: self.mask(&visible_line(&name)),
+            description: self.mask(&format!("{}{code}: {command}", summary.status.name())),
             size: summary.total_bytes,
         }
     }
@@ -160,7 +158,7 @@ impl Toolset {
                 let jobs = jobs.map_err(unreadable)?;
                 let names = jobs.iter().rev().filter_map(|summary| summary.name.clone());
                 let ids = jobs.iter().rev().map(|summary| summary.job.to_string());
-                names.chain(ids).map(|value| self.masker.mask_text(&value)).collect()
+                names.chain(ids).map(|value| self.mask(&value)).collect()
             }
             "stream" => vec!["stdout".to_owned(), "stderr".to_owned()],
             _ => Vec::new(),

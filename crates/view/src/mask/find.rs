@@ -2,7 +2,7 @@
 //!
 //! Plain values, in all their forms, are found by one pass that reports every occurrence, also
 //! overlapping ones, so that the result does not depend on where the text begins; a second one, over
-//! lines joined again, finds those that an encoder broke. Well-known
+//! lines joined again, finds those that were broken; a third one finds them in dumps of bytes. Well-known
 //! formats are found by the literals they start with. Patterns of the user match inside one line.
 
 use std::ops::Range;
@@ -11,11 +11,19 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use regex::Regex;
 
 use super::MaskError;
+use super::dump;
 use super::format::{self, Extent, FORMATS};
 use super::wrap::{self, Joined, NARROWEST};
 
 /// A piece of a secret shorter than this is not masked at the edge of missing text.
 const SHORTEST_PIECE: usize = 4;
+
+/// Shorter forms are not looked for across line ends, where they would be met by chance.
+const SHORTEST_BROKEN: usize = 8;
+/// Values of other lengths are not looked for in dumps.
+const DUMPED: std::ops::RangeInclusive<usize> = 8..=512;
+/// How much longer a text is in a dump, at most: one byte a line.
+const DUMP_REACH: usize = 24;
 
 /// Up to this much text to look for, searching is worth a large table.
 const DENSE_LIMIT: usize = 64 * 1024;
@@ -42,6 +50,11 @@ pub(super) struct Before {
 }
 
 impl Before {
+    /// Whether what follows begins a line.
+    fn begins_line(self) -> bool {
+        self.last.is_none_or(|last| last == '\n')
+    }
+
     /// The same after more text.
     pub(super) fn then(self, text: &str) -> Self {
         let last = text.chars().next_back().or(self.last);
@@ -58,6 +71,9 @@ pub(super) struct Finder {
     /// Finds the forms, then the starts, in the order of the two lists.
     search: Option<AhoCorasick>,
     patterns: Vec<(Regex, usize)>,
+    /// Values that are looked for in dumps, with their rules.
+    dumped: Vec<(String, usize)>,
+    dump_search: Option<AhoCorasick>,
 }
 
 /// A literal that a format starts with.
@@ -71,6 +87,8 @@ struct Start {
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Hit {
     pub(super) range: Range<usize>,
+    /// Where the text begins that says that this is one: a name before a value, the line of a dump.
+    pub(super) context: usize,
     pub(super) rule: usize,
     /// The form's whole text, where only a piece of it is in sight.
     pub(super) whole: Option<String>,
@@ -83,6 +101,7 @@ pub(super) struct Hit {
 impl Finder {
     pub(super) fn new(
         forms: Vec<(String, usize)>,
+        values: Vec<(String, usize)>,
         formats: &[(usize, usize)],
         patterns: Vec<(Regex, usize)>,
     ) -> Result<Self, MaskError> {
@@ -105,7 +124,15 @@ impl Finder {
             let builder = builder.match_kind(MatchKind::Standard).kind(kind);
             Some(builder.build(words).map_err(|_| MaskError::TooMany)?)
         };
-        Ok(Self { forms, starts, search, patterns })
+        let mut dumped = values;
+        dumped.retain(|(value, _)| DUMPED.contains(&value.len()));
+        let dump_search = if dumped.is_empty() {
+            None
+        } else {
+            let values = dumped.iter().map(|(value, _)| value.as_bytes());
+            Some(AhoCorasick::new(values).map_err(|_| MaskError::TooMany)?)
+        };
+        Ok(Self { forms, starts, search, patterns, dumped, dump_search })
     }
 
     /// How far a secret can reach over a border.
@@ -113,7 +140,8 @@ impl Finder {
         let forms = self.longest().map_or(0, wrap::reach);
         let formats = if self.starts.is_empty() { 0 } else { FORMAT_REACH };
         let patterns = if self.patterns.is_empty() { 0 } else { PATTERN_REACH };
-        forms.max(formats).max(patterns)
+        let dumps = self.longest_dumped() * DUMP_REACH;
+        forms.max(formats).max(patterns).max(dumps)
     }
 
     /// The length of the longest form.
@@ -121,12 +149,36 @@ impl Finder {
         self.forms.iter().map(|(form, _)| form.len()).max()
     }
 
+    /// The length of the longest value that is looked for in dumps.
+    fn longest_dumped(&self) -> usize {
+        self.dumped.iter().map(|(value, _)| value.len()).max().unwrap_or(0)
+    }
+
+    /// Values in dumps of bytes.
+    fn dump_hits(&self, text: &str, begins_line: bool, hits: &mut Vec<Hit>) {
+        let Some(search) = &self.dump_search else { return };
+        for dump in dump::dumps(text, begins_line) {
+            for found in search.find_overlapping_iter(&dump.bytes) {
+                let value = self.dumped.get(found.pattern().as_usize());
+                if let (Some((value, rule)), Some((context, range))) =
+                    (value, dump.range(found.range()))
+                {
+                    let whole = Some(value.clone());
+                    let rule = *rule;
+                    hits.push(Hit { range, context, rule, whole, joined: false, open: false });
+                }
+            }
+        }
+    }
+
     /// Lines that belong together, in which forms are to be found.
     fn joined(&self, text: &str, before: Before, edge: Edge) -> Vec<Joined> {
         let Some(longest) = self.longest() else { return Vec::new() };
         // Of what is missing nobody knows how wide it was.
         let run = if edge.start { NARROWEST } else { before.run };
-        wrap::join(text, run, longest)
+        let mut joined = wrap::join(text, run, longest);
+        joined.extend(wrap::unbroken(text));
+        joined
     }
 
     pub(super) fn has_patterns(&self) -> bool {
@@ -141,7 +193,14 @@ impl Finder {
                 let index = found.pattern().as_usize();
                 if let Some((_, rule)) = self.forms.get(index) {
                     let range = found.range();
-                    hits.push(Hit { range, rule: *rule, whole: None, joined: false, open: false });
+                    hits.push(Hit {
+                        context: range.start,
+                        range,
+                        rule: *rule,
+                        whole: None,
+                        joined: false,
+                        open: false,
+                    });
                 } else if let Some(start) = self.starts.get(index - self.forms.len()) {
                     hits.extend(format_hit(text, found.start(), start, before.last, edge));
                 }
@@ -150,6 +209,7 @@ impl Finder {
         self.pattern_hits(text, &mut hits);
         let joined = self.joined(text, before, edge);
         self.joined_hits(&joined, &mut hits);
+        self.dump_hits(text, before.begins_line() && !edge.start, &mut hits);
         if edge.end || edge.start {
             self.edge_hits(text, edge, &mut hits);
             self.joined_edge_hits(&joined, edge, &mut hits);
@@ -163,9 +223,17 @@ impl Finder {
         for group in joined {
             for found in search.find_overlapping_iter(&group.text) {
                 let form = self.forms.get(found.pattern().as_usize());
+                let form = form.filter(|(form, _)| form.len() >= SHORTEST_BROKEN);
                 if let (Some((form, rule)), Some(range)) = (form, group.range(found.range())) {
                     let whole = Some(form.clone());
-                    hits.push(Hit { range, rule: *rule, whole, joined: false, open: false });
+                    hits.push(Hit {
+                        context: range.start,
+                        range,
+                        rule: *rule,
+                        whole,
+                        joined: false,
+                        open: false,
+                    });
                 }
             }
         }
@@ -173,20 +241,29 @@ impl Finder {
 
     /// Beginnings and ends of forms that go over a line end, and over the end of the text.
     fn joined_edge_hits(&self, joined: &[Joined], edge: Edge, hits: &mut Vec<Hit>) {
-        let first = joined.first().filter(|group| edge.start && group.place(0) == 0);
-        let last = joined.last().filter(|group| edge.end && group.is_open);
-        for (form, rule) in &self.forms {
+        let first: Vec<&Joined> =
+            joined.iter().filter(|group| edge.start && group.place(0) == 0).collect();
+        let last: Vec<&Joined> = joined.iter().filter(|group| edge.end && group.is_open).collect();
+        let long = self.forms.iter().filter(|(form, _)| form.len() >= SHORTEST_BROKEN);
+        for (form, rule) in long {
             let mut hit = |range: Range<usize>, open| {
                 let whole = Some(form.clone());
-                hits.push(Hit { range, rule: *rule, whole, joined: false, open });
+                hits.push(Hit {
+                    context: range.start,
+                    range,
+                    rule: *rule,
+                    whole,
+                    joined: false,
+                    open,
+                });
             };
-            if let Some(group) = last {
+            for group in &last {
                 let (piece, end) = (partial(&group.text, form), group.text.len());
                 if piece >= SHORTEST_PIECE {
                     hit(group.place(end - piece)..group.place(end - 1) + 1, true);
                 }
             }
-            if let Some(group) = first {
+            for group in &first {
                 let most = form.len().saturating_sub(1);
                 let piece = overlap(form.as_bytes(), group.text.as_bytes(), most);
                 if let Some(range) = group.range(0..piece).filter(|_| piece >= SHORTEST_PIECE) {
@@ -206,7 +283,14 @@ impl Finder {
             for (regex, rule) in &self.patterns {
                 hits.extend(regex.find_iter(body).filter(|found| !found.is_empty()).map(|found| {
                     let range = start + found.start()..start + found.end();
-                    Hit { range, rule: *rule, whole: None, joined: false, open: false }
+                    Hit {
+                        context: range.start,
+                        range,
+                        rule: *rule,
+                        whole: None,
+                        joined: false,
+                        open: false,
+                    }
                 }));
             }
             start += line.len();
@@ -219,7 +303,14 @@ impl Finder {
             let mut hit = |range: Range<usize>, open| {
                 if range.len() >= SHORTEST_PIECE {
                     let whole = Some(form.clone());
-                    hits.push(Hit { range, rule: *rule, whole, joined: false, open });
+                    hits.push(Hit {
+                        context: range.start,
+                        range,
+                        rule: *rule,
+                        whole,
+                        joined: false,
+                        open,
+                    });
                 }
             };
             if edge.end {
@@ -242,15 +333,19 @@ impl Finder {
     pub(super) fn undecided(&self, text: &str, before: Before) -> usize {
         let mut from = text.len();
         let joined = self.joined(text, before, Edge::default());
-        let open = joined.last().filter(|group| group.is_open);
+        let open: Vec<&Joined> = joined.iter().filter(|group| group.is_open).collect();
         for (form, _) in &self.forms {
             from = from.min(text.len() - partial(text, form));
-            if let Some(group) = open {
+            for group in open.iter().filter(|_| form.len() >= SHORTEST_BROKEN) {
                 let piece = partial(&group.text, form);
                 if piece > 0 {
                     from = from.min(group.place(group.text.len() - piece));
                 }
             }
+        }
+        if self.dump_search.is_some() {
+            let begins_line = before.begins_line();
+            from = from.min(dump::undecided(text, begins_line, self.longest_dumped()));
         }
         for start in &self.starts {
             from = from.min(text.len() - partial(text, start.literal));
@@ -266,6 +361,7 @@ impl Finder {
                 let open = match format.extent {
                     Extent::Word => !rest[found.len()..].contains(char::is_whitespace),
                     Extent::Line => !rest.contains('\n'),
+                    Extent::Lines => rest.matches('\n').count() < format::MOST_LINES,
                     Extent::Block => key_continues(rest),
                 };
                 let last = text[..found.start()].chars().next_back().or(before.last);
@@ -295,10 +391,12 @@ fn format_hit(
     let window = &text[start..end];
     let hit = |range: Range<usize>, open| {
         let range = start + range.start..start + range.end;
-        Some(Hit { range, rule: literal.rule, whole: None, joined: false, open })
+        let rule = literal.rule;
+        Some(Hit { range, context: start, rule, whole: None, joined: false, open })
     };
     if let Some(groups) = format::compiled(literal.format)?.captures(window) {
-        let range = groups.get(1).or(groups.get(0))?.range();
+        let group = groups.iter().skip(1).flatten().next().or(groups.get(0));
+        let range = group?.range();
         let digit = window[range.clone()].bytes().any(|byte| byte.is_ascii_digit());
         return if digit || !format.digit { hit(range, false) } else { None };
     }

@@ -1,5 +1,5 @@
 //! The other shapes in which a plain value turns up: base64, hexadecimal, URL-encoded, escaped as in
-//! JSON.
+//! JSON, HTML, Python and shells.
 
 use std::fmt::Write as _;
 
@@ -46,10 +46,19 @@ pub(super) fn forms(value: &str) -> Vec<String> {
             }
         }
     }
-    // What encoders leave alone: RFC 3986, JavaScript's two functions, HTML forms.
-    for (kept, plus) in
-        [("-._~", false), ("-._~!'()*", false), ("-._~!'()*;/?:@&=+$,#", false), ("-._*", true)]
-    {
+    html_escaped(value).into_iter().for_each(&mut add);
+    python_escaped(value).into_iter().for_each(&mut add);
+    shell_quoted(value).into_iter().for_each(&mut add);
+    // What encoders leave alone: RFC 3986, Python's for paths and for forms, JavaScript's two functions,
+    // HTML forms.
+    for (kept, plus) in [
+        ("-._~", false),
+        ("-._~/", false),
+        ("-._~", true),
+        ("-._~!'()*", false),
+        ("-._~!'()*;/?:@&=+$,#", false),
+        ("-._*", true),
+    ] {
         for upper in [true, false] {
             add(url_encoded(value, kept, plus, upper));
         }
@@ -92,6 +101,105 @@ fn escaped(value: &str, beyond: impl Fn(char) -> bool, upper: bool) -> String {
                     } else {
                         write!(out, "\\u{unit:04x}")
                     };
+                }
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// A value as encoders of HTML write it: they differ in the quotes.
+fn html_escaped(value: &str) -> Vec<String> {
+    let quotes = [
+        ("\"", "'"),
+        ("&quot;", "'"),
+        ("&quot;", "&#x27;"),
+        ("&quot;", "&#39;"),
+        ("&quot;", "&#039;"),
+        ("&quot;", "&apos;"),
+        ("&#34;", "&#39;"),
+    ];
+    let basic = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    quotes.map(|(double, single)| basic.replace('"', double).replace('\'', single)).to_vec()
+}
+
+/// A value inside of the quotes of a literal of Python: as text, as ASCII, as bytes.
+fn python_escaped(value: &str) -> Vec<String> {
+    let has_both = value.contains('\'') && value.contains('"');
+    let common = |character: char, out: &mut String| match character {
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        '\'' if has_both => out.push_str("\\'"),
+        other if other < ' ' || other == '\u{7f}' => {
+            let _ = write!(out, "\\x{:02x}", u32::from(other));
+        }
+        other => out.push(other),
+    };
+    let (mut text, mut ascii, mut bytes) = (String::new(), String::new(), String::new());
+    for character in value.chars() {
+        common(character, &mut text);
+        match u32::from(character) {
+            0..0x80 => common(character, &mut ascii),
+            code @ 0x80..0x100 => drop(write!(ascii, "\\x{code:02x}")),
+            code @ 0x100..0x1_0000 => drop(write!(ascii, "\\u{code:04x}")),
+            code => drop(write!(ascii, "\\U{code:08x}")),
+        }
+    }
+    for &byte in value.as_bytes() {
+        match byte {
+            0x80.. => drop(write!(bytes, "\\x{byte:02x}")),
+            _ => common(char::from(byte), &mut bytes),
+        }
+    }
+    vec![text, ascii, bytes]
+}
+
+/// A value as shells quote it: with backslashes, in single, double and dollar quotes.
+fn shell_quoted(value: &str) -> Vec<String> {
+    const SPECIAL: &str = " \t!\"$&'()*,;<>?[\\]^`{|}";
+    let mut backslashes = String::new();
+    for (at, character) in value.char_indices() {
+        let before = value[..at].chars().next_back();
+        let is_home = character == '~' && before.is_none_or(|before| matches!(before, ':' | '='));
+        if SPECIAL.contains(character) || is_home || (character == '#' && at == 0) {
+            backslashes.push('\\');
+        }
+        backslashes.push(character);
+    }
+    let mut double = String::new();
+    for character in value.chars() {
+        if matches!(character, '"' | '$' | '`' | '\\') {
+            double.push('\\');
+        }
+        double.push(character);
+    }
+    let mut forms = vec![backslashes, double];
+    forms.extend(["'\\''", "'\"'\"'"].map(|quote| value.replace('\'', quote)));
+    // For bytes that are not to be printed; what those are depends on the locale.
+    forms.extend([false, true].map(|ascii| dollar_quoted(value, ascii)));
+    forms
+}
+
+/// A value inside of `$'…'`.
+fn dollar_quoted(value: &str, ascii: bool) -> String {
+    let mut out = String::new();
+    for character in value.chars() {
+        match character {
+            '\\' | '\'' => out.extend(['\\', character]),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\u{b}' => out.push_str("\\v"),
+            '\u{c}' => out.push_str("\\f"),
+            '\r' => out.push_str("\\r"),
+            '\u{1b}' => out.push_str("\\E"),
+            other if other.is_control() || (ascii && !other.is_ascii()) => {
+                for byte in other.encode_utf8(&mut [0; 4]).bytes() {
+                    let _ = write!(out, "\\{byte:03o}");
                 }
             }
             other => out.push(other),

@@ -23,6 +23,9 @@ pub(super) struct Format {
     pub(super) extent: Extent,
 }
 
+/// Over so many lines a format of [`Extent::Lines`] goes.
+pub(super) const MOST_LINES: usize = 4;
+
 /// What ends a format at the latest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
@@ -30,12 +33,22 @@ pub(super) enum Extent {
     Word,
     /// The end of the line.
     Line,
+    /// The end of the fourth line.
+    Lines,
     /// The end of a private key.
     Block,
 }
 
 const fn token(id: &'static str, starts: &'static [&'static str], pattern: &'static str) -> Format {
     Format { id, starts, pattern, anywhere: false, digit: false, extent: Extent::Word }
+}
+
+const fn setting(
+    id: &'static str,
+    starts: &'static [&'static str],
+    pattern: &'static str,
+) -> Format {
+    Format { id, starts, pattern, anywhere: true, digit: false, extent: Extent::Line }
 }
 
 /// The table. The order decides nothing; every format that matches is masked.
@@ -103,6 +116,59 @@ pub(super) const FORMATS: &[Format] = &[
         digit: false,
         extent: Extent::Word,
     },
+    setting(
+        "dotenv",
+        &[
+            "SECRET",
+            "TOKEN",
+            "PASSWORD",
+            "PASSWD",
+            "PASSPHRASE",
+            "CREDENTIAL",
+            "API_KEY",
+            "APIKEY",
+            "PRIVATE_KEY",
+            "ACCESS_KEY",
+        ],
+        // A value of its own: no reference to another one, no place, no number alone.
+        r#"[A-Z]+(?:_[A-Z0-9_]*)?=(?:"([^"$\n]{8,})"|'([^'$\n]{8,})'|([A-Za-z0-9+_=!@%^*:.#~-][^\s"'$`(){}<>;|&]{7,}))"#,
+    ),
+    setting(
+        "npmrc",
+        &["_authToken", "_auth", "_password"],
+        r#"_(?:authToken|auth|password)[ \t]*=[ \t]*"?([A-Za-z0-9+/=_.-]{8,})"#,
+    ),
+    Format {
+        id: "netrc",
+        starts: &["machine ", "default "],
+        pattern: r"(?:machine[ \t]+\S+|default)\s+(?:(?:login|account)[ \t]+\S+\s+){1,2}password[ \t]+(\S+)",
+        anywhere: false,
+        digit: false,
+        extent: Extent::Lines,
+    },
+    setting(
+        "kubeconfig",
+        &["client-key-data:", "token:", "id-token:", "refresh-token:", "access-token:"],
+        r#"(?:client-key-data|(?:id-|refresh-|access-)?token):[ \t]*["']?([A-Za-z0-9+/=_.-]{20,})"#,
+    ),
+    setting(
+        "docker-config",
+        &["\"auth\"", "\"identitytoken\"", "\"registrytoken\""],
+        r#""(?:auth|identitytoken|registrytoken)"[ \t]*:[ \t]*"([A-Za-z0-9+/=_.-]{8,})""#,
+    ),
+    setting(
+        "aws-secret-key",
+        &[
+            "secret_access_key",
+            "SecretAccessKey",
+            "secretAccessKey",
+            "SECRET_ACCESS_KEY",
+            "session_token",
+            "SessionToken",
+            "sessionToken",
+        ],
+        r#"(?:(?i:secret_?access_?key)|(?i:session_?token))["']?[ \t]*[:=][ \t]*["']?([A-Za-z0-9/+=]{40,})"#,
+    ),
     Format {
         id: "private-key",
         starts: &["-----BEGIN "],

@@ -3,11 +3,13 @@
 //! A [`Masker`] knows three kinds of secrets: values of environment variables with telling names,
 //! entries of secrets files, and the shapes of well-known tokens. It works on sanitised text, so
 //! callers sanitise first; then colour codes, carriage returns and the like cannot hide a secret.
-//! Plain values are also found in base64 (at every alignment), in hexadecimal, URL-encoded and escaped
-//! as in JSON; the encoded ones also when they are broken into lines.
+//! Plain values are also found in base64 (at every alignment), in hexadecimal, URL-encoded, and escaped as
+//! in JSON, HTML, Python and shells; when they are broken into lines, with characters between that nobody
+//! sees; and in the dumps of `xxd`, `hexdump` and `od`.
 //!
 //! The text of a secret never reaches `Debug`, errors, or [`Masker::explain`].
 
+mod dump;
 mod entry;
 mod environment;
 mod find;
@@ -20,7 +22,7 @@ mod wrap;
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 pub use entry::{Entry, Mode, merge_secrets, parse_secrets};
 pub use environment::looks_secret;
@@ -94,6 +96,8 @@ struct Rule {
 #[derive(Clone)]
 pub(crate) struct Match {
     pub(crate) range: Range<usize>,
+    /// Where the text begins that says that this is a secret.
+    context: usize,
     pub(crate) replacement: String,
     /// Whether it began inside of the match before, and only its rest is left.
     joined: bool,
@@ -101,15 +105,22 @@ pub(crate) struct Match {
     pub(crate) open: bool,
 }
 
-/// Masks secrets in text and restores their placeholders.
+/// Masks secrets in text and restores their placeholders. It can learn of more secrets while it is used.
 pub struct Masker {
+    known: RwLock<Arc<Known>>,
+    placeholders: Mutex<Placeholders>,
+    /// What it was built from, to be built anew with more. Held while it learns.
+    source: Mutex<MaskerBuilder>,
+}
+
+/// What a masker looks for.
+pub(crate) struct Known {
     rules: Vec<Rule>,
     finder: Finder,
-    placeholders: Mutex<Placeholders>,
 }
 
 /// Collects what a [`Masker`] is to mask.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct MaskerBuilder {
     variables: Vec<(String, String)>,
     entries: Vec<Entry>,
@@ -126,12 +137,7 @@ impl MaskerBuilder {
         N: Into<String>,
         V: Into<String>,
     {
-        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-        self.variables.extend(variables.filter(|(name, value): &(String, String)| {
-            looks_secret(name)
-                && !environment::names_a_place(name, value)
-                && value.trim().chars().count() >= environment::SHORTEST
-        }));
+        self.variables.extend(secret_variables(variables));
         self
     }
 
@@ -165,14 +171,25 @@ impl MaskerBuilder {
 
     /// Builds the masker.
     pub fn build(self) -> Result<Masker, MaskError> {
+        let mut placeholders = Placeholders::new(&self.salt);
+        let known = self.clone().known(&mut placeholders)?;
+        Ok(Masker {
+            known: RwLock::new(Arc::new(known)),
+            placeholders: Mutex::new(placeholders),
+            source: Mutex::new(self),
+        })
+    }
+
+    fn known(self, placeholders: &mut Placeholders) -> Result<Known, MaskError> {
         let mut rules: Vec<Rule> = Vec::new();
         let mut forms: Vec<(String, usize)> = Vec::new();
+        let mut values: Vec<(String, usize)> = Vec::new();
         let mut known = HashSet::new();
         let mut patterns = Vec::new();
-        let mut placeholders = Placeholders::new(&self.salt);
         let mut plain = |rules: &mut Vec<Rule>, mut rule: Rule, value: &str| {
             let index = rules.len();
             let own = form::forms(value);
+            values.push((value.trim_end().to_owned(), index));
             rule.forms = own.len();
             for form in own {
                 // The first to list a value decides what becomes of it.
@@ -211,9 +228,24 @@ impl MaskerBuilder {
             let source = format!("format {}", format::FORMATS[index].id);
             rules.push(Rule::shape(source, "the shape of a well-known token"));
         }
-        let finder = Finder::new(forms, &formats, patterns)?;
-        Ok(Masker { rules, finder, placeholders: Mutex::new(placeholders) })
+        let finder = Finder::new(forms, values, &formats, patterns)?;
+        Ok(Known { rules, finder })
     }
+}
+
+/// The variables whose names look secret and whose values have eight characters or more.
+pub fn secret_variables<N, V>(variables: impl IntoIterator<Item = (N, V)>) -> Vec<(String, String)>
+where
+    N: Into<String>,
+    V: Into<String>,
+{
+    let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+    let is_secret = |(name, value): &(String, String)| {
+        looks_secret(name)
+            && !environment::names_a_place(name, value)
+            && value.trim().chars().count() >= environment::SHORTEST
+    };
+    variables.filter(is_secret).collect()
 }
 
 impl Rule {
@@ -230,6 +262,32 @@ impl Masker {
     /// A builder with the well-known formats on and nothing else.
     pub fn builder() -> MaskerBuilder {
         MaskerBuilder { formats: true, ..MaskerBuilder::default() }
+    }
+
+    /// Learns of variables that it has not known: those whose names look secret are masked from now on.
+    /// Whether there were any.
+    pub fn learn<N, V>(
+        &self,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<bool, MaskError>
+    where
+        N: Into<String>,
+        V: Into<String>,
+    {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut fresh = secret_variables(variables);
+        fresh.retain(|(_, value)| source.variables.iter().all(|(_, known)| known != value));
+        if fresh.is_empty() {
+            return Ok(false);
+        }
+        source.variables.extend(fresh);
+        let known = source.clone().known(&mut self.lock())?;
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(known);
+        Ok(true)
+    }
+
+    fn known(&self) -> Arc<Known> {
+        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Masks a short text: an error message, an event, a command line. The text is taken as it
@@ -256,21 +314,22 @@ impl Masker {
                 .filter(|_| rule.mode == Mode::Obfuscate)
                 .map(|value| self.lock().of(value).to_string()),
         };
-        self.rules.iter().map(explain).collect()
+        self.known().rules.iter().map(explain).collect()
     }
 
     /// How many bytes of text around a border decide what is a secret there.
     pub(crate) fn reach(&self) -> usize {
-        self.finder.reach()
+        self.known().finder.reach()
     }
 
     /// The secrets in `text`, one after the other.
     pub(crate) fn matches(&self, text: &str, edge: Edge) -> Vec<Match> {
-        self.settle(text, self.finder.hits(text, Before::default(), edge))
+        let known = self.known();
+        self.settle(&known, text, known.finder.hits(text, Before::default(), edge))
     }
 
     /// Orders hits and finds their replacements.
-    fn settle(&self, text: &str, hits: Vec<Hit>) -> Vec<Match> {
+    fn settle(&self, known: &Known, text: &str, hits: Vec<Hit>) -> Vec<Match> {
         if hits.is_empty() {
             return Vec::new();
         }
@@ -279,12 +338,13 @@ impl Masker {
             .into_iter()
             .map(|hit| {
                 let secret = hit.whole.as_deref().unwrap_or(&text[hit.range.clone()]);
-                let replacement = match self.rules.get(hit.rule).map(|rule| &rule.mode) {
+                let replacement = match known.rules.get(hit.rule).map(|rule| &rule.mode) {
                     Some(Mode::Replace) => placeholders.same_length(&text[hit.range.clone()]),
                     Some(Mode::ReplaceWith(replacement)) => replacement.clone(),
                     Some(Mode::Obfuscate) | None => placeholders.of(secret).to_string(),
                 };
-                Match { range: hit.range, replacement, joined: hit.joined, open: hit.open }
+                let Hit { range, context, joined, open, .. } = hit;
+                Match { range, context, replacement, joined, open }
             })
             .collect()
     }
@@ -309,7 +369,7 @@ impl Masker {
 
 impl fmt::Debug for Masker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Masker").field("rules", &self.rules.len()).finish_non_exhaustive()
+        f.debug_struct("Masker").field("rules", &self.known().rules.len()).finish_non_exhaustive()
     }
 }
 

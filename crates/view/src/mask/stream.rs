@@ -6,9 +6,10 @@
 //! line; a line longer than [`LINE`] is then cut there.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::find::{Before, Edge, Finder};
-use super::{Masker, Match};
+use super::{Known, Masker, Match};
 
 /// The longest line that a pattern sees as a whole.
 const LINE: usize = 64 * 1024;
@@ -16,6 +17,8 @@ const LINE: usize = 64 * 1024;
 /// Masks a stream of sanitised text.
 pub struct MaskStream<'m> {
     masker: &'m Masker,
+    /// What is looked for, the same from beginning to end.
+    known: Arc<Known>,
     held: String,
     /// What was let through last.
     before: Before,
@@ -24,7 +27,7 @@ pub struct MaskStream<'m> {
 impl<'m> MaskStream<'m> {
     /// A stream that masks what `masker` knows.
     pub fn new(masker: &'m Masker) -> Self {
-        Self { masker, held: String::new(), before: Before::default() }
+        Self { masker, known: masker.known(), held: String::new(), before: Before::default() }
     }
 
     /// Takes a chunk, and gives what can be let through.
@@ -55,13 +58,13 @@ impl<'m> MaskStream<'m> {
         Masker::apply(&held, &matches)
     }
 
-    fn finder(&self) -> &'m Finder {
-        &self.masker.finder
+    fn finder(&self) -> &Finder {
+        &self.known.finder
     }
 
     fn matches(&self, text: &str) -> Vec<Match> {
         let hits = self.finder().hits(text, self.before, Edge::default());
-        self.masker.settle(text, hits)
+        self.masker.settle(&self.known, text, hits)
     }
 
     /// Lets through what is decided. With `full`, a line that is cut here counts as a line.
@@ -72,11 +75,12 @@ impl<'m> MaskStream<'m> {
         }
         let matches = self.matches(&self.held);
         for (index, found) in matches.iter().enumerate().rev() {
-            // A secret is let through as a whole, with the ones that overlap it.
+            // A secret is let through as a whole, with the ones that overlap it, and with what says that
+            // it is one.
             let next = matches.get(index + 1);
             let holds = next.is_some_and(|next| next.joined && next.range.start == end);
-            if found.range.start < end && (end < found.range.end || holds) {
-                end = found.range.start;
+            if found.context < end && (end < found.range.end || holds) {
+                end = found.context;
             }
         }
         let end = self.held.floor_char_boundary(end);

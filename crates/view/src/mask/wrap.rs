@@ -1,5 +1,7 @@
-//! Text that an encoder broke into lines: its pieces joined again, so that what goes over a line end
-//! can be found.
+//! Text that was broken into lines: its pieces joined again, so that what goes over a line end can be found.
+//!
+//! [`unbroken`] joins all lines of a text as they are, and leaves out characters that nobody sees: so text
+//! that `fold` broke is found at any width. [`join`] joins what an encoder broke and somebody indented.
 //!
 //! Joined are a run of letters that reaches up to a line end and the run that begins the next line,
 //! indented or not, for as many lines as are nothing but such a run. A run that is not at least as
@@ -18,7 +20,9 @@ pub(super) fn is_letter(byte: u8) -> bool {
 /// How long a text of `length` letters can be when it is broken into lines, with the run before it
 /// that says whether it is.
 pub(super) fn reach(length: usize) -> usize {
-    length + (length / NARROWEST + 1) * (1 + INDENT) + NARROWEST
+    let indented = length + (length / NARROWEST + 1) * (1 + INDENT) + NARROWEST;
+    // A line end, or a character that nobody sees, after each letter.
+    indented.max(length * 4)
 }
 
 /// Runs of letters that belong together.
@@ -59,6 +63,37 @@ impl Joined {
         (self.piece_of(range.start) < self.piece_of(last))
             .then(|| self.place(range.start)..self.place(last) + 1)
     }
+}
+
+/// All of a text without line ends and without characters that nobody sees; `None` if it has neither.
+pub(super) fn unbroken(text: &str) -> Option<Joined> {
+    let mut group =
+        Joined { text: String::with_capacity(text.len()), pieces: vec![], is_open: true };
+    for line in text.split('\n') {
+        let start = line.as_ptr().addr() - text.as_ptr().addr();
+        if line.is_ascii() {
+            if !line.is_empty() {
+                group.add(text, start..start + line.len());
+            }
+            continue;
+        }
+        let mut piece = start;
+        for (at, character) in line.char_indices().filter(|(_, character)| is_unseen(*character)) {
+            if piece < start + at {
+                group.add(text, piece..start + at);
+            }
+            piece = start + at + character.len_utf8();
+        }
+        if piece < start + line.len() {
+            group.add(text, piece..start + line.len());
+        }
+    }
+    (group.text.len() < text.len() && !group.text.is_empty()).then_some(group)
+}
+
+/// Whether a character takes no room.
+fn is_unseen(character: char) -> bool {
+    matches!(character, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
 /// What belongs together in `text`. `before` is how many letters come right before it; runs are

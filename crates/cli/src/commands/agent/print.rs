@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context, words: &Words, prompt: &str) -> Result<Exit
         return Err(Failure::invalid("--prompt", "it is empty; accepted: what is to be done"));
     }
     let schema = words.schema.as_deref().map(Schema::read).transpose()?;
-    let is_person = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let is_person = std::io::stdin().is_terminal() && output::is_error_terminal();
     let approver = is_person.then_some(AskHere);
     let mut prepared = Prepared::new(context, words, approver)?;
     if let Some(schema) = &schema {
@@ -190,7 +190,9 @@ impl Printer {
             Format::Text => {
                 match value {
                     Some(value) => output::line(value)?,
-                    None if !self.answer.is_empty() => output::line(&self.answer)?,
+                    None if !self.answer.is_empty() => {
+                        output::text(format_args!("{}\n", self.answer))?
+                    }
                     None => {}
                 }
                 if *outcome != Outcome::Done {
@@ -213,17 +215,14 @@ fn talk_of(event: &AgentEvent) {
     match event {
         AgentEvent::ToolStart { call, .. } => {
             let arguments = Value::Object(call.arguments.clone()).to_string();
-            let shown = output::visible(&output::cut(&arguments, SHOWN_ARGUMENTS));
+            let shown = output::cut(&arguments, SHOWN_ARGUMENTS);
             output::talk(format_args!("· {} {shown}", call.name));
         }
         AgentEvent::Message { message, .. } => match &**message {
             AgentMessage::ToolResult(result) if result.is_error => {
                 let text = result.text();
                 let first = text.lines().next().unwrap_or_default();
-                output::talk(format_args!(
-                    "  {}",
-                    output::visible(&output::cut(first, SHOWN_ARGUMENTS))
-                ));
+                output::talk(format_args!("  {}", output::cut(first, SHOWN_ARGUMENTS)));
             }
             _ => {}
         },
@@ -247,10 +246,10 @@ struct AskHere;
 
 impl Approver for AskHere {
     fn ask(&self, question: &Question) -> Option<(Reply, String)> {
-        output::talk(format_args!("{}", output::visible(&question.command)));
+        output::talk(&question.command);
         let asked = format!("{} ({}); let it run?", question.why, question.risk);
         let reply = if gate::confirm(&asked).ok()? {
-            Reply::Approve { covers: Covers::Command, lasts: Lasts::Once }
+            Reply::approve(Covers::Command, Lasts::Once)
         } else {
             Reply::Deny { reason: "the user said no".to_owned() }
         };
