@@ -103,12 +103,10 @@ impl Shell {
     /// The words that make it run a line.
     pub(crate) fn invoke(&self, line: &str, login: Login, path: &OsStr) -> Result<Invocation> {
         let program = self.find(path)?;
-        let is_nu = program.file_name() == Some(OsStr::new("nu"));
         let mut arguments: Vec<OsString> = vec![program.clone().into_os_string()];
         match (login, self) {
             (Login::Yes, _) => arguments.push("-l".into()),
             (Login::No, Self::Fish) => arguments.push("--no-config".into()),
-            (Login::No, _) if is_nu => arguments.push("--no-config-file".into()),
             (Login::No, _) => {}
         }
         arguments.push("-c".into());

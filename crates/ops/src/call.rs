@@ -14,7 +14,7 @@ use umbo_gate::{AccessQuestion, AccessReply, Mode, Recipe, Script};
 use umbo_recipes::Task;
 use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions};
 
-use crate::caller::{Caller, NAMELESS};
+use crate::caller::Caller;
 use crate::clock::now;
 use crate::error::{Error, ErrorCode};
 use crate::gatekeeper::{AdmissionRequest, Gatekeeper, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
@@ -371,12 +371,12 @@ impl<'a> Call<'a> {
         Watch { call: self, job: job.clone(), progress: None, told: Instant::now() }
     }
 
-    /// The job that a caller means: by an id any, by a name one of its own, or else one whose caller
-    /// has no name and may be gone. One of somebody who has a name is told, and not touched.
+    /// The job that a caller means: by an id any, by a name one of its own, or else one that a person
+    /// started. A name never means a job of another agent; that there is one is told.
     pub fn job(&self, name: &str) -> Result<JobHandle, Error> {
         let name = plain_id(name);
         self.own_job(name).or_else(|error| match self.caller.backend.job(name) {
-            Ok(other) if has_nameless_owner(&other) => Ok(self.masking(other)),
+            Ok(other) if has_no_owner(&other) => Ok(self.masking(other)),
             other => Err(self.unknown(error, other.ok().as_ref())),
         })
     }
@@ -512,7 +512,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// A tail if there is news, a sign of life if there has been none for long. What cannot be
+    /// A tail if it wrote something, a sign of life if it has not for long. What cannot be
     /// told is left out: nothing depends on it.
     fn look(&mut self) {
         if !self.call.ticket.wants_progress() {
@@ -544,9 +544,8 @@ fn plain_id(name: &str) -> &str {
     ulid.unwrap_or(name)
 }
 
-fn has_nameless_owner(job: &JobHandle) -> bool {
-    let owner = job.summary().and_then(|summary| summary.owner);
-    owner.is_none_or(|owner| owner.starts_with(NAMELESS))
+fn has_no_owner(job: &JobHandle) -> bool {
+    job.summary().is_some_and(|summary| summary.owner.is_none())
 }
 
 /// A view's text; nothing at all for a view of nothing.

@@ -25,7 +25,7 @@ use crate::sandbox::{SandboxSettings, Sandboxes};
 use crate::ticket::CANCELLED;
 
 /// How the names of owners begin that did not say who they are.
-pub(crate) const NAMELESS: &str = "caller-";
+const NAMELESS: &str = "caller-";
 
 /// Most clients give up on a call after 60 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(40);

@@ -171,6 +171,11 @@ impl Builder {
         }
         let caller = caller.build()?;
         dialect.arrange(&mut tools, &caller);
+        for tool in &mut tools {
+            // A project's own words may be in it: the names and docs of its tasks.
+            tool.description = caller.mask(&tool.description);
+            tool.input_schema = masked(std::mem::take(&mut tool.input_schema), &caller);
+        }
         Ok(Toolset { dialect, tools, caller, turns: Turns::default() })
     }
 }
@@ -235,7 +240,7 @@ impl Toolset {
         sections.push(bound.collect::<Vec<_>>().join(", "));
         sections.extend(self.guidance().into_iter().map(|guidance| guidance.to_string()));
         sections.retain(|section| !section.is_empty());
-        sections.join("\n\n")
+        self.caller.mask(&sections.join("\n\n"))
     }
 
     /// What it adds to an agent's system prompt.
@@ -366,16 +371,20 @@ impl Toolset {
         Completed { event: self.masked(told.event), sentence: self.mask(&told.sentence), ..told }
     }
 
-    /// All strings of a value, masked and made visible: no other text reaches a caller.
     fn masked(&self, value: Value) -> Value {
-        match value {
-            Value::String(text) => Value::String(self.mask(&text)),
-            Value::Array(items) => items.into_iter().map(|item| self.masked(item)).collect(),
-            Value::Object(map) => {
-                map.into_iter().map(|(name, value)| (name, self.masked(value))).collect()
-            }
-            other => other,
+        masked(value, &self.caller)
+    }
+}
+
+/// All strings of a value, masked and made visible: no other text reaches a caller.
+fn masked(value: Value, caller: &Caller) -> Value {
+    match value {
+        Value::String(text) => Value::String(caller.mask(&text)),
+        Value::Array(items) => items.into_iter().map(|item| masked(item, caller)).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(name, value)| (name, masked(value, caller))).collect()
         }
+        other => other,
     }
 }
 

@@ -352,7 +352,10 @@ fn the_end_of_the_input_ends_the_foreground_and_leaves_the_background() {
     }
     assert_eq!(umbo.nappers().len(), 2, "what was handed over outlives who asked for it");
     for name in ["stays", "yielded"] {
-        let stopped = other.call("stop", &json!({"job": name, "kill": true}));
+        let unknown = other.tool("stop", &json!({"job": name, "kill": true}));
+        assert_eq!(unknown["isError"], true, "a name is its own client's: {unknown}");
+        let id = umbo.listed_by_name(name);
+        let stopped = other.call("stop", &json!({"job": id, "kill": true}));
         assert_eq!(stopped["stopped"][0]["state"], "stopped");
     }
     other.close();

@@ -110,14 +110,14 @@ struct GrepArguments {
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Matches {
+struct Found {
     output: String,
     matches: u64,
     files: u64,
     truncated: bool,
 }
 
-fn grep(call: &Call<'_>, arguments: GrepArguments) -> Result<Answer<Matches>, ToolError> {
+fn grep(call: &Call<'_>, arguments: GrepArguments) -> Result<Answer<Found>, ToolError> {
     let request = SearchRequest {
         pattern: arguments.pattern,
         paths: Paths(arguments.path.into_iter().collect()),
@@ -147,7 +147,7 @@ fn grep(call: &Call<'_>, arguments: GrepArguments) -> Result<Answer<Matches>, To
         let _ = write!(text, "\n… {} of {} matches", found.shown, found.total_matches);
     }
     let (matches, files) = (found.total_matches, found.total_files);
-    Ok(Answer::new(Matches { output, matches, files, truncated }, text))
+    Ok(Answer::new(Found { output, matches, files, truncated }, text))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -17,7 +17,10 @@ pub(super) fn job(answer: &JobAnswer) -> String {
             format!("{}: queued{place}{why}; wait for it or stop it", answer.job)
         }
         None => {
-            let notes: String = answer.notes.iter().map(|note| format!(" ({note})")).collect();
+            let mut notes = String::new();
+            for note in &answer.notes {
+                let _ = write!(notes, " ({note})");
+            }
             format!("{}: still running{notes}; wait, output, input or stop it", answer.job)
         }
     };

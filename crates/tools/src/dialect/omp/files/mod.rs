@@ -62,12 +62,11 @@ struct FileMeta {
 
 /// An error in the words of this contract: without the name of a field, and as a sentence.
 fn told(error: umbo_ops::Error) -> ToolError {
-    let mut message = error.message.clone();
-    if let Some(field) = &error.field
-        && let Some(rest) = message.strip_prefix(&format!("{field}: "))
-    {
-        message = rest.split(" (got ").next().unwrap_or(rest).to_owned();
-    }
+    let named = error.field.as_ref().map(|field| format!("{field}: "));
+    let mut message = match named.and_then(|named| error.message.strip_prefix(&named)) {
+        Some(rest) => rest.split(" (got ").next().unwrap_or(rest).to_owned(),
+        None => error.message.clone(),
+    };
     let is_sentence = matches!(
         error.code,
         ErrorCode::NotFound | ErrorCode::NoChange | ErrorCode::InvalidArgument
