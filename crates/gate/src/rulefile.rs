@@ -32,6 +32,8 @@ use crate::sandbox::RuleSandbox;
 
 /// A compiled expression takes no more memory than this.
 const LARGEST_REGEX_BYTES: usize = 256 << 10;
+/// Longer words have no neighbours, and comparing them takes long.
+const LONGEST_COMPARED_BYTES: usize = 100;
 /// A file has no more expressions than this: each takes time to compile.
 const MOST_REGEXES: usize = 200;
 /// A file has no more rules than this.
@@ -363,30 +365,12 @@ fn list(words: &[&str]) -> String {
 
 /// The nearest known word, or all of them.
 fn hint(word: &str, known: &[&str]) -> String {
-    let nearest = known.iter().map(|other| (distance(word, other), other)).min();
+    let compared = known.iter().filter(|_| word.len() <= LONGEST_COMPARED_BYTES);
+    let nearest = compared.map(|other| (strsim::damerau_levenshtein(word, other), other)).min();
     match nearest {
         Some((far, other)) if far <= 1 + word.chars().count() / 3 => {
             format!("; did you mean `{other}`?")
         }
         _ => format!("; it is one of {}", list(known)),
     }
-}
-
-/// How many letters must be changed, added, removed or swapped with their neighbour.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
 }

@@ -512,7 +512,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// A tail if there is news, a sign of life if there has been none for long. What cannot be
+    /// A tail if it wrote something, a sign of life if it has not for long. What cannot be
     /// told is left out: nothing depends on it.
     fn look(&mut self) {
         if !self.call.ticket.wants_progress() {

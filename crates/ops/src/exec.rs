@@ -82,7 +82,7 @@ pub struct ExecRequest {
     #[schemars(description = "If you go away")]
     pub on_disconnect: Option<OnDisconnect>,
     /// What it may touch, instead of what is usual; whoever wants more is asked about.
-    #[schemars(description = "Profile, as off")]
+    #[schemars(description = "")]
     pub sandbox: Option<SandboxArgument>,
     /// What a tool call cannot say.
     #[serde(skip)]

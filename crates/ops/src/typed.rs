@@ -31,15 +31,15 @@ pub(crate) fn line(before: &[u8], typed: &[u8]) -> Line {
         return Line { text: all.into_owned(), asks: true };
     }
     let old = String::from_utf8_lossy(before).len();
-    let ways = [Manner::Pipe, Manner::Terminal, Manner::Editor].map(|manner| {
-        let mut way = Way::new(manner);
-        way.type_in(&all, old);
-        way
+    let readings = [KeyReader::Pipe, KeyReader::Terminal, KeyReader::Editor].map(|reader| {
+        let mut reading = TypedText::new(reader);
+        reading.type_in(&all, old);
+        reading
     });
-    let acts = ways.iter().any(|way| way.acts);
-    let fetched = ways.iter().any(|way| way.fetched);
+    let acts = readings.iter().any(|reading| reading.acts);
+    let fetched = readings.iter().any(|reading| reading.fetched);
     let mut texts: Vec<String> = Vec::new();
-    for text in ways.into_iter().map(Way::text).filter(|text| !text.trim().is_empty()) {
+    for text in readings.into_iter().map(TypedText::text).filter(|text| !text.trim().is_empty()) {
         let words = || text.split_whitespace();
         if !texts.iter().any(|known| known.split_whitespace().eq(words())) {
             texts.push(text);
@@ -57,15 +57,15 @@ pub(crate) fn line(before: &[u8], typed: &[u8]) -> Line {
 
 /// Who understands keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Manner {
+enum KeyReader {
     Pipe,
     Terminal,
     Editor,
 }
 
 /// What was typed, as one of them understands it.
-struct Way {
-    manner: Manner,
+struct TypedText {
+    reader: KeyReader,
     /// The lines that are over, of a command that is not, or of what is typed now.
     done: String,
     line: Vec<char>,
@@ -77,10 +77,10 @@ struct Way {
     acts: bool,
 }
 
-impl Way {
-    fn new(manner: Manner) -> Self {
+impl TypedText {
+    fn new(reader: KeyReader) -> Self {
         Self {
-            manner,
+            reader,
             done: String::new(),
             line: Vec::new(),
             cursor: 0,
@@ -98,10 +98,10 @@ impl Way {
             at += sent.len();
             let is_new = at > old;
             self.acts |= is_new && self.is_act(key);
-            match self.manner {
-                Manner::Editor => self.press(key, is_new),
-                Manner::Pipe | Manner::Terminal if is_key(&sent) => self.insert(' '),
-                Manner::Pipe | Manner::Terminal => {
+            match self.reader {
+                KeyReader::Editor => self.press(key, is_new),
+                KeyReader::Pipe | KeyReader::Terminal if is_key(&sent) => self.insert(' '),
+                KeyReader::Pipe | KeyReader::Terminal => {
                     for c in sent.chars() {
                         self.receive(c, is_new);
                     }
@@ -132,7 +132,7 @@ impl Way {
 
     /// A character, where nobody edits but the terminal.
     fn receive(&mut self, c: char, is_new: bool) {
-        let erases = self.manner == Manner::Terminal;
+        let erases = self.reader == KeyReader::Terminal;
         match c {
             '\n' | '\r' => self.enter(is_new),
             // A shell drops zero bytes.

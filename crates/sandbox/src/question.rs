@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,14 @@ pub struct Question {
     pub left_ms: u64,
     /// What could be granted, the smallest first.
     pub grants: Vec<Grant>,
+}
+
+impl Question {
+    /// The same, with the time that is left for an answer.
+    pub(crate) fn asked_at(&self, now: Instant, deadline: Instant) -> Self {
+        let left = deadline.saturating_duration_since(now).as_millis();
+        Self { left_ms: u64::try_from(left).unwrap_or(u64::MAX), ..self.clone() }
+    }
 }
 
 /// What an answer may grant.

@@ -238,14 +238,7 @@ impl Guard {
     pub(crate) fn questions(&mut self) -> Vec<Question> {
         self.forget_dead();
         let now = Instant::now();
-        let left = |held: &Held| {
-            let left = held.deadline.saturating_duration_since(now).as_millis();
-            u64::try_from(left).unwrap_or(u64::MAX)
-        };
-        self.held
-            .iter()
-            .map(|held| Question { left_ms: left(held), ..held.question.clone() })
-            .collect()
+        self.held.iter().map(|held| held.question.asked_at(now, held.deadline)).collect()
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {

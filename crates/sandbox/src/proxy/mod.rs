@@ -213,14 +213,7 @@ impl Proxy {
 
     pub(crate) fn questions(&self) -> Vec<Question> {
         let now = Instant::now();
-        let left = |held: &Held| {
-            let left = held.deadline.saturating_duration_since(now).as_millis();
-            u64::try_from(left).unwrap_or(u64::MAX)
-        };
-        self.held
-            .iter()
-            .map(|held| Question { left_ms: left(held), ..held.question.clone() })
-            .collect()
+        self.held.iter().map(|held| held.question.asked_at(now, held.deadline)).collect()
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
