@@ -7,6 +7,7 @@ mod fuzz;
 mod oracle;
 mod proc;
 mod promises;
+mod record;
 mod scratch;
 mod setup;
 mod soak;
@@ -27,6 +28,7 @@ cargo xtask VERB
   setup                install what the tests need: shells and task runners
   tidy                 budgets, forbidden words, dependencies, directions between crates
   promises [--check]   run the tests of the promises and print their table; check the README's
+  record               draw the README's picture of a session from a real run; --debug as for soak
   bench exec [N]       what a command costs through umbo, beside a bare spawn
   bench exec many [N]  the same with 1, 2, 4 and 8 outstanding
   bench flood [SIZE]   how fast output is captured, beside `cat > file` (1G unless said otherwise)
@@ -71,6 +73,7 @@ fn run(words: &[&str]) -> Done {
         ["tidy"] => tidy::run(),
         ["promises"] => promises::print(),
         ["promises", "--check"] => promises::check(),
+        ["record", rest @ ..] => record::run(rest),
         ["bench", "exec", rest @ ..] => bench::exec::run(rest),
         ["bench", "flood", rest @ ..] => bench::flood::run(rest),
         ["bench", "jobs", rest @ ..] => bench::jobs::run(rest),

@@ -6,6 +6,7 @@ mod files;
 mod gate;
 mod http;
 mod install;
+mod jobs;
 mod limits;
 mod sandbox;
 mod wait;
@@ -25,6 +26,7 @@ pub(crate) use self::files::{Edit, EntryOrder, Find, Ls, Read, Search, Tree, Und
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::http::{Http, Log};
 pub(crate) use self::install::{Install, Uninstall};
+pub(crate) use self::jobs::{JobState, Jobs};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
 pub(crate) use self::sandbox::{Sandbox, SandboxVerb};
 pub(crate) use self::wait::Wait;
@@ -229,13 +231,9 @@ pub(crate) struct Start {
     pub(crate) attended: bool,
     #[arg(long, value_name = "MODE", help = MODE_HELP)]
     pub(crate) mode: Option<Mode>,
-    /// One word is a line for the shell; several are a program and its arguments
-    #[arg(
-        value_name = "COMMAND",
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
+    /// One word is a line for the shell; several are a program and its arguments. It begins at the
+    /// first word that is no option, or after `--`
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
     pub(crate) command: Vec<std::ffi::OsString>,
 }
 
@@ -312,13 +310,6 @@ pub(crate) enum CompletionShell {
     Fish,
     /// Nushell
     Nu,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Jobs {
-    /// All that are on disk, not only those that run or ended a moment ago
-    #[arg(long)]
-    pub(crate) all: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -484,12 +475,7 @@ pub(crate) struct Classify {
     #[arg(long, value_name = "OTHER")]
     pub(crate) diff: Option<String>,
     /// The command; several words are one line
-    #[arg(
-        value_name = "COMMAND",
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
     pub(crate) command: Vec<String>,
 }
 

@@ -14,6 +14,7 @@ use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
 use umbo_view::{is_treacherous, visible, visible_line};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::failure::Failure;
 
@@ -190,38 +191,122 @@ pub(crate) fn is_error_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// A table without lines: the columns aligned, the last one cut at the width of the terminal. No
+/// What a cell says beside its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Tone {
+    #[default]
+    Plain,
+    Good,
+    Bad,
+    Busy,
+    Faint,
+}
+
+impl Tone {
+    fn begin(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Good => "\x1b[32m",
+            Self::Bad => "\x1b[31m",
+            Self::Busy => "\x1b[36m",
+            Self::Faint => "\x1b[2m",
+        }
+    }
+}
+
+/// A cell of a table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cell {
+    text: String,
+    tone: Tone,
+}
+
+impl Cell {
+    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
+        Self { text: text.into(), tone }
+    }
+}
+
+impl<Text: Into<String>> From<Text> for Cell {
+    fn from(text: Text) -> Self {
+        Self { text: text.into(), tone: Tone::Plain }
+    }
+}
+
+/// A table without lines: the columns aligned, each line cut at the width of the terminal. No
 /// secret is in it, and a cell is one line.
-pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> Result<(), Failure> {
+pub(crate) fn table<Item: Into<Cell> + Clone>(
+    rows: &[Vec<Item>],
+    width: Option<usize>,
+) -> Result<(), Failure> {
     let masker = crate::secrets::shared()?;
-    let cell = |cell: &String| visible_line(&masker.mask_text(cell)).into_owned();
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let cell = |cell: &Item| {
+        let Cell { text, tone } = cell.clone().into();
+        Cell { text: visible_line(&masker.mask_text(&text)).into_owned(), tone }
+    };
+    let rows: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widest = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+        rows.iter().filter_map(move |row| row.get(column)).map(|cell| cell.text.width())
     };
-    let widths: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..columns).map(|column| widest(column).max().unwrap_or(0)).collect();
+    let has_colour = has_colour();
     for row in &rows {
+        let filled = row.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |last| last + 1);
+        let mut left = width.unwrap_or(usize::MAX);
         let mut text = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            text.push_str(cell);
-            text.extend(std::iter::repeat_n(' ', width - cell.chars().count() + 2));
+        for (column, cell) in row[..filled].iter().enumerate() {
+            let shown = cut(&cell.text, left);
+            let (begin, end) = match cell.tone {
+                Tone::Plain => ("", ""),
+                tone if has_colour => (tone.begin(), "\x1b[0m"),
+                _ => ("", ""),
+            };
+            text.push_str(begin);
+            text.push_str(&shown);
+            text.push_str(end);
+            left = left.saturating_sub(shown.width());
+            if column + 1 < filled {
+                let gap = (widths[column] - cell.text.width() + 2).min(left);
+                text.extend(std::iter::repeat_n(' ', gap));
+                left -= gap;
+            }
         }
-        let text = text.trim_end();
-        match width {
-            Some(width) => line(cut(text, width))?,
-            None => line(text)?,
-        }
+        writeln!(io::stdout().lock(), "{text}")?;
     }
     Ok(())
 }
 
-/// A text of at most so many characters; one that was longer ends with `…`.
+/// Whether what a person reads on standard output has colours.
+pub(crate) fn has_colour() -> bool {
+    if anstyle_query::no_color() {
+        return false;
+    }
+    anstyle_query::clicolor_force()
+        || (is_terminal()
+            && anstyle_query::term_supports_color()
+            && anstyle_query::clicolor() != Some(false))
+}
+
+/// A text of at most so many columns; one that was longer ends with `…`.
 pub(crate) fn cut(text: &str, longest: usize) -> String {
-    if text.chars().count() <= longest {
+    if text.width() <= longest {
         return text.to_owned();
     }
-    text.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
+    let mut left = longest.saturating_sub(1);
+    let mut shown = String::new();
+    for character in text.chars() {
+        let width = character.width().unwrap_or(0);
+        if width > left {
+            break;
+        }
+        left -= width;
+        shown.push(character);
+    }
+    if longest > 0 {
+        shown.push('…');
+    }
+    shown
 }
 
 /// The width of the terminal, if a person reads.

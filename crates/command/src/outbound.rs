@@ -68,7 +68,7 @@ fn shows_local(text: &str) -> bool {
     let begins = text.split("$(").skip(1).chain(text.split('`').skip(1).step_by(2));
     begins.flat_map(|script| script.split(['|', ';', '&', '(', '\n'])).any(|part| {
         let part = part.trim_start();
-        let program = part.split_whitespace().next().unwrap_or("").trim_end_matches(')');
+        let program = part.split_whitespace().next().unwrap_or("").trim_end_matches([')', '"']);
         let name = program.rsplit('/').next().unwrap_or(program);
         // `$(< file)`; of git only what prints contents.
         part.starts_with('<')
@@ -148,7 +148,9 @@ impl Walk {
         if !talks_to_anybody(name) {
             return;
         }
-        let talks = self.found[before..].iter().any(|it| it.does.kind == Kind::Network)
+        // Where an option may be hidden, the program still talks to somebody.
+        let may_talk = |kind| matches!(kind, Kind::Network | Kind::Unknown);
+        let talks = self.found[before..].iter().any(|it| may_talk(it.does.kind))
             || asks_database(name)
             || name == "telnet";
         if !talks || is_on_this_machine(argv) {
@@ -176,6 +178,8 @@ impl Walk {
     fn sends_input(&mut self, name: &str) {
         let what = format!("{name} with input from this machine");
         match &self.input {
+            // What comes through a pipe is not followed in other languages.
+            Input::Inherited if !self.shell.is_posix_like() => self.find(SEND, name, what),
             Input::Inherited => {}
             Input::Text(text) if matches!(text.trim(), "" | "Q" | "QUIT") => {}
             Input::Text(_) => self.find(SEND, name, what),

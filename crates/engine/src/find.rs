@@ -25,7 +25,8 @@ const CREATED_TOGETHER: u128 = 60_000;
 const ULID_RANDOM_BITS: u32 = 80;
 
 impl Engine {
-    /// The job that `name` means: an id, a unique prefix of one, a `--name`, or `@last`.
+    /// The job that `name` means: an id, the beginning or the end of one if it
+    /// is the only one, a `--name`, or `@last`.
     pub fn job(&self, name: &str) -> Result<Job> {
         self.find(name, None)
     }
@@ -62,7 +63,7 @@ impl Engine {
     }
 
     fn find_known(&self, name: &str, owner: Option<&str>) -> Result<Option<Job>> {
-        let fits = self.beginning_with(name)?;
+        let fits = self.with_part(name)?;
         if let [only] = &fits[..] {
             return Ok(Some(Job::new(self.clone(), only.clone())));
         }
@@ -75,10 +76,18 @@ impl Engine {
         Ok(named)
     }
 
-    /// The jobs on disk whose id begins with `prefix`, oldest first.
-    fn beginning_with(&self, prefix: &str) -> Result<Vec<JobId>> {
-        let Some(range) = JobId::beginning_with(prefix) else { return Ok(Vec::new()) };
-        let fits = self.backwards()?.filter(|entry| range.contains(&entry.number()));
+    /// The jobs on disk whose id begins or ends with some characters, oldest first.
+    fn with_part(&self, part: &str) -> Result<Vec<JobId>> {
+        let range = JobId::beginning_with(part);
+        let end = JobId::ending_with(part);
+        if range.is_none() && end.is_none() {
+            return Ok(Vec::new());
+        }
+        let is_meant = |number: u128| {
+            range.as_ref().is_some_and(|range| range.contains(&number))
+                || end.is_some_and(|(end, mask)| number & mask == end)
+        };
+        let fits = self.backwards()?.filter(|entry| is_meant(entry.number()));
         let mut fits: Vec<JobId> =
             fits.map(|entry| entry.job()).filter(|id| self.state().job(id).exists()).collect();
         fits.sort();

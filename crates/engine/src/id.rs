@@ -11,6 +11,10 @@ use crate::error::Error;
 
 /// How many characters an id has.
 const LENGTH: usize = 26;
+/// How many bits a character stands for.
+const BITS: usize = 5;
+/// Fewer last characters of an id name no job.
+const SHORTEST_END: usize = 4;
 
 /// The name of a job, for ever.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,6 +42,16 @@ impl JobId {
         Some(bound("0")?..=bound("z")?)
     }
 
+    /// The last bits of the numbers of ids that end with some characters, and a mask for them; `None`
+    /// if none can, or if so few name no job.
+    pub(crate) fn ending_with(suffix: &str) -> Option<(u128, u128)> {
+        let missing = LENGTH.checked_sub(suffix.len()).filter(|_| suffix.len() >= SHORTEST_END)?;
+        let text = "0".repeat(missing) + &suffix.to_ascii_lowercase();
+        let bits = u32::try_from(suffix.len() * BITS).ok()?;
+        let mask = 1_u128.checked_shl(bits).map_or(u128::MAX, |bit| bit - 1);
+        Some((text.parse::<Self>().ok()?.number(), mask))
+    }
+
     /// Its number: ids sort as their numbers do.
     pub(crate) fn number(&self) -> u128 {
         Ulid::from_string(&self.0).map_or(0, u128::from)
@@ -46,6 +60,12 @@ impl JobId {
     /// Its 26 characters.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Its last six characters, by which a person or a model calls it: one of a billion, and
+    /// accepted wherever an id is.
+    pub fn short(&self) -> &str {
+        &self.0[self.0.len() - 6..]
     }
 
     /// When it was made, in milliseconds since 1970.

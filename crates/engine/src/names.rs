@@ -225,7 +225,7 @@ mod tests {
             "v": 1, "job": job, "command": "true", "cwd": "/", "created_at": 1, "name": "web",
         });
         fs::write(state.job(&job).file("request"), record.to_string()).unwrap();
-        assert_eq!(jobs(&state, "web").unwrap(), [job.clone()]);
+        assert_eq!(jobs(&state, "web").unwrap(), std::slice::from_ref(&job));
         fs::remove_dir_all(directory(&state)).unwrap();
         assert_eq!(jobs(&state, "web").unwrap(), [job]);
     }

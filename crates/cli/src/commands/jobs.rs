@@ -3,90 +3,185 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use umbo_engine::{Status, Summary};
-use umbo_ops::{Call, EndedJobs, JobsRequest, Ticket, WhoseJobs, now};
+use umbo_engine::{End, Status, Summary};
+use umbo_ops::{Call, EndedJobs, JobsAnswer, JobsRequest, Ticket, WhoseJobs, now};
 
-use super::ended;
-use crate::args::Jobs;
+use crate::args::{JobState, Jobs};
 use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
-use crate::output::{self, Format};
+use crate::output::{self, Cell, Format, Stroke, Tone};
 use crate::secrets;
-use crate::time::{ordinal, show_duration};
+use crate::time::show_duration;
 
 /// A longer name is cut in the table, which has other columns too.
-const LONGEST_NAME: usize = 24;
+const LONGEST_NAME: usize = 16;
+/// How many a person is shown unasked.
+const AT_A_TERMINAL: usize = 50;
+/// How often the list is drawn again though nothing happens: durations grow.
+const BEAT: Duration = Duration::from_secs(1);
+/// How long a drawing stands at least.
+const STILL: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
     let caller = context.observer(&CallerWords::default())?;
     let ticket = Ticket::alone();
+    let call = Call::new(&caller, &ticket);
+    if args.watch {
+        return watch(context, &call, args);
+    }
+    let (answer, left_out) = list(&call, args)?;
+    match context.format {
+        Format::Json => output::json(&answer)?,
+        Format::Text => print(&answer.summaries, left_out, args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The jobs that are wanted, oldest first, and how many older ones there are.
+fn list(call: &Call<'_>, args: &Jobs) -> Result<(JobsAnswer, usize), Failure> {
     let request = JobsRequest {
         scope: Some(WhoseJobs::All),
         ended: Some(if args.all { EndedJobs::All } else { EndedJobs::Recent }),
         limit: None,
     };
-    let mut answer = umbo_ops::jobs(&Call::new(&caller, &ticket), &request)?;
+    let mut answer = umbo_ops::jobs(call, &request)?;
+    let is_wanted: Vec<bool> = answer.summaries.iter().map(|job| fits(job, args)).collect();
+    let limit = match args.limit {
+        Some(0) => usize::MAX,
+        Some(limit) => limit,
+        None if output::is_terminal() => AT_A_TERMINAL,
+        None => usize::MAX,
+    };
+    let left_out = is_wanted.iter().filter(|wanted| **wanted).count().saturating_sub(limit);
+    let mut chosen = is_wanted.iter().scan(0, |seen, wanted| {
+        *seen += usize::from(*wanted);
+        Some(*wanted && *seen > left_out)
+    });
+    let chosen: Vec<bool> = chosen.by_ref().collect();
+    let mut keep = chosen.iter();
+    answer.jobs.retain(|_| keep.next().copied().unwrap_or(false));
+    let mut keep = chosen.iter();
+    answer.summaries.retain(|_| keep.next().copied().unwrap_or(false));
     // Before anything is cut: half a secret would not be known as one.
     let masker = secrets::shared()?;
-    let summaries = &mut answer.summaries;
-    for summary in summaries.iter_mut() {
+    for summary in &mut answer.summaries {
         summary.command = masker.mask_text(&summary.command);
         summary.name = summary.name.as_deref().map(|name| masker.mask_text(name));
     }
-    match context.format {
-        Format::Json => {
-            output::json(&answer)?;
-        }
-        Format::Text if summaries.is_empty() => {
-            let hint = if args.all { "" } else { "; `umbo jobs --all` shows older ones" };
-            output::talk(format_args!("no jobs{hint}"));
-        }
-        Format::Text => {
-            let mut rows = vec![
-                ["JOB", "STATE", "TIME", "OUTPUT", "NAME", "COMMAND"].map(str::to_owned).to_vec(),
-            ];
-            rows.extend(summaries.iter().map(row));
-            output::table(&rows, output::width())?;
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok((answer, left_out))
 }
 
-fn row(summary: &Summary) -> Vec<String> {
-    let (state, time) = match &summary.status {
-        Status::Created => (waiting(summary), since(summary.created_at)),
-        Status::Started { at, .. } => ("started".to_owned(), since(*at)),
-        Status::Ended(outcome) => (ended(outcome), outcome.duration()),
+fn fits(job: &Summary, args: &Jobs) -> bool {
+    let state = args.state.is_none_or(|state| match (&job.status, state) {
+        (Status::Created, JobState::Queued)
+        | (Status::Started { .. }, JobState::Running)
+        | (Status::Ended(_), JobState::Ended) => true,
+        (Status::Ended(outcome), JobState::Ok) => outcome.exit_code() == Some(0),
+        (Status::Ended(outcome), JobState::Failed) => outcome.exit_code() != Some(0),
+        _ => false,
+    });
+    let name = args.name.as_ref();
+    let owner = args.owner.as_ref();
+    let newest = args.newer_than.is_none_or(|age| since(job.created_at) <= age);
+    state
+        && newest
+        && name.is_none_or(|part| job.name.as_ref().is_some_and(|name| name.contains(part)))
+        && owner.is_none_or(|owner| job.owner.as_ref() == Some(owner))
+        && args.labels.iter().all(|label| match label.split_once('=') {
+            Some((name, value)) => job.labels.get(name).is_some_and(|found| found == value),
+            None => job.labels.contains_key(label),
+        })
+}
+
+fn print(jobs: &[Summary], left_out: usize, args: &Jobs) -> Result<(), Failure> {
+    if jobs.is_empty() {
+        let hint = if args.all { "" } else { "; `umbo jobs --all` shows older ones" };
+        output::talk(format_args!("no jobs{hint}"));
+        return Ok(());
+    }
+    let mut rows = vec![
+        ["JOB", "STATE", "AGE", "TIME", "NAME", "COMMAND"]
+            .map(|head| Cell::toned(head, Tone::Faint))
+            .to_vec(),
+    ];
+    rows.extend(jobs.iter().map(row));
+    output::table(&rows, output::width())?;
+    if left_out > 0 {
+        output::talk(format_args!("{left_out} older ones are not shown; --limit 0 shows all"));
+    }
+    Ok(())
+}
+
+fn row(job: &Summary) -> Vec<Cell> {
+    let time = match &job.status {
+        Status::Created => None,
+        Status::Started { at, .. } => Some(since(*at)),
+        Status::Ended(outcome) => Some(outcome.duration()),
     };
-    let command = summary.command.lines().next().unwrap_or_default();
-    let more = if summary.command.lines().count() > 1 { " …" } else { "" };
+    let command = job.command.lines().next().unwrap_or_default();
+    let more = if job.command.lines().count() > 1 { " …" } else { "" };
     vec![
-        summary.job.to_string(),
-        state,
-        show_duration(time),
-        size(summary.total_bytes),
-        summary.name.as_deref().map_or_else(|| "-".into(), |name| output::cut(name, LONGEST_NAME)),
-        format!("{command}{more}"),
+        job.job.short().into(),
+        state(job),
+        Cell::toned(age(since(job.created_at)), Tone::Faint),
+        time.map_or_else(String::new, show_duration).into(),
+        job.name
+            .as_deref()
+            .map_or_else(|| "-".into(), |name| output::cut(name, LONGEST_NAME))
+            .into(),
+        format!("{command}{more}").into(),
     ]
 }
 
-/// A state that says what is waited for.
-fn waiting(summary: &Summary) -> String {
-    match summary.queue_position {
-        Some(place) => format!("queued, {} in line", ordinal(place)),
-        None => "queued".into(),
-    }
+/// The state in a word or two.
+fn state(job: &Summary) -> Cell {
+    let (text, tone) = match &job.status {
+        Status::Created => match job.queue_position {
+            Some(place) => (format!("queued #{place}"), Tone::Faint),
+            None => ("queued".into(), Tone::Faint),
+        },
+        Status::Started { .. } => ("running".into(), Tone::Busy),
+        Status::Ended(outcome) => match (&outcome.end, outcome.exit_code(), outcome.signal()) {
+            (End::TimedOut { .. }, ..) => ("timed out".into(), Tone::Bad),
+            (End::Stopped { .. }, ..) => ("stopped".into(), Tone::Faint),
+            (_, Some(0), _) => ("ok".into(), Tone::Good),
+            (_, Some(code), _) => (format!("failed {code}"), Tone::Bad),
+            (_, None, Some(signal)) => (format!("signal {signal}"), Tone::Bad),
+            (End::Lost { .. }, ..) => ("lost".into(), Tone::Bad),
+            (_, None, None) => ("not started".into(), Tone::Bad),
+        },
+    };
+    Cell::toned(text, tone)
 }
 
 fn since(micros: u64) -> Duration {
     Duration::from_micros(now().saturating_sub(micros))
 }
 
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..=9_999 => format!("{bytes} B"),
-        10_000..=9_999_999 => format!("{} KiB", bytes >> 10),
-        10_000_000..=9_999_999_999 => format!("{} MiB", bytes >> 20),
-        _ => format!("{} GiB", bytes >> 30),
+/// How long ago, in the one unit that matters.
+fn age(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ 0..=59 => format!("{seconds}s"),
+        seconds @ 60..=3599 => format!("{}m", seconds / 60),
+        seconds @ 3600..=86_399 => format!("{}h", seconds / 3600),
+        seconds => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// Draws the list until somebody has seen enough.
+fn watch(context: &Context, call: &Call<'_>, args: &Jobs) -> Result<ExitCode, Failure> {
+    if !output::is_terminal() || context.format == Format::Json {
+        let way_out = "it draws on a terminal; `umbo events --follow` is for programs";
+        return Err(Failure::invalid("--watch", way_out));
+    }
+    let mut news = context.backend.subscribe(context.backend.newest_event()?)?;
+    loop {
+        let (answer, left_out) = list(call, args)?;
+        output::draw(&[Stroke::Control("\x1b[H\x1b[2J")]);
+        print(&answer.summaries, left_out, args)?;
+        news.next(BEAT)?;
+        // A job that writes much is no reason to draw more often than one can read.
+        std::thread::sleep(STILL);
+        while news.next(Duration::ZERO)?.is_some() {}
     }
 }

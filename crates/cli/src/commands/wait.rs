@@ -39,7 +39,10 @@ pub(crate) fn run(context: &Context, args: &Wait) -> Result<ExitCode, Failure> {
             umbo_ops::wait(&call, &request)?
         };
         report(context, &answer)?;
-        code = code_of(&answer, &request);
+        // The first that failed is told; what follows is waited for all the same.
+        if code == ExitCode::SUCCESS {
+            code = code_of(&answer, &request);
+        }
         if answer.met == WaitReason::Timeout {
             break;
         }

@@ -207,7 +207,7 @@ fn of_sandboxes() -> [Key; 6] {
         ),
         key(
             "sandbox.ask",
-            Kind::Choice(&["all", "writes", "hosts", "nothing"]),
+            Kind::Choice(&["nothing", "writes", "hosts", "all"]),
             Preset::Text("nothing"),
             Tightens::Nothing,
             "what a sandbox asks about instead of denying it: the client, or `umbo approvals`",

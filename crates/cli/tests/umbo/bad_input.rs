@@ -44,6 +44,8 @@ fn wrong_requests_are_refused_with_field_and_fix_and_make_no_job() {
         }
         refused(&umbo, &[verb, "echo hi", "--json"], &["COMMAND", "--json", "before the command"]);
         refused(&umbo, &[verb, "echo hi", "--timeout=3"], &["--timeout=3", "before the command"]);
+        refused(&umbo, &[verb, "--timout", "3", "true"], &["--timout", "--timeout"]);
+        refused(&umbo, &[verb, "-x", "true"], &["-x"]);
         refused(&umbo, &[verb, "--name", "@x", "true"], &["name", "@x"]);
         refused(&umbo, &[verb, "--name", "", "true"], &["name"]);
         refused(&umbo, &[verb, "--session", "../x", "true"], &["session", "../x"]);

@@ -347,7 +347,7 @@ fn an_error_has_one_shape_at_both_entry_points() {
 fn a_question_to_a_person_has_one_shape_at_both_entry_points() {
     let umbo = Umbo::new();
     fs::write(umbo.path().join("Makefile"), "made:\n\ttouch made\n").unwrap();
-    let job = umbo.start("read line");
+    let job = umbo.start("sh");
     let asked = "rm -r build";
     for (words, tool, arguments) in [
         (&["exec", "--mode", "default", asked][..], "exec", json!({"command": asked})),

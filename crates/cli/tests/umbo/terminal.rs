@@ -249,6 +249,7 @@ fn no_verb_prints_what_a_terminal_obeys() {
         ("install", vec![vec![], vec![HOSTILE], vec!["cursor", "--print"]]),
         ("uninstall", vec![vec![HOSTILE]]),
         ("doctor", vec![vec![]]),
+        ("sandbox", vec![vec![], vec![HOSTILE]]),
         ("ls", vec![vec![], vec![HOSTILE]]),
         ("tree", vec![vec![], vec![HOSTILE]]),
         ("find", vec![vec!["*"], vec!["--long", "*"], vec![HOSTILE]]),

@@ -147,7 +147,7 @@ fn a_job_that_ends_well_without_what_was_waited_for_is_a_failure() {
 }
 
 #[test]
-fn several_jobs_are_all_waited_for() {
+fn several_jobs_are_all_waited_for_and_the_first_that_failed_is_told() {
     let umbo = Umbo::new();
     let first = umbo.start("read x; exit 1");
     let second = umbo.start("exit 2");
@@ -155,7 +155,9 @@ fn several_jobs_are_all_waited_for() {
     umbo.call(["input", &first, "\n"]).run();
     let answer = waiting.answer();
     assert_eq!(answer.text(), format!("{first} exit (exited 1)\n{second} exit (exited 2)\n"));
-    assert_eq!(answer.status, 2);
+    assert_eq!(answer.status, 1);
+    let well = umbo.start("true");
+    assert_eq!(umbo.call(["wait", &second, &well]).answer().status, 2);
 }
 
 #[test]

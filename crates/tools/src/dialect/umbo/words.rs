@@ -2,9 +2,14 @@
 
 use std::fmt::Write as _;
 
-use umbo_engine::{End, Outcome, Status};
+use umbo_engine::{End, JobId, Outcome, Status};
 use umbo_ops::project::{RunnerAnswer, TaskAnswer};
 use umbo_ops::{InputAnswer, JobAnswer, JobsAnswer, OutputAnswer, RecipesAnswer};
+
+/// The last characters of an id, which name the job wherever an id does: a model pays for each.
+fn short(job: &str) -> &str {
+    job.parse::<JobId>().map_or(job, |_| &job[job.len() - 6..])
+}
 
 /// Where a job stands, after its output.
 pub(super) fn job(answer: &JobAnswer) -> String {
@@ -14,14 +19,14 @@ pub(super) fn job(answer: &JobAnswer) -> String {
             let place = answer.queue_position.map(|place| format!(", place {place}"));
             let why = answer.reason.as_deref().map(|why| format!(": {why}"));
             let (place, why) = (place.unwrap_or_default(), why.unwrap_or_default());
-            format!("{}: queued{place}{why}; wait for it or stop it", answer.job)
+            format!("{}: queued{place}{why}; wait for it or stop it", short(&answer.job))
         }
         None => {
             let mut notes = String::new();
             for note in &answer.notes {
                 let _ = write!(notes, " ({note})");
             }
-            format!("{}: still running{notes}; wait, output, input or stop it", answer.job)
+            format!("{}: still running{notes}; wait, output, input or stop it", short(&answer.job))
         }
     };
     closed(answer.output.clone().unwrap_or_default(), &line)
@@ -31,9 +36,9 @@ pub(super) fn job(answer: &JobAnswer) -> String {
 pub(super) fn output(answer: &OutputAnswer) -> String {
     let mut line = match answer.next_offset {
         Some(next) if !answer.at_end => {
-            format!("{}: {}; there is more from {next}", answer.job, answer.state)
+            format!("{}: {}; there is more from {next}", short(&answer.job), answer.state)
         }
-        _ => format!("{}: {}", answer.job, answer.state),
+        _ => format!("{}: {}", short(&answer.job), answer.state),
     };
     if answer.has_cut_lines() {
         line.push_str("; more of a long line with max_output_tokens, all of it in the file");
@@ -43,7 +48,8 @@ pub(super) fn output(answer: &OutputAnswer) -> String {
 
 /// What a job said to what was typed.
 pub(super) fn input(answer: &InputAnswer) -> String {
-    let line = format!("{}: {} bytes sent, {}", answer.job, answer.bytes, answer.state);
+    let job = short(&answer.job);
+    let line = format!("{job}: {} bytes sent, {}", answer.bytes, answer.state);
     closed(answer.output.clone().unwrap_or_default(), &line)
 }
 
@@ -57,7 +63,7 @@ pub(super) fn jobs(answer: &JobsAnswer) -> String {
         let code = job.exit_code.map(|code| format!(" {code}")).unwrap_or_default();
         let name = job.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
         let command = job.command.lines().next().unwrap_or_default();
-        lines.push(format!("{}{name} {}{code}: {command}", job.job, job.state));
+        lines.push(format!("{}{name} {}{code}: {command}", short(&job.job), job.state));
     }
     if lines.is_empty() {
         lines.push("no jobs".to_owned());
@@ -103,7 +109,7 @@ fn task(task: &TaskAnswer) -> String {
 
 /// One line on how a job ended.
 fn ending(outcome: &Outcome) -> String {
-    let mut line = format!("{}: {}", outcome.job, outcome.end.name());
+    let mut line = format!("{}: {}", outcome.job.short(), outcome.end.name());
     match (outcome.exit_code(), outcome.signal()) {
         (Some(code), _) => {
             let _ = write!(line, ", code {code}");
