@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use umbo_agent::{BoxFuture, Completion, Invocation, JobTools, Recovery, ToolOutput, Tools};
-use umbo_gate::{Covers, Lasts, Question, Reply};
+use umbo_gate::{Covers, Lasts, Question, Reply, UsableBy};
 use umbo_model::{Part, ToolCall, ToolInput, ToolSpec};
 use umbo_tools::Approver;
 
@@ -186,7 +186,11 @@ impl Approver for AskHost {
         let answer = answers.blocking_recv();
         locked(&host.waiting).remove(&id);
         let reply = if answer?["confirmed"].as_bool()? {
-            Reply::Approve { covers: Covers::Command, lasts: Lasts::Once }
+            Reply::Approve {
+                covers: Covers::Command,
+                lasts: Lasts::Once,
+                usable_by: UsableBy::Asker,
+            }
         } else {
             Reply::Deny { reason: "the user said no".to_owned() }
         };

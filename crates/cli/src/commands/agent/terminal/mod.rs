@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use umbo_agent::{AgentMessage, Delivery, Queues};
-use umbo_gate::{Covers, Lasts, Question, Reply};
+use umbo_gate::{Covers, Lasts, Question, Reply, UsableBy};
 use umbo_tools::Approver;
 
 use self::editor::Editor;
@@ -232,8 +232,16 @@ impl Front {
     /// Answers the question that is shown; whether the key did.
     fn decide(&mut self, key: &Key) -> bool {
         let reply = match key {
-            Key::Char('y') => Some(Reply::Approve { covers: Covers::Command, lasts: Lasts::Once }),
-            Key::Char('a') => Some(Reply::Approve { covers: Covers::Prefix, lasts: Lasts::Run }),
+            Key::Char('y') => Some(Reply::Approve {
+                covers: Covers::Command,
+                lasts: Lasts::Once,
+                usable_by: UsableBy::Asker,
+            }),
+            Key::Char('a') => Some(Reply::Approve {
+                covers: Covers::Prefix,
+                lasts: Lasts::Run,
+                usable_by: UsableBy::Asker,
+            }),
             Key::Char('n') => Some(Reply::Deny { reason: "the user said no".to_owned() }),
             Key::Escape | Key::Ctrl('c') => None,
             // Nothing else is typed while somebody waits for an answer.
