@@ -9,7 +9,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the one place that prints")]
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
@@ -95,13 +95,41 @@ pub(crate) fn draw(strokes: &[Stroke<'_>]) {
         match stroke {
             Stroke::Control(sequence) => picture.push_str(sequence),
             Stroke::Up(0) | Stroke::Right(0) => {}
-            Stroke::Up(lines) => picture.push_str(&format!("\x1b[{lines}A")),
-            Stroke::Right(columns) => picture.push_str(&format!("\x1b[{columns}C")),
+            Stroke::Up(lines) => {
+                let _ = write!(picture, "\x1b[{lines}A");
+            }
+            Stroke::Right(columns) => {
+                let _ = write!(picture, "\x1b[{columns}C");
+            }
             Stroke::Text(text) => picture.push_str(&visible_line(text)),
         }
     }
     let mut stderr = io::stderr().lock();
     let _ = stderr.write_all(picture.as_bytes()).and_then(|()| stderr.flush());
+}
+
+/// Draws a frame of the agent's terminal: sequences of ours between lines that were made visible when they
+/// were made lines.
+pub(crate) fn frame(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Prints a message to a program that drives this one: a line of JSON. A program that is gone closes its
+/// end, and that is heard elsewhere.
+pub(crate) fn message(value: &serde_json::Value) {
+    let mut stdout = io::stdout().lock();
+    let line = escape_json(&value.to_string());
+    let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+}
+
+/// Asks a person for a line.
+pub(crate) fn prompt(text: &'static str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()?;
+    Ok(())
 }
 
 /// Prints a value for programs: one line of JSON, no secret in any of its texts.
@@ -128,7 +156,7 @@ fn escape_json(json: &str) -> String {
     for character in json.chars() {
         if is_treacherous(character) {
             for unit in character.encode_utf16(&mut [0; 2]) {
-                escaped.push_str(&format!("\\u{unit:04x}"));
+                let _ = write!(escaped, "\\u{unit:04x}");
             }
         } else {
             escaped.push(character);

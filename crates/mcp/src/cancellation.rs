@@ -32,9 +32,8 @@ impl OnCancel {
     }
 }
 
-/// What the libraries of clients say when their own time was over: "MCP error -32001: Request timed
-/// out", "request timeout", "context deadline exceeded", "TimeoutError: The operation was aborted due to
-/// timeout".
+/// What the libraries of clients say when their own time was over: `MCP error -32001: Request
+/// timed out`, `request timeout`, `context deadline exceeded`, `TimeoutError: The operation was aborted`.
 fn is_timeout(reason: &str) -> bool {
     let reason = reason.to_ascii_lowercase();
     ["timeout", "timed out", "time out", "timed-out", "deadline exceeded"]

@@ -111,7 +111,7 @@ fn cell(
     let known = scratch.shell("true").name("known");
     engine.run(&known).map_err(Failure::at("umbo"))?;
     let state = scratch.state(&name);
-    let line = |words: &'static [&'static str]| {
+    let verb = |words: &'static [&'static str]| {
         let state = &state;
         move || command_line(scratch, state, words)
     };
@@ -130,8 +130,8 @@ fn cell(
             time(rounds, || find(&engine, "no-such-job", false))?,
         ),
     ];
-    cells.push(("`umbo jobs`", time(rounds, line(&["jobs"]))?));
-    cells.push(("`umbo output NAME`", time(rounds, line(&["output", "known"]))?));
+    cells.push(("`umbo jobs`", time(rounds, verb(&["jobs"]))?));
+    cells.push(("`umbo output NAME`", time(rounds, verb(&["output", "known"]))?));
     for summary in engine.jobs(Scope::Recent).map_err(Failure::at("jobs"))? {
         if summary.status.name() == "started" {
             let job = engine.job(summary.job.as_str()).map_err(Failure::at("job"))?;

@@ -71,6 +71,7 @@ pub(crate) struct Tree {
 }
 
 #[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Find {
     /// Globs (`*.rs` at any depth, `src/*.rs`), files and directories
     #[arg(value_name = "GLOB")]
@@ -155,7 +156,7 @@ pub(crate) struct Search {
 #[derive(Debug, ClapArgs)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Read {
-    /// A path, then perhaps :50, :50-80, :50+10 or :raw; x.zip:member, x.sqlite:table, artifact://JOB
+    /// A path, then perhaps :50, :50-80, :50+10 or :raw; x.zip:member, x.sqlite:table, <artifact://JOB>
     #[arg(value_name = "PATH")]
     pub(crate) path: String,
     /// Source code without the bodies of functions

@@ -26,6 +26,7 @@ fn named(clients: Vec<&'static Client>) -> impl TypedValueParser<Value = &'stati
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Install {
     /// The client; without one, they are listed
     #[arg(value_name = "CLIENT", value_parser = client())]

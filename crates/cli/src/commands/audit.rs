@@ -54,7 +54,7 @@ fn show(context: &Context, args: &AuditShow) -> Result<ExitCode, Failure> {
 fn row(record: &Record) -> Vec<String> {
     let (what, text) = match &record.event {
         Event::Verdict { command, decision, by, .. } => {
-            (decision.to_string(), format!("{}  ({by})", command))
+            (decision.to_string(), format!("{command}  ({by})"))
         }
         Event::Answer { approval, answer, by } => {
             ("answer".into(), format!("{approval}: {answer}  ({by})"))

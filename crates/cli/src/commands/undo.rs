@@ -25,7 +25,7 @@ pub(crate) fn run(context: &Context, args: &Undo) -> Result<ExitCode, Failure> {
     };
     let answer = files::undo(&Call::new(&caller, &ticket), &request).map_err(|mut error| {
         if error.code == umbo_ops::ErrorCode::UnknownChange {
-            error.message = "there is no such change; `umbo undo --list` lists them".to_owned();
+            "there is no such change; `umbo undo --list` lists them".clone_into(&mut error.message);
         }
         error
     })?;

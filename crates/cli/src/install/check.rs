@@ -19,7 +19,7 @@ use super::clients::Client;
 use crate::failure::Failure;
 
 /// How long a client may take to start its servers. Some download something first.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// How often the processes of a client are looked at: nobody tells of them.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 

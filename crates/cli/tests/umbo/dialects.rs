@@ -828,7 +828,7 @@ fn a_setting_that_no_dialect_has_is_refused() {
 fn where_a_contract_has_one_output_it_is_in_the_order_of_writing() {
     let umbo = Umbo::new();
     let line = "i=0; while [ $i -lt 300 ]; do echo o$i; echo e$i >&2; i=$((i+1)); done";
-    let expected: String = (0..300).map(|i| format!("o{i}\ne{i}\n")).collect();
+    let expected = (0..300).map(|i| format!("o{i}\ne{i}\n")).collect::<Vec<_>>().concat();
     for (dialect, tool, arguments, place) in [
         ("lash", "exec_command", json!({"cmd": line}), "/output"),
         ("codex", "exec_command", json!({"cmd": line, "max_output_tokens": 100_000}), "/output"),

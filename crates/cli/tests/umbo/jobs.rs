@@ -141,7 +141,7 @@ fn a_terminal_of_80_columns_shows_each_command_in_one_line() {
     let long = format!("echo {} 漢字漢字漢字漢字漢字漢字漢字漢字", "word ".repeat(20));
     umbo.outcome(&umbo.start_with(&["--name", "漢字漢字漢字漢字漢字漢字漢字"], &long));
     umbo.outcome(&umbo.start("exit 3"));
-    let line = format!("TERM=xterm {} jobs", UMBO);
+    let line = format!("TERM=xterm {UMBO} jobs");
     let shown = at_a_terminal(&umbo, &line);
     let plain = umbo_view::sanitize::sanitize(shown.as_bytes());
     assert!(plain.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= 80), "{plain}");

@@ -304,7 +304,7 @@ fn the_line_can_be_seen_and_the_oldest_goes_first() {
         assert_eq!(place(job), json!(number));
     }
     let table = umbo.call(["jobs"]).answer().text();
-    assert!(table.contains("queued, 1st in line") && table.contains("queued, 4th in line"));
+    assert!(table.contains("queued #1") && table.contains("queued #4"));
     umbo.stop(&jobs[2], &[]);
     assert_eq!((place(&jobs[1]), place(&jobs[4])), (json!(1), json!(3)), "the line closes up");
     umbo.call(["input", &jobs[0], "\n"]).run();

@@ -43,7 +43,7 @@ fn shown(umbo: &Umbo, directory: &Path, words: &[&str], typed: &str) -> String {
     let mut screen = keyboard.try_clone().unwrap();
     keyboard.write_all(typed.as_bytes()).unwrap();
     let reading = std::thread::spawn(move || {
-        let (mut all, mut chunk) = (Vec::new(), [0; 65536]);
+        let (mut all, mut chunk) = (Vec::new(), vec![0; 65536]);
         // The last one to close the terminal ends this with an error.
         while let Ok(count @ 1..) = screen.read(&mut chunk) {
             all.extend_from_slice(&chunk[..count]);

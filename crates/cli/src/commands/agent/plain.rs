@@ -1,7 +1,7 @@
 //! `umbo agent --plain`: a conversation that is only ever written below, with who speaks in words. For
 //! screen readers, logs and terminals that cannot move their cursor.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -22,8 +22,7 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     let runtime = runtime()?;
     output::line(format_args!("umbo agent, {}. An empty line or ctrl-d leaves.", prepared.model))?;
     loop {
-        write!(io::stdout().lock(), "you: ")?;
-        io::stdout().flush()?;
+        output::prompt("you: ")?;
         let mut text = String::new();
         if io::stdin().lock().read_line(&mut text)? == 0 || text.trim().is_empty() {
             break;

@@ -191,7 +191,7 @@ impl Printer {
                 match value {
                     Some(value) => output::line(value)?,
                     None if !self.answer.is_empty() => {
-                        output::text(format_args!("{}\n", self.answer))?
+                        output::text(format_args!("{}\n", self.answer))?;
                     }
                     None => {}
                 }

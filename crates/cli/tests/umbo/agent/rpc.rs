@@ -218,8 +218,8 @@ fn state_modes_models_sessions_and_messages_are_asked_and_changed() {
         host.until_type("agent_end");
     }
     assert_eq!(host.data(json!({"type": "get_last_assistant_text"})), json!({"text": "two"}));
-    let stats = host.data(json!({"type": "get_session_stats"}));
-    assert_eq!((&stats["userMessages"], &stats["assistantMessages"]), (&json!(2), &json!(2)));
+    let counts = host.data(json!({"type": "get_session_stats"}));
+    assert_eq!((&counts["userMessages"], &counts["assistantMessages"]), (&json!(2), &json!(2)));
     let messages = host.data(json!({"type": "get_messages"}));
     assert_eq!(messages["messages"].as_array().unwrap().len(), 4);
     let branch = host.data(json!({"type": "get_branch_messages"}))["messages"].clone();

@@ -1,7 +1,7 @@
 //! What the host lends: tools and addresses of its own, beside ours; and its word on questions.
 
 use std::collections::HashMap;
-use std::io::Write;
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +12,8 @@ use umbo_agent::{BoxFuture, Completion, Invocation, JobTools, Recovery, ToolOutp
 use umbo_gate::{Covers, Lasts, Question, Reply, UsableBy};
 use umbo_model::{Part, ToolCall, ToolInput, ToolSpec};
 use umbo_tools::Approver;
+
+use crate::output;
 
 /// A tool of the host.
 #[derive(Debug, Clone, Deserialize)]
@@ -44,12 +46,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Host {
-    /// Sends a frame: one line. A host that is gone closes its end, and that is heard elsewhere.
-    pub(super) fn send(&self, frame: &Value) {
-        let mut stdout = std::io::stdout().lock();
-        let _ = writeln!(stdout, "{frame}").and_then(|()| stdout.flush());
-    }
-
     pub(super) fn set_tools(&self, tools: Vec<HostTool>) {
         *locked(&self.tools) = tools;
     }
@@ -105,7 +101,7 @@ impl Host {
         locked(&self.waiting).insert(id.clone(), sender);
         let mut frame = frame;
         frame["id"] = json!(id);
-        self.send(&frame);
+        output::message(&frame);
         let answer = loop {
             tokio::select! {
                 answer = answers.recv() => match answer {
@@ -117,7 +113,7 @@ impl Host {
                 () = invocation.cancel.cancelled() => {
                     let cancel = format!("{kind}_cancel_{}", self.number());
                     let word = if kind == "host" { "host_tool_cancel" } else { "host_uri_cancel" };
-                    self.send(&json!({"type": word, "id": cancel, "targetId": id}));
+                    output::message(&json!({"type": word, "id": cancel, "targetId": id}));
                     break None;
                 }
             }
@@ -158,9 +154,12 @@ impl Host {
             return ToolOutput::error(why.unwrap_or_else(|| format!("{url} cannot be opened")));
         }
         let notes = answer["notes"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let notes: String = notes.map(|note| format!("\n[{note}]")).collect();
         let done = if is_write { format!("Wrote {url}") } else { String::new() };
-        ToolOutput::text(format!("{}{notes}", text("content").unwrap_or(done)))
+        let mut content = text("content").unwrap_or(done);
+        for note in notes {
+            let _ = write!(content, "\n[{note}]");
+        }
+        ToolOutput::text(content)
     }
 }
 
@@ -178,7 +177,7 @@ impl Approver for AskHost {
         let id = format!("ui_{}", host.number());
         let (sender, mut answers) = unbounded_channel();
         locked(&host.waiting).insert(id.clone(), sender);
-        host.send(&json!({
+        output::message(&json!({
             "type": "extension_ui_request", "id": id, "method": "confirm",
             "title": "May this command run?",
             "message": format!("{}\n\nin {}\n{}: {}", question.command, question.cwd, question.risk, question.why),

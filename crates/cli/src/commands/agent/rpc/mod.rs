@@ -29,6 +29,7 @@ use crate::args::Agent as Words;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::log;
+use crate::output;
 
 pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure> {
     log::start(None)?;
@@ -37,7 +38,7 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     let mut prepared = Prepared::new(context, words, Some(approver))?;
     let tools = Arc::new(RpcTools { own: Arc::clone(&prepared.tools), host: Arc::clone(&host) });
     prepared.agent.set_tools(tools as Arc<dyn Tools>);
-    host.send(&json!({"type": "ready"}));
+    output::message(&json!({"type": "ready"}));
     let (sender, lines) = unbounded_channel();
     let closing = Arc::clone(&host);
     std::thread::spawn(move || {
@@ -73,7 +74,7 @@ impl Server {
                 Some(command) => command,
                 None => match lines.recv().await {
                     None => break,
-                    Some(line) => match self.parse(&line) {
+                    Some(line) => match parse(&line) {
                         Some(command) => command,
                         None => continue,
                     },
@@ -84,15 +85,15 @@ impl Server {
             }
             let word = command["type"].as_str().unwrap_or_default().to_owned();
             if matches!(word.as_str(), "prompt" | "abort_and_prompt" | "steer" | "follow_up") {
-                self.respond(&command, Ok(None));
+                respond(&command, Ok(None));
                 self.prompt(&mut state, &command, &mut lines).await;
                 continue;
             }
             let answered = state.obey(&word, &command).await;
             match answered {
-                Some(answered) => self.respond(&command, answered),
+                Some(answered) => respond(&command, answered),
                 // As hosts know it, without the id.
-                None => self.host.send(&json!({
+                None => output::message(&json!({
                     "type": "response", "command": word, "success": false,
                     "error": format!("Unknown command: {word}"),
                 })),
@@ -100,43 +101,6 @@ impl Server {
         }
         self.queues.interrupt();
         state.close().await;
-    }
-
-    fn parse(&self, line: &str) -> Option<Value> {
-        if line.trim().is_empty() {
-            return None;
-        }
-        match serde_json::from_str::<Value>(line) {
-            Ok(command) if command.is_object() => Some(command),
-            other => {
-                let why = other.map_or_else(|error| error.to_string(), |_| "no object".to_owned());
-                self.host.send(&json!({
-                    "type": "response", "command": "parse", "success": false,
-                    "error": format!("Failed to parse command: {why}"),
-                }));
-                None
-            }
-        }
-    }
-
-    fn respond(&self, command: &Value, answered: Answered) {
-        let mut frame = json!({"type": "response", "command": command["type"]});
-        if let Some(id) = command.get("id") {
-            frame["id"] = id.clone();
-        }
-        match answered {
-            Ok(data) => {
-                frame["success"] = json!(true);
-                if let Some(data) = data {
-                    frame["data"] = data;
-                }
-            }
-            Err(error) => {
-                frame["success"] = json!(false);
-                frame["error"] = json!(error);
-            }
-        }
-        self.host.send(&frame);
     }
 
     /// Answers what needs no agent; whether that was all.
@@ -191,7 +155,7 @@ impl Server {
             }
             _ => return false,
         };
-        self.respond(command, answered);
+        respond(command, answered);
         true
     }
 
@@ -226,17 +190,16 @@ impl Server {
     ) {
         let content = match content(command) {
             Ok(content) => content,
-            Err(error) => return self.respond(command, Err(error)),
+            Err(error) => return respond(command, Err(error)),
         };
         let mut frames = Frames::default();
         for frame in frames.begin() {
-            self.host.send(&frame);
+            output::message(&frame);
         }
         let before = state.message_count();
-        let host = Arc::clone(&self.host);
         let mut observer = |event: AgentEvent| {
             for frame in frames.take(&event) {
-                host.send(&frame);
+                output::message(&frame);
             }
         };
         let glimpse = state.glimpse();
@@ -258,38 +221,34 @@ impl Server {
             }
         };
         for frame in frames.end(&state.messages_since(before)) {
-            self.host.send(&frame);
+            output::message(&frame);
         }
         match outcome {
             Ok(Outcome::Done | Outcome::Interrupted) => {}
             Ok(outcome) => {
                 let (word, reason) = outcome_words(&outcome);
                 let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-                self.respond(command, Err(format!("{word}{why}")));
+                respond(command, Err(format!("{word}{why}")));
             }
-            Err(error) => self.respond(command, Err(error.to_string())),
+            Err(error) => respond(command, Err(error.to_string())),
         }
     }
 
     /// A command while the agent works.
     fn hear(&mut self, line: &str, glimpse: &state::Glimpse) {
-        let Some(command) = self.parse(line) else { return };
+        let Some(command) = parse(line) else { return };
         if self.answer_alone(&command, true) {
             return;
         }
         let word = command["type"].as_str().unwrap_or_default();
-        match glimpse.answer(word, &self.queues) {
-            Some(answered) => self.respond(&command, answered),
-            None => {
-                // These end what is under way, as a person would.
-                if matches!(
-                    word,
-                    "compact" | "new_session" | "switch_session" | "branch" | "handoff"
-                ) {
-                    self.queues.interrupt();
-                }
-                self.waiting.push_back(command);
+        if let Some(answered) = glimpse.answer(word, &self.queues) {
+            respond(&command, answered);
+        } else {
+            // These end what is under way, as a person would.
+            if matches!(word, "compact" | "new_session" | "switch_session" | "branch" | "handoff") {
+                self.queues.interrupt();
             }
+            self.waiting.push_back(command);
         }
     }
 }
@@ -310,4 +269,43 @@ fn content(command: &Value) -> Result<Vec<Part>, String> {
 /// A field of a command.
 fn field<T: DeserializeOwned>(command: &Value, name: &str) -> Result<T, String> {
     serde_json::from_value(command[name].clone()).map_err(|error| format!("{name}: {error}"))
+}
+
+/// A command of the host; what is none is answered here.
+fn parse(line: &str) -> Option<Value> {
+    if line.trim().is_empty() {
+        return None;
+    }
+    match serde_json::from_str::<Value>(line) {
+        Ok(command) if command.is_object() => Some(command),
+        other => {
+            let why = other.map_or_else(|error| error.to_string(), |_| "no object".to_owned());
+            output::message(&json!({
+                "type": "response", "command": "parse", "success": false,
+                "error": format!("Failed to parse command: {why}"),
+            }));
+            None
+        }
+    }
+}
+
+/// Answers a command.
+fn respond(command: &Value, answered: Answered) {
+    let mut frame = json!({"type": "response", "command": command["type"]});
+    if let Some(id) = command.get("id") {
+        frame["id"] = id.clone();
+    }
+    match answered {
+        Ok(data) => {
+            frame["success"] = json!(true);
+            if let Some(data) = data {
+                frame["data"] = data;
+            }
+        }
+        Err(error) => {
+            frame["success"] = json!(false);
+            frame["error"] = json!(error);
+        }
+    }
+    output::message(&frame);
 }

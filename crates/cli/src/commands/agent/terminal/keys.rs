@@ -94,13 +94,12 @@ fn character(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
 fn escape(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
     let two = |key: Key| Some((Some(key), 2));
     match bytes.get(1) {
-        None => Some((Some(Key::Escape), 1)),
+        None | Some(0x1b) => Some((Some(Key::Escape), 1)),
         Some(b'\r' | b'\n') => two(Key::Queue),
         Some(b'b') => two(Key::WordLeft),
         Some(b'f') => two(Key::WordRight),
         Some(0x7f) => two(Key::Ctrl('w')),
         Some(b'[' | b'O') => sequence(bytes),
-        Some(0x1b) => Some((Some(Key::Escape), 1)),
         Some(_) => Some((None, 2)),
     }
 }

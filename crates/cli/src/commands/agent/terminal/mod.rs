@@ -166,7 +166,7 @@ impl Front {
             };
             // All that is there makes one frame.
             for event in event.into_iter().chain(heard.try_iter()) {
-                if self.take(event)? {
+                if self.take(event) {
                     return Ok(());
                 }
             }
@@ -175,13 +175,13 @@ impl Front {
     }
 
     /// Whether the person leaves.
-    fn take(&mut self, event: Event) -> Result<bool, Failure> {
+    fn take(&mut self, event: Event) -> bool {
         match event {
-            Event::Typed(bytes) if bytes.is_empty() => return Ok(true),
+            Event::Typed(bytes) if bytes.is_empty() => return true,
             Event::Typed(bytes) => {
                 for key in self.keys.feed(&bytes) {
-                    if self.press(&key)? {
-                        return Ok(true);
+                    if self.press(&key) {
+                        return true;
                     }
                 }
                 self.kept.keep_draft(self.editor.text());
@@ -198,23 +198,23 @@ impl Front {
                 self.view.standing = standing;
             }
         }
-        Ok(false)
+        false
     }
 
-    fn press(&mut self, key: &Key) -> Result<bool, Failure> {
+    fn press(&mut self, key: &Key) -> bool {
         self.view.hint(None);
         if !matches!(key, Key::Ctrl('c')) {
             self.wants_out = false;
         }
         if !self.view.questions.is_empty() && self.decide(key) {
-            return Ok(false);
+            return false;
         }
         if self.editor.search().is_some() && self.editor.press(key) {
-            return Ok(false);
+            return false;
         }
         match key {
-            Key::Enter => return Ok(self.submit(Delivery::Steer)),
-            Key::Queue => return Ok(self.submit(Delivery::FollowUp)),
+            Key::Enter => return self.submit(Delivery::Steer),
+            Key::Queue => return self.submit(Delivery::FollowUp),
             Key::Escape => self.interrupt(),
             Key::Tab => self.complete(),
             Key::Ctrl('t') => {
@@ -222,11 +222,11 @@ impl Front {
                 let word = if self.view.shows_thinking { "shown" } else { "folded" };
                 self.view.hint(Some(format!("thinking is {word} from now on")));
             }
-            Key::Ctrl('d') if self.editor.text().is_empty() => return Ok(true),
-            Key::Ctrl('c') => return Ok(self.clear_or_leave()),
+            Key::Ctrl('d') if self.editor.text().is_empty() => return true,
+            Key::Ctrl('c') => return self.clear_or_leave(),
             key => drop(self.editor.press(key)),
         }
-        Ok(false)
+        false
     }
 
     /// Answers the question that is shown; whether the key did.

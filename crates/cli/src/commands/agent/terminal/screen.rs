@@ -1,9 +1,11 @@
 //! What is drawn: finished lines go into the terminal's own scrollback, once; below them a live area
 //! is drawn over again. Nothing else of the terminal is touched: no alternate screen, no mouse.
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
+use std::io;
 
 use super::lines::Line;
+use crate::output::{self, Stream};
 
 /// Whole frames appear at once.
 const BEGIN_FRAME: &str = "\x1b[?2026h";
@@ -32,9 +34,8 @@ pub(super) struct Live {
 
 impl Screen {
     pub(super) fn open(has_colour: bool) -> io::Result<Self> {
-        let mut screen = Self { has_colour, drawn: Vec::new(), cursor_line: 0, size: size() };
-        screen.write(ENTER)?;
-        Ok(screen)
+        output::frame(ENTER)?;
+        Ok(Self { has_colour, drawn: Vec::new(), cursor_line: 0, size: size() })
     }
 
     /// Columns and rows.
@@ -70,25 +71,25 @@ impl Screen {
             }
             out.push_str(&line.render(self.has_colour));
         }
-        let (line, column) = live.cursor;
-        let below = live.lines.len().saturating_sub(1).saturating_sub(line);
+        let (cursor_line, column) = live.cursor;
+        let below = live.lines.len().saturating_sub(1).saturating_sub(cursor_line);
         if below > 0 {
-            out.push_str(&format!("\x1b[{below}A"));
+            let _ = write!(out, "\x1b[{below}A");
         }
         out.push('\r');
         if column > 0 {
-            out.push_str(&format!("\x1b[{column}C"));
+            let _ = write!(out, "\x1b[{column}C");
         }
         out.push_str(END_FRAME);
         self.drawn = live.lines.iter().map(Line::width).collect();
-        self.cursor_line = line;
-        self.write(&out)
+        self.cursor_line = cursor_line;
+        output::frame(&out)
     }
 
     fn erase(&self, out: &mut String) {
         out.push('\r');
         if self.cursor_line > 0 {
-            out.push_str(&format!("\x1b[{}A", self.cursor_line));
+            let _ = write!(out, "\x1b[{}A", self.cursor_line);
         }
         out.push_str("\x1b[J");
     }
@@ -100,21 +101,10 @@ impl Screen {
         out.push_str(LEAVE);
         self.drawn.clear();
         self.cursor_line = 0;
-        self.write(&out)
-    }
-
-    fn write(&mut self, text: &str) -> io::Result<()> {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
-        stdout.flush()
+        output::frame(&out)
     }
 }
 
 fn size() -> (usize, usize) {
-    match rustix::termios::tcgetwinsize(io::stdout()) {
-        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
-            (usize::from(size.ws_col), usize::from(size.ws_row))
-        }
-        _ => USUAL_SIZE,
-    }
+    output::size(Stream::Output).unwrap_or(USUAL_SIZE)
 }
