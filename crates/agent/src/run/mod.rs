@@ -10,6 +10,7 @@ mod call;
 mod maintain;
 mod mask;
 mod resume;
+mod setup;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,11 +19,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use umbo_model::{
-    AssistantMessage, CacheLife, Client, Effort, EncodeError, Endpoint, Failure, Message, Model,
-    ModelPrice, Part, RetryPolicy, StopReason, ToolCall, Usage, UserMessage,
+    AssistantMessage, EncodeError, Failure, Message, Part, StopReason, ToolCall, Usage, UserMessage,
 };
 
-use crate::compact;
 use crate::context::{Context, build_context, extend_context};
 use crate::entry::EntryKind;
 use crate::message::{AgentMessage, Content};
@@ -38,57 +37,7 @@ const TELLS: &str = "tellsEndOf";
 const MOST_FAULTS: u32 = 3;
 
 pub use mask::Mask;
-
-/// A model, where it is, and what it costs.
-#[derive(Clone, Debug)]
-pub struct Candidate {
-    /// The model.
-    pub model: Model,
-    /// Where it is served.
-    pub endpoint: Endpoint,
-    /// What it costs, if that is known.
-    pub price: Option<ModelPrice>,
-}
-
-/// When a run ends before its end.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Limits {
-    /// The most answers of the model.
-    pub turns: Option<u32>,
-    /// The most tokens, read and written.
-    pub tokens: Option<u64>,
-    /// The most dollars.
-    pub cost: Option<f64>,
-    /// The longest time.
-    pub time: Option<Duration>,
-}
-
-/// How an agent works.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// Sends the requests.
-    pub client: Client,
-    /// The model, and those that are asked if it cannot answer.
-    pub candidates: Vec<Candidate>,
-    /// A model with a larger window, for when the conversation does not fit.
-    pub promotion: Option<Candidate>,
-    /// What the model is told before all else.
-    pub system: String,
-    /// How much it shall think.
-    pub effort: Option<Effort>,
-    /// How long vendors shall keep the conversation.
-    pub cache: CacheLife,
-    /// When to ask again.
-    pub retry: RetryPolicy,
-    /// When to end.
-    pub limits: Limits,
-    /// When to summarise.
-    pub compaction: compact::Settings,
-    /// Whether the agent waits for work in the background when it has nothing else to do.
-    pub wait_for_jobs: bool,
-    /// Hides secrets in all that is sent to a model.
-    pub mask: Option<Mask>,
-}
+pub use setup::{Candidate, Limits, Setup};
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq)]

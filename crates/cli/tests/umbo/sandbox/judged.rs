@@ -174,6 +174,7 @@ fn a_rule_sets_the_sandbox_of_its_commands() {
     );
     let free = yard.json(&["exec", "--json", "--mode", "auto", "ln -s a b"]);
     assert_eq!((&free["exit_code"], &free["sandbox"]), (&json!(0), &Value::Null), "{free}");
+    let yard = Yard::new(Who::Ordinary, Machine::Usual);
     yard.configure("rules.toml", &rules.replace("\"read-only\"", "\"raed-only\""));
     let wrong = yard.json(&["exec", "--json", "touch x"]);
     assert!(wrong.to_string().contains("raed-only"), "{wrong}");
@@ -261,7 +262,7 @@ fn an_agents_commands_are_contained_and_the_first_answer_says_so() {
     let mut exec = |arguments: Value| client.tool("exec", &arguments)["structuredContent"].clone();
     // What a script does the gate cannot see; what it may do is seen to by the sandbox.
     fs::write(yard.project().join("do.py"), DO).unwrap();
-    let first = exec(json!({"command": "python3 do.py inside ../outside/x ~/.ssh/id"}));
+    let first = exec(json!({"command": "python3 do.py inside ../outside/x $(echo ~/.s)sh/id"}));
     assert_eq!(first["sandbox"]["profile"], "workspace+net", "{first}");
     assert_eq!(denied(&first).len(), 2, "{first}");
     assert!(first["notes"].to_string().contains("commands run in the sandbox"), "{first}");
