@@ -27,7 +27,7 @@ cargo xtask VERB
   examples             runs the examples of the libraries
   setup                install what the tests need: shells and task runners
   tidy                 budgets, forbidden words, dependencies, directions between crates
-  promises [--check]   run the tests of the promises and print their table; check the README's
+  promises [--check]   run the tests of the promises and print their table; check docs/promises.md
   record               draw the README's picture of a session from a real run; --debug as for soak
   bench exec [N]       what a command costs through umbo, beside a bare spawn
   bench exec many [N]  the same with 1, 2, 4 and 8 outstanding

@@ -1,4 +1,4 @@
-//! The promises, each with the tests that keep it, and the table of them that the README shows.
+//! The promises, each with the tests that keep it, and the table of them in `docs/promises.md`.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use crate::failure::{Done, Failure};
 use crate::setup;
 use crate::workspace::{cargo, display, read, say};
 
-const README: &str = "README.md";
+const PAGE: &str = "docs/promises.md";
 const BEGIN: &str = "<!-- promises -->";
 const END: &str = "<!-- /promises -->";
 
@@ -39,17 +39,17 @@ pub(crate) fn print() -> Done {
     failed
 }
 
-/// Runs the tests and compares the table with the README's.
+/// Runs the tests and compares the table with the one in the documents.
 pub(crate) fn check() -> Done {
     let (rows, failed) = ran()?;
     failed?;
     let wanted = table(&rows);
-    if shown(&read(README)?).as_deref() == Some(wanted.as_str()) {
-        say(format!("{README} shows the table as it is"));
+    if shown(&read(PAGE)?).as_deref() == Some(wanted.as_str()) {
+        say(format!("{PAGE} shows the table as it is"));
         return Ok(());
     }
     say(&wanted);
-    Err(Failure::new(format!("put this table between {BEGIN} and {END} in {README}")))
+    Err(Failure::new(format!("put this table between {BEGIN} and {END} in {PAGE}")))
 }
 
 /// A test and how it went.

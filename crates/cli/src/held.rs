@@ -1,8 +1,6 @@
 //! Calls of running commands that their sandboxes hold until somebody answers: listed by `umbo approvals`,
 //! answered by `umbo approve` and `umbo deny`. Their ids have a `#`: the job's, and a number.
 
-use std::path::Path;
-
 use serde::Serialize;
 use umbo_engine::sandbox::{Decision, Grant, Operation, Question};
 use umbo_engine::{JobHandle, Scope, Status};
@@ -88,36 +86,23 @@ impl HeldCall {
     }
 }
 
-/// Keeps a grant in the user's settings, for every sandbox to come.
-pub(crate) fn keep(grant: &Grant) -> Result<(), Failure> {
+/// The user's settings with a grant in them, for every sandbox to come; and the setting that has it.
+pub(crate) fn kept(grant: &Grant, text: &str) -> Result<Option<(String, String)>, Failure> {
     let (key, value) = match grant {
         Grant::Path(path) | Grant::Directory(path) => ("allow_write", path.display().to_string()),
         Grant::Host(host) => ("allow_host", host.clone()),
-        Grant::Once => return Ok(()),
+        Grant::Once => return Ok(None),
     };
-    let file = Context::configuration()?.join(crate::config::FILE);
-    let failed =
-        |problem: &dyn std::fmt::Display| Failure::new(format!("{}: {problem}", file.display()));
-    let text = read(&file).map_err(|error| failed(&error))?;
-    let mut list: toml_edit::Array = toml_edit::Document::parse(text.as_str())
-        .map_err(|error| failed(&error))?
+    let mut list: toml_edit::Array = toml_edit::Document::parse(text)
+        .map_err(Failure::new)?
         .get("sandbox")
         .and_then(|table| table.as_table_like()?.get(key)?.as_array().cloned())
         .unwrap_or_default();
     if !list.iter().any(|known| known.as_str() == Some(value.as_str())) {
         list.push(value.as_str());
     }
-    let changed = edit::set(&text, &["sandbox", key], &list.into()).map_err(|e| failed(&e))?;
-    edit::save(&file, &changed).map_err(|error| failed(&error))?;
-    output::talk(format_args!("umbo: sandbox.{key} has {value} now, in {}", file.display()));
-    Ok(())
-}
-
-fn read(file: &Path) -> std::io::Result<String> {
-    match std::fs::read_to_string(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        text => text,
-    }
+    let changed = edit::set(text, &["sandbox", key], &list.into()).map_err(Failure::new)?;
+    Ok(Some((changed, format!("sandbox.{key} has {value} now"))))
 }
 
 /// All calls that are held now.

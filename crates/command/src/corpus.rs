@@ -94,7 +94,7 @@ pub fn count(set: &Set) -> Count {
     count
 }
 
-/// The result as a Markdown table, for the README.
+/// The result as a Markdown table, for the documents.
 pub fn corpus_table() -> String {
     let mut table = String::from(
         "| commands | count | read_only | mutate | unknown | dangerous | right |\n|---|--:|--:|--:|--:|--:|--:|\n",

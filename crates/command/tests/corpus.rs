@@ -90,8 +90,8 @@ fn the_table_for_the_readme_has_a_row_for_each_set() {
 
 #[test]
 fn the_readme_shows_the_table_that_the_corpus_gives() {
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
     let readme = std::fs::read_to_string(readme).unwrap();
     let table = umbo_command::corpus::corpus_table();
-    assert!(readme.contains(table.trim()), "put this into README.md:\n\n{table}");
+    assert!(readme.contains(table.trim()), "put this into docs/commands.md:\n\n{table}");
 }

@@ -4,13 +4,15 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::json;
-use umbo_engine::sandbox::Decision;
+use umbo_engine::sandbox::{Decision, Grant};
 use umbo_gate::{
     Answer, Approval, ApprovalState, Covers, Lasts, Question, Reply, ShownInput, UsableBy,
 };
 use umbo_ops::show_time;
 
+use super::config;
 use crate::args::Approve;
+use crate::config::FILE;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
@@ -64,6 +66,9 @@ pub(crate) fn run(context: &Context, args: &Approve) -> Result<ExitCode, Failure
 /// Lets a call go on that a sandbox holds.
 fn let_through(context: &Context, args: &Approve, held: &HeldCall) -> Result<ExitCode, Failure> {
     let grant = held.grant(&args.lasts, args.prefix)?;
+    if args.lasts == "always" {
+        config::refuse_unconfirmed(context)?;
+    }
     output::talk(format_args!("wants     {}", indented(&held.wants())));
     output::talk(format_args!("program   {}", indented(&held.question.program)));
     output::talk(format_args!("command   {}", indented(&held.command)));
@@ -74,13 +79,23 @@ fn let_through(context: &Context, args: &Approve, held: &HeldCall) -> Result<Exi
     }
     held.decide(context, Decision::Allow(grant.clone()))?;
     if args.lasts == "always" {
-        held::keep(&grant)?;
+        keep(context, &grant)?;
     }
     let answered = json!({ "id": held.id(), "state": "allowed", "grant": grant });
     gate::answer(context.format, &answered, || {
         output::line(format_args!("allowed {}: {grant}", held.id()))
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps a grant in the user's settings.
+fn keep(context: &Context, grant: &Grant) -> Result<(), Failure> {
+    let file = Context::configuration()?.join(FILE);
+    if let Some((changed, what)) = held::kept(grant, &config::own_text(&file)?)? {
+        config::save(context, &file, &changed)?;
+        output::talk(format_args!("umbo: {what}, in {}", file.display()));
+    }
+    Ok(())
 }
 
 /// Shows what is asked, escaped: the text comes from whoever wants the yes.

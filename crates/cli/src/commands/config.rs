@@ -327,7 +327,7 @@ impl Target {
     }
 }
 
-fn own_text(file: &Path) -> Result<String, Failure> {
+pub(super) fn own_text(file: &Path) -> Result<String, Failure> {
     match fs::read_to_string(file) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
@@ -336,7 +336,7 @@ fn own_text(file: &Path) -> Result<String, Failure> {
 }
 
 /// Writes the file, and confirms it: a person did.
-fn save(context: &Context, file: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn save(context: &Context, file: &Path, text: &str) -> Result<(), Failure> {
     edit::save(file, text)
         .map_err(|error| Failure::new(format!("cannot write {}: {error}", file.display())))?;
     let written = UserFile::read(&Context::configuration()?, FILE)?;
@@ -344,7 +344,7 @@ fn save(context: &Context, file: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Refuses to change a file that somebody else has changed: what they wrote would count with it.
-fn refuse_unconfirmed(context: &Context) -> Result<(), Failure> {
+pub(super) fn refuse_unconfirmed(context: &Context) -> Result<(), Failure> {
     let files = gate::paths(context)?.unconfirmed_files()?;
     let settings = files.iter().find(|file| file.path.ends_with(FILE));
     settings.and_then(UserFile::warning).map_or(Ok(()), |warning| Err(Failure::new(warning)))

@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_lists_every_setting() {
+    fn the_documents_list_every_setting() {
         let row = |key: &Key| {
             let preset = match key.preset {
                 Preset::Nothing | Preset::Text("") => "–".to_owned(),
@@ -443,8 +443,8 @@ mod tests {
         };
         let rows: String = KEYS.iter().map(row).collect();
         let table = format!("| setting | default | what it is |\n|---|---|---|\n{rows}");
-        let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+        let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
         let readme = std::fs::read_to_string(readme).unwrap();
-        assert!(readme.contains(&table), "put this into README.md:\n\n{table}");
+        assert!(readme.contains(&table), "put this into docs/configuration.md:\n\n{table}");
     }
 }

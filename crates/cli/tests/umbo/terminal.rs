@@ -20,7 +20,8 @@ use crate::harness::Umbo;
 const HOSTILE: &str = "\x1b]0;t\x07\x1b[2J\x1b]8;;x\x1b\\l\x1b]52;c;eA==\x07\u{9b}31m\u{202e}r\u{2066}\u{200b}\rOVER\nFORGED\x7f\u{e0041}z";
 
 /// What umbo draws by itself, which is nobody else's choice.
-const OWN_DRAWING: [&str; 1] = ["\r\x1b[K"];
+const OWN_DRAWING: [&str; 6] =
+    ["\r\x1b[K", "\x1b[0m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[36m"];
 
 /// Runs a call with all three streams at one terminal; what the terminal got.
 fn shown(umbo: &Umbo, directory: &Path, words: &[&str], typed: &str) -> String {
@@ -256,8 +257,15 @@ fn no_verb_prints_what_a_terminal_obeys() {
         ("find", vec![vec!["*"], vec!["--long", "*"], vec![HOSTILE]]),
         ("search", vec![vec!["e"], vec![HOSTILE], vec!["e", HOSTILE]]),
         ("read", vec![vec![HOSTILE], vec!["package.json"], vec!["justfile"], vec!["."]]),
-        ("write", vec![vec![HOSTILE, HOSTILE], vec![HOSTILE]]),
-        ("edit", vec![vec![HOSTILE], vec!["justfile", HOSTILE, HOSTILE]]),
+        ("write", vec![vec!["--from", HOSTILE, "x"], vec!["--from", "package.json", HOSTILE]]),
+        (
+            "edit",
+            vec![
+                vec!["justfile", "--old", HOSTILE, "--new", "x"],
+                vec![HOSTILE, "--old", "a", "--new", "b"],
+                vec!["--patch", HOSTILE],
+            ],
+        ),
         ("undo", vec![vec![], vec![HOSTILE]]),
         ("agent", vec![vec!["-p", HOSTILE], vec!["-p", "--model", HOSTILE, HOSTILE]]),
         ("models", vec![vec![], vec![HOSTILE]]),
@@ -272,7 +280,7 @@ fn no_verb_prints_what_a_terminal_obeys() {
         for arguments in calls {
             for format in [&[][..], &["--json"]] {
                 let words = [&[*verb], format, &arguments[..]].concat();
-                assert_harmless(&words, &shown(&umbo, &project, &words, "n\nq\n\x04\x04\x04"));
+                assert_harmless(&words, &shown(&umbo, &project, &words, "n\nq\x03"));
             }
         }
     }
