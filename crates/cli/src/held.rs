@@ -10,7 +10,6 @@ use crate::config::edit;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
-use crate::output;
 
 /// A call that is held.
 pub(crate) struct HeldCall {
