@@ -468,17 +468,23 @@ fn is_installed(program: &str) -> bool {
 /// here by name, with the reason.
 fn is_left_out(name: &str) -> bool {
     let program = name.split(' ').next().unwrap_or_default();
-    matches!(
-        program,
-        // Start their own parts: a formatter, a pager, a decompressor, an interpreter.
-        "man" | "info" | "apropos" | "whatis" | "zcat" | "zgrep" | "zegrep" | "zfgrep" | "zdiff" | "zcmp" | "zless" | "zmore" | "bzgrep" | "bzdiff" | "bzcmp" | "bzless" | "bzmore" | "xzgrep" | "xzdiff" | "xzcmp" | "xzless" | "xzmore" | "lzgrep" | "lzcmp"
+    // Asks another machine.
+    name == "openssl s_client"
+        || matches!(
+            program,
+            // Start their own parts: a formatter, a pager, a decompressor, an interpreter.
+            "man" | "info" | "apropos" | "whatis" | "zcat" | "zgrep" | "zegrep" | "zfgrep" | "zdiff" | "zcmp" | "zless" | "zmore" | "bzgrep" | "bzdiff" | "bzcmp" | "bzless" | "bzmore" | "xzgrep" | "xzdiff" | "xzcmp" | "xzless" | "xzmore" | "lzgrep" | "lzcmp"
             | "zipgrep" | "ldd" | "which" | "git" | "npm" | "pip" | "pip3" | "cargo" | "rustup" | "rustc" | "go" | "gem" | "apt" | "apt-cache" | "apt-get" | "egrep" | "fgrep" | "fdfind-cache" | "gunzip" | "colordiff" | "lsb_release" | "shasum" | "docker" | "kubectl" | "lsinitramfs" | "checkbashisms" | "dpkg" | "locale-check" | "mimetype" | "cowsay" | "cowthink" | "fortune" | "units" | "ack" | "cloc" | "perl" | "ruby" | "gh" | "node" | "python3" | "python" | "systemctl" | "journalctl"
             | "gsutil" | "xdg-settings" | "pidof" | "pip3.11" | "pip3.12" | "pip3.13" | "pygmentize" | "apt-mark" | "pg_config" | "gcloud" | "aws" | "az"
             // Keep a directory of their own.
             | "terraform" | "blkid" | "dpkg-deb" | "tofu" | "helm" | "conda"
+            // The socket of its server.
+            | "tmux"
+            // Counters of a Java machine, in the directory for temporary files.
+            | "jar" | "jdeps" | "jps" | "jstack" | "jstat" | "jinfo" | "javap" | "java" | "jmod" | "jimage"
             // Ask other machines, if only for names.
             | "ss" | "pg_isready" | "ssh-keyscan" | "getent" | "netstat" | "arp" | "route" | "last" | "w" | "who" | "pinky" | "ping" | "dig" | "host" | "nslookup" | "whois" | "traceroute" | "mtr" | "tracepath" | "curl" | "wget" | "finger"
             // Builtins, and programs that wait.
             | "cd" | "pushd" | "top" | "htop" | "less" | "more" | "watch" | "sleep" | "yes" | "test" | "["
-    )
+        )
 }
