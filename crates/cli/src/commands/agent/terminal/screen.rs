@@ -23,6 +23,8 @@ pub(super) struct Screen {
     drawn: Vec<usize>,
     /// The line of the live area in which the cursor is.
     cursor_line: usize,
+    /// And where in that line.
+    cursor_column: usize,
     size: (usize, usize),
 }
 
@@ -35,7 +37,7 @@ pub(super) struct Live {
 impl Screen {
     pub(super) fn open(has_colour: bool) -> io::Result<Self> {
         output::frame(ENTER)?;
-        Ok(Self { has_colour, drawn: Vec::new(), cursor_line: 0, size: size() })
+        Ok(Self { has_colour, drawn: Vec::new(), cursor_line: 0, cursor_column: 0, size: size() })
     }
 
     /// Columns and rows.
@@ -51,7 +53,8 @@ impl Screen {
             // The terminal has wrapped what was drawn anew, and the cursor is where it was in it.
             let rows = |columns: &usize| columns.div_ceil(now.0).max(1);
             let above: usize = self.drawn.iter().take(self.cursor_line).map(rows).sum();
-            self.cursor_line = above;
+            self.cursor_line = above + self.cursor_column / now.0;
+            self.cursor_column %= now.0;
             self.size = now;
         }
         has_changed
@@ -82,7 +85,7 @@ impl Screen {
         }
         out.push_str(END_FRAME);
         self.drawn = live.lines.iter().map(Line::width).collect();
-        self.cursor_line = cursor_line;
+        (self.cursor_line, self.cursor_column) = (cursor_line, column);
         output::frame(&out)
     }
 
