@@ -96,11 +96,10 @@ const WORK: &[Work] = &[
         programs: &["poetry"],
         files: &[(
             "pyproject.toml",
-            "[project]\nname = \"w\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"six\"]\n\
-             [tool.poetry]\npackage-mode = false\n\
-             [[tool.poetry.source]]\nname = \"simple\"\nurl = \"https://pypi.org/simple/\"\npriority = \"primary\"\n",
+            "[project]\nname = \"w\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\n\
+             [tool.poetry]\npackage-mode = false\n",
         )],
-        line: "poetry install -q --no-interaction && poetry run python -c 'import six; print(six.PY3)'",
+        line: "poetry install -q --no-interaction && poetry run python -c 'import sys; print(sys.prefix != sys.base_prefix)'",
         last: "True",
     },
     Work {
