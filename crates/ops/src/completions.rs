@@ -100,6 +100,12 @@ impl Completions {
         self.unknown().running.contains(job)
     }
 
+    /// Whether a result of its own has told how this job of a caller that comes back ended, and the stream
+    /// told of it to another call before, if at all.
+    pub fn has_told(&self, job: &JobId) -> bool {
+        self.unknown().told.contains(job)
+    }
+
     /// How many such jobs there are.
     pub fn expected(&self) -> usize {
         self.unknown().running.len()

@@ -1,6 +1,6 @@
 //! `umbo agent`: a model and the tools take turns on what the user wants.
 //!
-//! [`setup`] makes the agent; the front ends are [`print`] (a script), [`terminal`] (a person) and
+//! [`setup`] makes the agent; the front ends are [`mod@print`] (a script), [`terminal`] (a person) and
 //! others for programs. All of them show the same events and add nothing.
 
 mod event_json;
