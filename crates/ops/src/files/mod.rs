@@ -2,7 +2,7 @@
 //!
 //! Each operation passes the gate once, as a subject of paths: what it touches is collected while it
 //! looks, the gate decides about all of it together, and only then its answer is given away or its
-//! change is made ([`access`]). Text is masked on its way out and restored on its way in.
+//! change is made (`access`). Text is masked on its way out and restored on its way in.
 
 mod access;
 mod edit;
