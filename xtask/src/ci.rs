@@ -95,7 +95,7 @@ fn exact_tokens() -> Command {
 /// The engine's futures and streams: another feature that nothing else turns on.
 fn async_engine() -> Command {
     let words = ["nextest", "run", "--profile", "ci", "-p", "umbo-engine", "--features"];
-    cargo(&[&words[..], &["tokio,failpoints"]].concat())
+    cargo(&[&words[..], &["tokio,failpoints", "-E", "test(embed::) | test(examples::)"]].concat())
 }
 
 fn docs() -> Command {
