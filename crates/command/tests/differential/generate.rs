@@ -477,7 +477,7 @@ fn is_left_out(name: &str) -> bool {
             | "zipgrep" | "ldd" | "which" | "git" | "npm" | "pip" | "pip3" | "cargo" | "rustup" | "rustc" | "go" | "gem" | "apt" | "apt-cache" | "apt-get" | "egrep" | "fgrep" | "fdfind-cache" | "gunzip" | "colordiff" | "lsb_release" | "shasum" | "docker" | "kubectl" | "lsinitramfs" | "checkbashisms" | "dpkg" | "locale-check" | "mimetype" | "cowsay" | "cowthink" | "fortune" | "units" | "ack" | "cloc" | "perl" | "ruby" | "gh" | "node" | "python3" | "python" | "systemctl" | "journalctl"
             | "gsutil" | "xdg-settings" | "pidof" | "pip3.11" | "pip3.12" | "pip3.13" | "pygmentize" | "apt-mark" | "pg_config" | "gcloud" | "aws" | "az"
             // Keep a directory of their own.
-            | "terraform" | "blkid" | "dpkg-deb" | "tofu" | "helm" | "conda"
+            | "terraform" | "blkid" | "findmnt" | "lsblk" | "dpkg-deb" | "tofu" | "helm" | "conda"
             // The socket of its server.
             | "tmux"
             // Counters of a Java machine, in the directory for temporary files.
