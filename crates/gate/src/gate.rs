@@ -48,8 +48,6 @@ pub struct Call<'a> {
     pub recipe: Option<Recipe<'a>>,
     /// The run it belongs to, for approvals that last as long.
     pub run: Option<&'a str>,
-    /// The tools the model has beside the shell.
-    pub tools: &'a [&'a str],
     /// Why an approval is needed although the mode would allow the command, if the caller's contract
     /// requires one. A rule that allows it still does.
     pub asks: Option<&'a str>,
@@ -60,6 +58,28 @@ pub struct Call<'a> {
     pub leaves: Option<&'a str>,
     /// What a file tool does, if this is the call of one: then no command is read.
     pub files: &'a [FileEffect],
+}
+
+impl<'a> Call<'a> {
+    /// A command in a directory, of which nothing else is known.
+    pub fn new(command: &'a str, shell: Shell, cwd: &'a Path) -> Self {
+        Self {
+            command,
+            shell,
+            cwd,
+            environment: &[],
+            set: &[],
+            shell_state: ShellState::Fresh,
+            input: Input::Nothing,
+            setting: "",
+            recipe: None,
+            run: None,
+            asks: None,
+            contained: None,
+            leaves: None,
+            files: &[],
+        }
+    }
 }
 
 impl std::fmt::Debug for Call<'_> {
@@ -164,7 +184,7 @@ impl Call<'_> {
         mode: Mode,
         grants: &[Rule],
     ) -> Explanation {
-        let own = decide(subject, policy, mode, self.tools, grants);
+        let own = decide(subject, policy, mode, grants);
         let mut explained = self.with_scripts(own, policy, mode, grants);
         let outside = files::asks(self.files, mode, policy.roots());
         if let Some(why) = self.asks.or(outside.as_deref())

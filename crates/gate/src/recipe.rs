@@ -69,7 +69,7 @@ impl Call<'_> {
             let subject =
                 Subject::in_environment(&script.text, &reading, &script.cwd, roots, variables);
             let subject = subject.recipe(Some(recipe.name)).contained(self.contained);
-            let found = decide(&subject, policy, mode, &[], &[]);
+            let found = decide(&subject, policy, mode, &[]);
             // Who allows a task by a rule knows that it does something, not that it is dangerous.
             let is_ruled =
                 rule.is_some() && found.decided_by.is_none() && found.risk < Risk::Dangerous;

@@ -4,7 +4,6 @@ use serde::Serialize;
 use umbo_command::{Kind, Reading, Risk};
 
 use crate::decision::Decision;
-use crate::interceptor::intercept;
 use crate::mode::Mode;
 use crate::policy::{Matched, Policy};
 use crate::rule::{Rule, prefix_of};
@@ -72,24 +71,14 @@ pub struct Explanation {
     pub matched: Vec<Matched>,
 }
 
-/// Decides about a command. `tools` are the names of the tools the model has; `grants` are prefixes
-/// a person approved.
-pub fn decide(
-    subject: &Subject<'_>,
-    policy: &Policy,
-    mode: Mode,
-    tools: &[&str],
-    grants: &[Rule],
-) -> Explanation {
+/// Decides about a command. `grants` are prefixes a person approved.
+pub fn decide(subject: &Subject<'_>, policy: &Policy, mode: Mode, grants: &[Rule]) -> Explanation {
     let mut matched = policy.concerning(subject);
     let allowing = policy.allowing(subject, grants);
     let strictest = matched.first().cloned();
     let (verdict, decided_by) = match strictest {
         Some(rule) if rule.decision == Decision::Deny => (denied(&rule), Some(rule)),
-        strictest => match intercept(subject.text, subject.reading, tools) {
-            Some(reason) => (Verdict::Deny { by: "interceptor".to_owned(), reason }, None),
-            None => permitted(subject, mode, strictest, allowing.as_deref(), grants),
-        },
+        strictest => permitted(subject, mode, strictest, allowing.as_deref(), grants),
     };
     matched.extend(allowing.into_iter().flatten());
     Explanation { verdict, risk: subject.risk(), mode, decided_by, matched }

@@ -99,7 +99,7 @@ fn decisions(project: &Path, rounds: usize) -> Done {
         let times = measure(rounds, |_| {
             let reading = read(command, Shell::Bash);
             let subject = Subject::new(command, &reading, project, policy.roots());
-            std::hint::black_box(decide(&subject, &policy, Mode::Default, &[], &[]));
+            std::hint::black_box(decide(&subject, &policy, Mode::Default, &[]));
             Ok(())
         })?;
         println!("{:>8.1} µs  {command}", micros(times[times.len() / 2]));

@@ -2,6 +2,7 @@
 //! the audit of what became of it.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -232,32 +233,18 @@ impl Gatekeeper {
         if !asked.sandbox.is_empty() {
             command.setting = format!("{} {}", command.setting, asked.sandbox);
         }
-        let (base, set) = (&request.env.base, &request.env.set);
-        let environment = if set.is_empty() {
-            Cow::Borrowed(&**base)
-        } else {
-            Cow::Owned([base, &set[..]].concat())
-        };
+        let environment = environment(request);
         let call = Call {
-            command: &command.text,
-            shell: command.language,
-            cwd: directory,
-            environment: &environment,
-            set: &request.env.set,
-            shell_state: command.state,
             input: match &request.stdin {
                 Stdin::Bytes(bytes) => Input::Bytes(bytes),
                 _ => Input::Nothing,
             },
-            setting: &command.setting,
             recipe,
             run: self.run.as_deref(),
-            // Whether a better tool is pointed to is the business of a contract.
-            tools: &[],
             asks,
             contained: asked.contained,
             leaves: asked.leaves,
-            files: &[],
+            ..command.call(request, directory, &environment)
         };
         self.decide(&call, self.records, host)
     }
@@ -271,23 +258,12 @@ impl Gatekeeper {
         contained: Option<&str>,
     ) -> Result<(Explanation, Grounds, String), Error> {
         let command = CommandText::new(request);
-        let environment = [&request.env.base[..], &request.env.set[..]].concat();
+        let environment = environment(request);
         let call = Call {
-            command: &command.text,
-            shell: command.language,
-            cwd: directory,
-            environment: &environment,
-            set: &request.env.set,
-            shell_state: command.state,
-            input: Input::Nothing,
             setting: "",
-            recipe: None,
             run: self.run.as_deref(),
-            tools: &[],
-            asks: None,
             contained,
-            leaves: None,
-            files: &[],
+            ..command.call(request, directory, &environment)
         };
         let (explained, grounds) =
             call.explain_with_grounds(&self.rules(directory)?.policy, self.mode);
@@ -305,24 +281,8 @@ impl Gatekeeper {
     /// data, whatever it says.
     pub(crate) fn only_reads_input(request: &Request, directory: &Path) -> bool {
         let command = CommandText::new(request);
-        let environment = [&request.env.base, &request.env.set[..]].concat();
-        let call = Call {
-            command: &command.text,
-            shell: command.language,
-            cwd: directory,
-            environment: &environment,
-            set: &request.env.set,
-            shell_state: command.state,
-            input: Input::Nothing,
-            setting: &command.setting,
-            recipe: None,
-            run: None,
-            tools: &[],
-            asks: None,
-            contained: None,
-            leaves: None,
-            files: &[],
-        };
+        let environment = environment(request);
+        let call = command.call(request, directory, &environment);
         let reading = call.reading();
         let is_reader =
             |words: &Vec<&str>| words.first().is_some_and(|name| READERS.contains(name));
@@ -352,22 +312,11 @@ impl Gatekeeper {
         if line.asks && !is_data {
             let cwd = summary.map(|summary| PathBuf::from(summary.cwd)).unwrap_or_default();
             let call = Call {
-                command: &line.text,
-                shell: Language::Bash,
-                cwd: &cwd,
-                environment: &[],
-                set: &[],
                 // Whatever reads it has a state of its own.
                 shell_state: ShellState::Carried,
                 input: Input::Typed { job: &id },
-                setting: "",
-                recipe: None,
                 run: self.run.as_deref(),
-                tools: &[],
-                asks: None,
-                contained: None,
-                leaves: None,
-                files: &[],
+                ..Call::new(&line.text, Language::Bash, &cwd)
             };
             self.decide(&call, Records::Refusals, host).map(drop)?;
         }
@@ -394,21 +343,10 @@ impl Gatekeeper {
 
     fn file_call<'r>(&'r self, request: &FileRequest<'r>, content: &'r Digest) -> Call<'r> {
         Call {
-            command: request.text,
-            shell: Language::Posix,
-            cwd: request.directory,
-            environment: &[],
-            set: &[],
-            shell_state: ShellState::Fresh,
-            input: Input::Nothing,
             setting: content.as_str(),
-            recipe: None,
             run: self.run.as_deref(),
-            tools: &[],
-            asks: None,
-            contained: None,
-            leaves: None,
             files: request.effects,
+            ..Call::new(request.text, Language::Posix, request.directory)
         }
     }
 
@@ -493,7 +431,29 @@ impl Permit<'_> {
     }
 }
 
+/// The environment that a request's command gets.
+fn environment(request: &Request) -> Cow<'_, [(OsString, OsString)]> {
+    let (base, set) = (&request.env.base, &request.env.set);
+    if set.is_empty() { Cow::Borrowed(base) } else { Cow::Owned([base, &set[..]].concat()) }
+}
+
 impl CommandText {
+    /// The command of a request that begins in a directory, as the gate is asked about it.
+    fn call<'a>(
+        &'a self,
+        request: &'a Request,
+        directory: &'a Path,
+        environment: &'a [(OsString, OsString)],
+    ) -> Call<'a> {
+        Call {
+            environment,
+            set: &request.env.set,
+            shell_state: self.state,
+            setting: &self.setting,
+            ..Call::new(&self.text, self.language, directory)
+        }
+    }
+
     fn new(request: &Request) -> Self {
         let session = request.session.as_ref().map(|session| session.name.as_str());
         let carried = session.is_some() || request.profile != Profile::None;

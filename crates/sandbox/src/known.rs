@@ -2,7 +2,7 @@
 //! a project run later without anybody starting them.
 
 /// Below the home directory: secrets, and what would act as the user elsewhere.
-pub(crate) const SECRETS_IN_HOME: &[&str] = &[
+pub const SECRETS_IN_HOME: &[&str] = &[
     ".ssh",
     ".gnupg",
     ".aws",
@@ -52,7 +52,10 @@ pub(crate) const SECRETS_IN_HOME: &[&str] = &[
     ".mysql_history",
     ".node_repl_history",
     ".local/share/fish/fish_history",
-    // Other agents: their keys, settings and conversations.
+];
+
+/// Below the home directory: other agents, their keys, settings and conversations.
+pub(crate) const AGENTS_IN_HOME: &[&str] = &[
     ".claude",
     ".claude.json",
     ".codex",

@@ -357,7 +357,11 @@ fn outermost(paths: Vec<PathBuf>) -> Vec<PathBuf> {
 
 fn secrets(around: &Surroundings) -> Vec<PathBuf> {
     let home = around.home.iter().flat_map(|home| {
-        known::SECRETS_IN_HOME.iter().map(|name| home.join(name)).collect::<Vec<_>>()
+        [known::SECRETS_IN_HOME, known::AGENTS_IN_HOME]
+            .concat()
+            .iter()
+            .map(|name| home.join(name))
+            .collect::<Vec<_>>()
     });
     let system = known::SECRETS_OF_SYSTEM.iter().map(PathBuf::from);
     home.chain(system).chain(around.own.iter().cloned()).collect()

@@ -16,7 +16,7 @@ use crate::compose::unit_cost;
 use crate::detect::{self, Finding};
 use crate::minimize::noise_group;
 use crate::reader::{Reader, Unit};
-use crate::rules::Worth;
+use crate::rule::Worth;
 use crate::sanitize::sanitize;
 use crate::source::Source;
 use crate::survey::{Place, SHOWN_OF_ERROR, SHOWN_OF_TEMPLATE, Survey, Template};

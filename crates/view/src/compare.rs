@@ -18,7 +18,7 @@ use crate::detect;
 use crate::part;
 use crate::prefix;
 use crate::reader::Reader;
-use crate::rules::Worth;
+use crate::rule::Worth;
 use crate::sanitize::sanitize;
 use crate::slab::BLOCK;
 use crate::source::Source;

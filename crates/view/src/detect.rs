@@ -12,7 +12,8 @@ use aho_corasick::AhoCorasick;
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 use crate::prefix;
-use crate::rules::{ALARMING, Block, INNOCENT, PASSING, RULES, Worth};
+use crate::rule::{Block, Worth};
+use crate::rules::{ALARMING, INNOCENT, PASSING, RULES};
 
 static PATTERNS: LazyLock<Option<RegexSet>> =
     LazyLock::new(|| table(RULES.iter().map(|rule| rule.pattern)));

@@ -39,6 +39,7 @@ mod part;
 mod prefix;
 mod progress;
 mod reader;
+mod rule;
 mod rules;
 pub mod sanitize;
 mod select;

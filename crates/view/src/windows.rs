@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::detect::Finding;
 use crate::reader::{Reader, Unit};
-use crate::rules::Block;
+use crate::rule::Block;
 use crate::source::Source;
 use crate::survey::Place;
 use crate::walk::{Direction, Step, Walk};

@@ -100,7 +100,7 @@ fn explain(context: &Context, args: &Explain) -> Result<ExitCode, Failure> {
     let subject = Subject::new(&command, &reading, &directory, policy.roots());
     // Rules are for agents first: theirs is the mode that nobody has to name.
     let mode = args.mode.unwrap_or(context.settings.tools.mode);
-    let explained = decide(&subject, &policy, mode, &[], &[]);
+    let explained = decide(&subject, &policy, mode, &[]);
     let whose = if args.mode.is_some() { "" } else { ", which agents get (tools.mode)" };
     gate::answer(context.format, &explained, || tell(&explained, whose))?;
     Ok(ExitCode::SUCCESS)

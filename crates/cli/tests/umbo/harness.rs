@@ -472,6 +472,12 @@ impl<'a> Call<'a> {
         self
     }
 
+    /// Unsets a variable that the tests themselves may have got.
+    pub(crate) fn without_env(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
+        self
+    }
+
     /// Runs it elsewhere.
     pub(crate) fn current_dir(mut self, directory: &Path) -> Self {
         self.command.current_dir(directory);

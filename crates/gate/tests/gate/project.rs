@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use umbo_command::{Shell, read};
 use umbo_gate::{
-    Admission, Call, Decision, Explanation, Gate, Input, Key, Mode, Policy, Refusal, Roots,
-    ShellState, Subject, Trust, decide,
+    Admission, Call, Decision, Explanation, Gate, Key, Mode, Policy, Refusal, Roots, Subject,
+    Trust, decide,
 };
 
 /// The time at which tests happen.
@@ -74,7 +74,7 @@ impl Project {
         let reading = read(command, Shell::Bash);
         let root = self.root();
         let subject = Subject::new(command, &reading, &root, policy.roots());
-        decide(&subject, policy, mode, &[], &[])
+        decide(&subject, policy, mode, &[])
     }
 
     pub(crate) fn says(&self, policy: &Policy, mode: Mode, command: &str) -> Decision {
@@ -88,23 +88,7 @@ impl Project {
 
 /// A call, to be changed at will.
 pub(crate) fn call<'a>(command: &'a str, cwd: &'a Path) -> Call<'a> {
-    Call {
-        command,
-        shell: Shell::Bash,
-        cwd,
-        environment: &[],
-        set: &[],
-        shell_state: ShellState::Fresh,
-        input: Input::Nothing,
-        setting: "",
-        recipe: None,
-        run: Some("run 1"),
-        tools: &[],
-        asks: None,
-        contained: None,
-        leaves: None,
-        files: &[],
-    }
+    Call { run: Some("run 1"), ..Call::new(command, Shell::Bash, cwd) }
 }
 
 /// The id of the approval a call has to wait for.

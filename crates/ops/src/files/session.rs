@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use umbo_engine::sandbox::SECRETS_IN_HOME;
 use umbo_files::{Policy, Session, UndoStore, WebPolicy, Workspace};
 
 use super::places;
@@ -101,7 +102,8 @@ impl FileState {
         Policy {
             hidden: [
                 words(places::HIDDEN),
-                at_home(places::HIDDEN_AT_HOME),
+                at_home(SECRETS_IN_HOME),
+                at_home(places::HIDDEN_OF_AGENTS),
                 self.settings.hidden.clone(),
             ]
             .concat(),

@@ -98,6 +98,13 @@ pub(super) struct Hit {
     pub(super) open: bool,
 }
 
+impl Hit {
+    /// A secret that says itself that it is one, in sight as a whole.
+    fn new(range: Range<usize>, rule: usize) -> Self {
+        Self { context: range.start, range, rule, whole: None, joined: false, open: false }
+    }
+}
+
 impl Finder {
     pub(super) fn new(
         forms: Vec<(String, usize)>,
@@ -165,7 +172,7 @@ impl Finder {
                 {
                     let whole = Some(value.clone());
                     let rule = *rule;
-                    hits.push(Hit { range, context, rule, whole, joined: false, open: false });
+                    hits.push(Hit { context, whole, ..Hit::new(range, rule) });
                 }
             }
         }
@@ -192,15 +199,7 @@ impl Finder {
             for found in search.find_overlapping_iter(text) {
                 let index = found.pattern().as_usize();
                 if let Some((_, rule)) = self.forms.get(index) {
-                    let range = found.range();
-                    hits.push(Hit {
-                        context: range.start,
-                        range,
-                        rule: *rule,
-                        whole: None,
-                        joined: false,
-                        open: false,
-                    });
+                    hits.push(Hit::new(found.range(), *rule));
                 } else if let Some(start) = self.starts.get(index - self.forms.len()) {
                     hits.extend(format_hit(text, found.start(), start, before.last, edge));
                 }
@@ -226,14 +225,7 @@ impl Finder {
                 let form = form.filter(|(form, _)| form.len() >= SHORTEST_BROKEN);
                 if let (Some((form, rule)), Some(range)) = (form, group.range(found.range())) {
                     let whole = Some(form.clone());
-                    hits.push(Hit {
-                        context: range.start,
-                        range,
-                        rule: *rule,
-                        whole,
-                        joined: false,
-                        open: false,
-                    });
+                    hits.push(Hit { whole, ..Hit::new(range, *rule) });
                 }
             }
         }
@@ -248,14 +240,7 @@ impl Finder {
         for (form, rule) in long {
             let mut hit = |range: Range<usize>, open| {
                 let whole = Some(form.clone());
-                hits.push(Hit {
-                    context: range.start,
-                    range,
-                    rule: *rule,
-                    whole,
-                    joined: false,
-                    open,
-                });
+                hits.push(Hit { whole, open, ..Hit::new(range, *rule) });
             };
             for group in &last {
                 let (piece, end) = (partial(&group.text, form), group.text.len());
@@ -281,17 +266,12 @@ impl Finder {
         for line in text.split_inclusive('\n') {
             let body = line.strip_suffix('\n').unwrap_or(line);
             for (regex, rule) in &self.patterns {
-                hits.extend(regex.find_iter(body).filter(|found| !found.is_empty()).map(|found| {
-                    let range = start + found.start()..start + found.end();
-                    Hit {
-                        context: range.start,
-                        range,
-                        rule: *rule,
-                        whole: None,
-                        joined: false,
-                        open: false,
-                    }
-                }));
+                hits.extend(
+                    regex
+                        .find_iter(body)
+                        .filter(|found| !found.is_empty())
+                        .map(|found| Hit::new(start + found.start()..start + found.end(), *rule)),
+                );
             }
             start += line.len();
         }
@@ -303,14 +283,7 @@ impl Finder {
             let mut hit = |range: Range<usize>, open| {
                 if range.len() >= SHORTEST_PIECE {
                     let whole = Some(form.clone());
-                    hits.push(Hit {
-                        context: range.start,
-                        range,
-                        rule: *rule,
-                        whole,
-                        joined: false,
-                        open,
-                    });
+                    hits.push(Hit { whole, open, ..Hit::new(range, *rule) });
                 }
             };
             if edge.end {
@@ -392,7 +365,7 @@ fn format_hit(
     let hit = |range: Range<usize>, open| {
         let range = start + range.start..start + range.end;
         let rule = literal.rule;
-        Some(Hit { range, context: start, rule, whole: None, joined: false, open })
+        Some(Hit { context: start, open, ..Hit::new(range, rule) })
     };
     if let Some(groups) = format::compiled(literal.format)?.captures(window) {
         let group = groups.iter().skip(1).flatten().next().or(groups.get(0));

@@ -30,7 +30,7 @@ pub(super) fn pattern(
             return Some(pattern.to_owned());
         }
         let subject = Subject::new(line, &reading, directory, policy.roots());
-        let matched = decide(&subject, &policy, Mode::Open, &[], &[]).matched;
+        let matched = decide(&subject, &policy, Mode::Open, &[]).matched;
         let matched = matched.into_iter().find(|matched| matched.layer == Layer::Call);
         matched.map(|matched| matched.rule)
     });

@@ -114,9 +114,11 @@ impl Server {
                 self.host.answer(command.clone());
                 return true;
             }
+            // Heard first, then obeyed: the frames that it causes come after its answer.
             "abort" => {
+                respond(command, Ok(None));
                 self.queues.interrupt();
-                Ok(None)
+                return true;
             }
             "steer" | "follow_up" if is_working => {
                 let delivery = if word == "steer" { Delivery::Steer } else { Delivery::FollowUp };

@@ -1,5 +1,6 @@
 //! Lines for a terminal: styled, wrapped to its width, and Markdown made readable.
 
+use umbo_view::visible_line;
 use unicode_width::UnicodeWidthChar;
 
 /// How text looks. Without colour, only what it says is left.
@@ -28,17 +29,24 @@ impl Look {
     }
 }
 
-/// A line in pieces, each with its look.
+/// A line in pieces, each with its look. What a terminal would obey is spelled out when it becomes part of
+/// one; tabs are spaces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Line(pub(super) Vec<(Look, String)>);
+pub(super) struct Line(Vec<(Look, String)>);
 
 impl Line {
-    pub(super) fn new(look: Look, text: impl Into<String>) -> Self {
-        Self(vec![(look, text.into())])
+    pub(super) fn new(look: Look, text: impl AsRef<str>) -> Self {
+        Self::default().and(look, text)
     }
 
-    pub(super) fn and(mut self, look: Look, text: impl Into<String>) -> Self {
-        self.0.push((look, text.into()));
+    pub(super) fn and(mut self, look: Look, text: impl AsRef<str>) -> Self {
+        self.0.push((look, visible_line(text.as_ref()).replace('\t', "    ")));
+        self
+    }
+
+    /// This line and another after it.
+    pub(super) fn then(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
         self
     }
 
@@ -119,20 +127,6 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// A text without what a terminal would obey; tabs are spaces.
-pub(super) fn clean(text: &str) -> String {
-    let turns = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    let mut clean = String::with_capacity(text.len());
-    for c in text.replace('\t', "    ").chars() {
-        if c.is_control() || turns(c) {
-            clean.extend(c.escape_unicode());
-        } else {
-            clean.push(c);
-        }
-    }
-    clean
-}
-
 /// Markdown, line by line as it comes.
 #[derive(Debug, Default)]
 pub(super) struct Markdown {
@@ -142,13 +136,11 @@ pub(super) struct Markdown {
 impl Markdown {
     /// One whole line of it.
     pub(super) fn line(&mut self, text: &str) -> Line {
-        let text = clean(text);
-        let trimmed = text.trim_start();
-        if trimmed.starts_with("```") {
+        if text.trim_start().starts_with("```") {
             self.is_code = !self.is_code;
             return Line::new(Look::Dim, text);
         }
-        self.look(&text)
+        self.look(text)
     }
 
     /// How a line looks that may not be whole.
@@ -165,9 +157,7 @@ impl Markdown {
         }
         if let Some(item) = trimmed.strip_prefix("* ") {
             let indent = &text[..text.len() - trimmed.len()];
-            let mut line = Line::new(Look::Plain, format!("{indent}- "));
-            line.0.extend(inline(item).0);
-            return line;
+            return Line::new(Look::Plain, format!("{indent}- ")).then(inline(item));
         }
         inline(text)
     }
@@ -189,15 +179,14 @@ fn inline(text: &str) -> Line {
         let inner = &rest[at + mark.len()..];
         let Some(end) = inner.find(mark).filter(|end| *end > 0) else {
             let kept = at + mark.len();
-            line.0.push((Look::Plain, rest[..kept].to_owned()));
+            line = line.and(Look::Plain, &rest[..kept]);
             rest = &rest[kept..];
             continue;
         };
-        line.0.push((Look::Plain, rest[..at].to_owned()));
-        line.0.push((look, inner[..end].to_owned()));
+        line = line.and(Look::Plain, &rest[..at]).and(look, &inner[..end]);
         rest = &inner[end + mark.len()..];
     }
-    line.0.push((Look::Plain, rest.to_owned()));
+    line = line.and(Look::Plain, rest);
     line.0.retain(|(_, text)| !text.is_empty());
     line
 }
@@ -233,7 +222,12 @@ mod tests {
         assert_eq!(plain(&markdown.line("let **x** = `y`;")), "let **x** = `y`;");
         markdown.line("```");
         assert_eq!(plain(&markdown.line("* item")), "- item");
-        assert!(!plain(&markdown.line("evil \x1b[2J")).contains('\x1b'));
+        // Whichever way a text becomes part of a line.
+        for evil in ["evil \x1b[2J", "`\x1b]52;c;eA==\x07`", "* \u{202e}\u{e0041}", "**\u{9b}31m**"]
+        {
+            let shown = plain(&markdown.line(evil)) + &plain(&Line::new(Look::Dim, evil));
+            assert!(!shown.contains(umbo_view::is_treacherous), "{shown:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a person sees of an agent's work: lines that are finished, and the live area below.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 
 use serde_json::Value;
 use umbo_agent::{AgentEvent, AgentMessage};
@@ -8,10 +9,12 @@ use umbo_gate::Question;
 use umbo_model::{BlockStart, Event as ModelEvent, ToolCall, ToolResult};
 
 use super::editor::Editor;
-use super::lines::{Line, Look, Markdown, clean, width};
+use super::lines::{Line, Look, Markdown, width};
 use super::screen::Live;
 use super::worker::Standing;
 
+/// How many lines of a command that is asked about are shown in place.
+const MOST_ASKED_LINES: usize = 20;
 /// As many lines of a result are shown.
 const SHOWN_RESULT_LINES: usize = 8;
 /// As many lines of a running command.
@@ -50,7 +53,7 @@ impl View {
     /// A line of umbo's own.
     pub(super) fn note(&mut self, text: &str) {
         for line in text.lines() {
-            self.finished.push(Line::new(Look::Dim, clean(line)));
+            self.finished.push(Line::new(Look::Dim, line));
         }
     }
 
@@ -158,7 +161,7 @@ impl View {
                     user.content.iter().filter_map(|part| part.as_text()).collect();
                 for (at, line) in texts.join("\n").lines().enumerate() {
                     let mark = if at == 0 { "> " } else { "  " };
-                    self.finished.push(Line::new(Look::Accent, mark).and(Look::Bold, clean(line)));
+                    self.finished.push(Line::new(Look::Accent, mark).and(Look::Bold, line));
                 }
             }
             AgentMessage::Assistant(_) => {
@@ -183,9 +186,7 @@ impl View {
             None => Line::new(Look::Bold, result.tool_name.clone()),
         };
         let (mark, look) = if result.is_error { ("x ", Look::Bad) } else { ("- ", Look::Good) };
-        let mut line = Line::new(look, mark);
-        line.0.extend(title.0);
-        self.finished.push(line);
+        self.finished.push(Line::new(look, mark).then(title));
         let text = result.text();
         let all: Vec<&str> = text.trim_end().lines().collect();
         for line in all.iter().take(SHOWN_RESULT_LINES) {
@@ -194,7 +195,7 @@ impl View {
                 Some('-') => Look::Bad,
                 _ => Look::Dim,
             };
-            self.finished.push(Line::new(Look::Dim, "  ").and(look, clean(line)));
+            self.finished.push(Line::new(Look::Dim, "  ").and(look, line));
         }
         if all.len() > SHOWN_RESULT_LINES {
             let more = all.len() - SHOWN_RESULT_LINES;
@@ -206,19 +207,15 @@ impl View {
     pub(super) fn live(&self, editor: &Editor, (columns, rows): (usize, usize)) -> Live {
         let mut lines: Vec<Line> = Vec::new();
         if !self.open_line.is_empty() {
-            lines.extend(self.markdown.look(&clean(&self.open_line)).wrap(columns));
+            lines.extend(self.markdown.look(&self.open_line).wrap(columns));
         }
         for running in &self.running {
-            let mut line = Line::new(Look::Accent, "* ");
-            line.0.extend(title(&running.call).0);
+            let line = Line::new(Look::Accent, "* ").then(title(&running.call));
             lines.extend(line.wrap(columns).into_iter().take(2));
             let tail: Vec<&str> = running.tail.lines().collect();
             for line in &tail[tail.len().saturating_sub(SHOWN_TAIL_LINES)..] {
                 lines.extend(
-                    Line::new(Look::Dim, format!("  {}", clean(line)))
-                        .wrap(columns)
-                        .into_iter()
-                        .take(1),
+                    Line::new(Look::Dim, format!("  {line}")).wrap(columns).into_iter().take(1),
                 );
             }
         }
@@ -257,7 +254,7 @@ impl View {
             }
             text
         };
-        let line = Line::new(Look::Dim, clean(&text.replace('\n', " ")));
+        let line = Line::new(Look::Dim, text.replace('\n', " "));
         line.wrap(columns).into_iter().next().unwrap_or_default()
     }
 }
@@ -270,23 +267,29 @@ fn title(call: &ToolCall) -> Line {
         .find_map(|name| call.arguments.get(*name)?.as_str().map(str::to_owned));
     let words = main.unwrap_or_else(|| Value::Object(call.arguments.clone()).to_string());
     let words = crate::output::cut(&words.replace('\n', " "), SHOWN_ARGUMENTS);
-    Line::new(Look::Bold, clean(&call.name)).and(Look::Plain, format!(" {}", clean(&words)))
+    Line::new(Look::Bold, &call.name).and(Look::Plain, format!(" {}", words))
 }
 
 /// A question, and the keys that answer it.
 fn ask(question: &Question) -> Vec<Line> {
     let mut lines = vec![Line::new(Look::Bold, "May this run?")];
-    for line in question.command.lines().take(20) {
-        lines.push(Line::new(Look::Code, format!("  {}", clean(line))));
+    for line in question.command.lines().take(MOST_ASKED_LINES) {
+        lines.push(Line::new(Look::Code, format!("  {line}")));
+    }
+    let unseen = question.command.lines().count().saturating_sub(MOST_ASKED_LINES);
+    if unseen > 0 {
+        let id = &question.id;
+        let text = format!("  … and {unseen} more lines: `umbo approve {id}` shows all of them");
+        lines.push(Line::new(Look::Bad, text));
     }
     lines.push(Line::new(
         Look::Dim,
-        clean(&format!("in {}; {}; {}", question.cwd, question.risk, question.why)),
+        format!("in {}; {}; {}", question.cwd, question.risk, question.why),
     ));
     let mut keys = String::from("y yes · ");
     if question.run.is_some() && !question.prefixes.is_empty() {
         let prefixes: Vec<String> = question.prefixes.iter().map(|words| words.join(" ")).collect();
-        keys.push_str(&clean(&format!("a always in this session ({}) · ", prefixes.join(", "))));
+        let _ = write!(keys, "a always in this session ({}) · ", prefixes.join(", "));
     }
     keys.push_str("n no");
     lines.push(Line::new(Look::Accent, keys));
