@@ -23,7 +23,7 @@ pub(crate) fn run() -> Done {
     check(&binary)?;
     alone(&binary)?;
     let size = fs::metadata(&binary).map_err(Failure::at("umbo"))?.len();
-    say(format!("{}: static, {:.1} MB", binary.display(), size as f64 / 1e6));
+    say(format!("{}: static, {} KiB", binary.display(), size >> 10));
     Ok(())
 }
 
