@@ -57,7 +57,7 @@ pub(crate) fn after_job(state: &State, job: &JobId, keep: Retention, begin: impl
             bytes: keep.bytes - keep.bytes / 16,
             ..keep
         };
-        let _ = prune(state, keep, None, None, 1);
+        let _ = prune(state, keep, None, clock::now_us(), None, 1);
     }
 }
 
@@ -116,6 +116,7 @@ pub(crate) fn prune(
     state: &State,
     keep: Retention,
     age: Option<Duration>,
+    now: u64,
     deadline: Option<Instant>,
     threads: usize,
 ) -> Result<Vec<JobId>> {
@@ -123,9 +124,11 @@ pub(crate) fn prune(
     let mut ids = state.job_ids()?;
     ids.reverse();
     let mut kept: HashSet<u128> = ids.iter().map(JobId::number).collect();
-    let oldest = age.into_iter().chain(keep.age).min().map(|age| {
-        clock::now_us().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX))
-    });
+    let oldest = age
+        .into_iter()
+        .chain(keep.age)
+        .min()
+        .map(|age| now.saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX)));
     let (mut jobs, mut bytes) = (0, 0);
     let (mut kept_jobs, mut kept_bytes) = (0, 0);
     let (mut removed, mut failure) = (Vec::new(), None);

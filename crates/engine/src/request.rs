@@ -232,6 +232,7 @@ pub enum Command {
 /// Whether a shell reads the login files. They can cost a hundred times the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Login {
     /// It does not.
     #[default]
@@ -273,6 +274,7 @@ pub struct Session {
 /// Where a command in a session runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SessionDirectory {
     /// Where the one before it ended; the first runs in the request's `cwd`.
     #[default]
@@ -284,6 +286,7 @@ pub enum SessionDirectory {
 /// Whether a snapshot of the user's own shell set-up is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Profile {
     /// No set-up at all.
     #[default]
@@ -309,6 +312,7 @@ pub struct Environment {
 /// Whether standard output and standard error of a command are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Streams {
     /// Each has a pipe of its own: what came on which is known; of two writes to different ones at the
     /// same moment, not which was first.
@@ -321,6 +325,7 @@ pub enum Streams {
 /// Whether a person sits at the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Attendance {
     /// Nobody answers prompts: pagers print, editors and password prompts fail at once. These are
     /// defaults (`PAGER=cat`, `EDITOR=true`, `CI=1` and the like): a variable that the base has stays.
@@ -485,6 +490,7 @@ pub struct OutputLimit {
 /// What happens when a job has written as much as it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum OutputPolicy {
     /// The job is stopped.
     Stop,
@@ -517,6 +523,7 @@ impl Ladder {
 /// What happens to descendants alive when the command itself has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Leaks {
     /// They are killed, and listed in the outcome.
     #[default]
@@ -539,6 +546,7 @@ pub enum OnDisconnect {
 /// What happens when as many jobs run as may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Admission {
     /// The job waits, in state `created`, until another ends.
     #[default]

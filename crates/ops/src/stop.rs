@@ -145,6 +145,8 @@ fn stop_each(
         let grace = request.grace.map_or(GRACE, |grace| grace.0);
         Ladder { interrupt: request.interrupt, terminate: Some(grace) }
     };
+    let completions = &call.caller.completions;
+    let _awaiting: Vec<_> = jobs.iter().map(|job| completions.awaiting(job.id())).collect();
     let climbs: Vec<_> = jobs
         .into_iter()
         .map(|job| {

@@ -300,12 +300,7 @@ pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     if let Some(meant) = same.or_else(longer) {
         return Some(meant);
     }
-    names
-        .iter()
-        .map(|candidate| (strsim::levenshtein(&wanted, &squeeze(candidate)), *candidate))
-        .filter(|(distance, candidate)| *distance * 3 <= candidate.len().max(3))
-        .min()
-        .map(|(_, candidate)| candidate)
+    umbo_text::nearest(name, names).first().map(|near| **near)
 }
 
 /// Whether a name has the first letter of another and some of the others, in order.

@@ -43,6 +43,7 @@ pub struct Builder {
     caller: CallerBuilder,
     dialect: Option<String>,
     own_dialect: Option<Box<dyn Dialect>>,
+    job_id: fn(&str) -> Option<&str>,
     settings: Vec<(String, SettingValue)>,
     project: Option<PathBuf>,
     has_terminal: bool,
@@ -62,8 +63,9 @@ impl Builder {
 
     /// A contract that the program brings itself, instead of one that is known by its name.
     #[must_use]
-    pub fn with_dialect(mut self, dialect: impl Dialect) -> Self {
+    pub fn with_dialect<D: Dialect>(mut self, dialect: D) -> Self {
         self.own_dialect = Some(Box::new(dialect));
+        self.job_id = D::job_id;
         self
     }
 
@@ -164,8 +166,11 @@ impl Builder {
                 && !is_named(&self.hidden)
                 && self.sets.as_ref().is_none_or(|sets| sets.contains(&tool.set))
         });
-        let mut caller =
-            self.caller.dialect(dialect.name()).tools(tools.iter().map(|tool| tool.name));
+        let mut caller = self
+            .caller
+            .dialect(dialect.name())
+            .job_ids(self.job_id)
+            .tools(tools.iter().map(|tool| tool.name));
         if dialect.prefers_bash() {
             caller = caller.prefer_bash();
         }
@@ -205,6 +210,7 @@ impl Toolset {
             caller,
             dialect: None,
             own_dialect: None,
+            job_id: dialect::job_id,
             settings: Vec::new(),
             project: None,
             has_terminal: false,

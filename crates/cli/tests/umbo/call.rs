@@ -62,8 +62,8 @@ fn every_field_of_exec_does_what_it_says() {
 #[test]
 fn a_yield_of_no_time_is_a_job_that_runs() {
     let umbo = Umbo::new();
-    for patience in [0.0, 0.001, 0.01] {
-        let answer = call(&umbo, "exec", &json!({"command": umbo.nap(), "yield": patience}));
+    for wait in [0.0, 0.001, 0.01] {
+        let answer = call(&umbo, "exec", &json!({"command": umbo.nap(), "yield": wait}));
         assert_eq!(answer["state"], "started", "{answer}");
         call(&umbo, "stop", &json!({"job": answer["job"]}));
     }

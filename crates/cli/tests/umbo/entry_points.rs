@@ -448,23 +448,74 @@ fn what_only_the_command_line_has_is_told_to_programs_with_the_same_fields() {
     assert_eq!(printed(&umbo, &["prune", "--older-than", "0s"]), again);
 }
 
-/// Whoever adds an operation adds it to this file.
+#[test]
+fn a_directory_and_a_sandbox_are_told_to_programs_with_the_same_fields() {
+    let umbo = Umbo::new();
+    fs::create_dir(umbo.path().join("src")).unwrap();
+    fs::write(umbo.path().join("src/a.rs"), "fn one() {}\n").unwrap();
+    let listed = answered(&umbo, umbo_ops::files::list, json!({"path": "src"}));
+    assert_eq!(printed(&umbo, &["ls", "src"]), listed);
+    let refused = answered(&umbo, umbo_ops::files::list, json!({"path": "nowhere"}));
+    let cli = printed(&umbo, &["ls", "nowhere"]);
+    assert_eq!(cli["error"]["code"], refused["error"]["code"], "{cli}");
+    assert_eq!(fields(&cli["error"]), fields(&refused["error"]), "{cli} {refused}");
+
+    let asked = json!({"command": "touch x", "sandbox": "workspace"});
+    let explained = answered(&umbo, umbo_ops::sandbox_explain, asked.clone());
+    let words = ["sandbox", "explain", "--sandbox", "workspace", "touch x"];
+    let cli = printed(&umbo, &words);
+    for name in ["profile", "rung", "network", "proposal"] {
+        assert_eq!(cli[name], explained[name], "{name}: {cli}\n{explained}");
+    }
+    assert_eq!(fields(&cli), fields(&explained), "{cli}\n{explained}");
+
+    let tried = answered(&umbo, umbo_ops::sandbox_try, json!({"command": "cat src/a.rs"}));
+    let cli = printed(&umbo, &["sandbox", "try", "cat src/a.rs"]);
+    assert_eq!(
+        (&cli["state"], &cli["needs"]),
+        (&tried["state"], &tried["needs"]),
+        "{cli}\n{tried}"
+    );
+    let (all, some) = (fields(&cli), fields(&tried));
+    // The command line asks for the streams apart, too.
+    let more: Vec<&str> = all.symmetric_difference(&some).map(String::as_str).collect();
+    assert!(more.iter().all(|name| OF_A_JOB.contains(name)), "{more:?}");
+}
+
+/// Whoever adds an operation adds it to this file: an operation is a public function of a call and a
+/// request, in whatever file.
 #[test]
 fn every_operation_is_compared_here() {
-    let library = include_str!("../../../ops/src/lib.rs");
     let here = include_str!("entry_points.rs");
-    let exported = library.split("pub use ").skip(1).flat_map(|list| {
-        list.split(';').next().unwrap_or_default().split(['{', '}', ',', ':', '\n', ' '])
-    });
-    let operations: BTreeSet<&str> = exported
-        .filter(|word| !word.is_empty() && library.contains(&format!("mod {word};")))
-        .filter(|word| {
-            library.contains(&format!(" {word}}}")) || library.contains(&format!(", {word}}};"))
-        })
-        .collect();
-    assert!(operations.len() >= 8, "{operations:?}");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../ops/src");
+    let mut folders = vec![root];
+    let mut operations = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let found = text.split("\npub fn ").skip(1).filter_map(|rest| {
+                let (name, arguments) = rest.split_once('(')?;
+                let is_one = arguments.trim_start().starts_with("call: &Call<'_>")
+                    && arguments.split('{').next()?.contains("request: &");
+                is_one.then(|| name.to_owned())
+            });
+            operations.extend(found);
+        }
+    }
+    assert!(operations.len() >= 22, "{operations:?}");
+    // Tells where tasks are, to operations and completions: no answer of its own.
+    operations.remove("folder");
     for operation in operations {
-        let compared = [format!("\"{operation}\""), format!("umbo_ops::{operation}")];
+        let compared = [
+            format!("\"{operation}\""),
+            format!("umbo_ops::{operation}"),
+            format!("umbo_ops::files::{operation}"),
+        ];
         assert!(compared.iter().any(|name| here.contains(name)), "{operation} is not compared");
     }
 }

@@ -2,10 +2,11 @@
 //! runner without its program or without tasks does not exist, the first word of the operation
 //! selects and everything behind it is appended unchanged.
 
+use umbo_text::quote;
+
 use crate::{
     error::Error,
     project::{Project, Runner},
-    quote,
     select::{Selection, is_package_manager, listing},
     task::{Invocation, Kind, Task, Visibility},
 };

@@ -49,6 +49,15 @@ pub trait Dialect: Any + Send + Sync {
     /// Its tools, in the order in which they are listed.
     fn tools(&self) -> Vec<Tool>;
 
+    /// What the operations call a job whose id its contract writes in another way; `None` if this is no such
+    /// id. So a person, or another tool, can be given an id as it was read.
+    fn job_id(_written: &str) -> Option<&str>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Fits the tools to the place where their caller is.
     fn arrange(&self, _tools: &mut Vec<Tool>, _caller: &Caller) {}
 
@@ -127,6 +136,7 @@ pub struct Host<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Registered {
     pub(crate) name: &'static str,
+    pub(crate) job_id: fn(&str) -> Option<&str>,
     pub(crate) settings: &'static [Setting],
     pub(crate) open: fn(&Host<'_>) -> Box<dyn Dialect>,
 }
@@ -153,6 +163,11 @@ pub fn settings() -> impl Iterator<Item = &'static Setting> {
     REGISTERED.iter().flat_map(|dialect| dialect.settings)
 }
 
+/// What the operations call a job whose id some dialect writes in another way.
+pub fn job_id(written: &str) -> Option<&str> {
+    REGISTERED.iter().find_map(|dialect| (dialect.job_id)(written))
+}
+
 pub(crate) fn find(name: &str) -> Option<Registered> {
     REGISTERED.iter().find(|dialect| dialect.name == name).copied()
 }
@@ -161,6 +176,15 @@ pub(crate) fn find(name: &str) -> Option<Registered> {
 mod tests {
     use super::*;
     use crate::settings::SettingDefault;
+
+    #[test]
+    fn an_id_as_a_contract_writes_it_is_read() {
+        let id = "01hx7z8k9m2n3p4q5r6s7t8v9w";
+        assert_eq!(job_id(&format!("job_{id}")), Some(id));
+        for other in [id, "job_none", "job_", "build"] {
+            assert_eq!(job_id(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn names_and_keys_are_unique_and_defaults_are_of_their_kind() {

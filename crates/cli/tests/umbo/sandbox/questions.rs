@@ -10,7 +10,7 @@ use umbo_engine::{Attached, End, Heard, Outcome};
 
 use super::{Machine, Who, Yard, ask, every_rung};
 use crate::gate::person;
-use crate::harness::PATIENCE;
+use crate::harness::TIMEOUT;
 use crate::mcp::Client;
 
 fn plan(yard: &Yard, rung: Rung) -> Plan {
@@ -18,14 +18,14 @@ fn plan(yard: &Yard, rung: Rung) -> Plan {
 }
 
 fn question(attached: &mut Attached) -> Question {
-    match attached.hear(Some(PATIENCE)).unwrap() {
+    match attached.hear(Some(TIMEOUT)).unwrap() {
         Heard::Asked(question) => question,
         other => panic!("{other:?}"),
     }
 }
 
 fn end(attached: &mut Attached) -> Outcome {
-    match attached.hear(Some(PATIENCE)).unwrap() {
+    match attached.hear(Some(TIMEOUT)).unwrap() {
         Heard::Ended(outcome) => *outcome,
         other => panic!("{other:?}"),
     }
@@ -167,7 +167,7 @@ fn a_storm_of_processes_that_ask_is_one_question_and_holds_nobody_else() {
     let mut attached = yard.umbo.engine().spawn(&request).unwrap();
     let asked = question(&mut attached);
     let own = yard.project().join("own");
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !own.exists() {
         assert!(Instant::now() < deadline, "others are held too");
         std::thread::yield_now();
@@ -207,7 +207,7 @@ fn a_host_is_asked_about_and_reached_after_a_yes() {
         pattern: regex::bytes::Regex::new("hello").unwrap(),
         from: 0,
     };
-    job.wait(&[greeting], Some(PATIENCE)).unwrap();
+    job.wait(&[greeting], Some(TIMEOUT)).unwrap();
     assert!(fs::read_to_string(job.output_path()).unwrap().contains("hello"));
     job.stop(umbo_engine::Ladder::KILL).unwrap();
 }
@@ -220,7 +220,7 @@ fn held_call(yard: &Yard, line: &str) -> (String, String) {
     );
     let started = yard.umbo.call(["start", line]).current_dir(&yard.project()).answer();
     let job = started.text().trim().to_owned();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let listed = yard.umbo.call(["approvals", "--json"]).current_dir(&yard.project()).json();
         if let Some(held) = listed.as_array().and_then(|list| list.first()) {

@@ -28,6 +28,7 @@ use settings::OmpSettings;
 
 pub(super) const REGISTERED: Registered = Registered {
     name: "omp",
+    job_id: Omp::job_id,
     settings: settings::SETTINGS,
     open: |host| {
         let settings = OmpSettings::new(host.settings, host.longest_wait);

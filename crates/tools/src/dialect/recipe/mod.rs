@@ -23,6 +23,7 @@ use crate::tool::Tool;
 
 pub(super) const REGISTERED: Registered = Registered {
     name: "recipe",
+    job_id: Recipe::job_id,
     settings: &[ENABLED],
     open: |host| {
         let state = State { root: host.project.map(Path::to_owned) };

@@ -23,7 +23,7 @@ use crate::guidance::Guidance;
 use crate::tool::{Annotations, Tool};
 
 pub(super) const REGISTERED: Registered =
-    Registered { name: "umbo", settings: &[], open: |_| Box::new(Umbo) };
+    Registered { name: "umbo", job_id: Umbo::job_id, settings: &[], open: |_| Box::new(Umbo) };
 
 /// As many jobs as a reader can take.
 const MOST_JOBS: u64 = 50;
