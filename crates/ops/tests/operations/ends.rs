@@ -166,12 +166,13 @@ fn the_end_of_a_foreground_job_is_told_by_its_own_result_alone() {
     let others = start(&caller, "background");
     let running = Arc::new(AtomicUsize::new(3));
     let runners: Vec<_> = (0..3)
-        .map(|_| {
+        .map(|runner| {
             let (caller, running) = (Arc::clone(&caller), Arc::clone(&running));
             thread::spawn(move || {
-                for _ in 0..10 {
+                for number in 0..10 {
                     let ticket = Ticket::default();
-                    let request = json!({"command": "true", "name": "foreground"});
+                    let name = format!("foreground-{runner}-{number}");
+                    let request = json!({"command": "true", "name": name});
                     let request = serde_json::from_value(request).unwrap();
                     let answer = umbo_ops::exec(&Call::new(&caller, &ticket), &request).unwrap();
                     assert_eq!(answer.state, "exited");
