@@ -48,9 +48,9 @@ pub(crate) fn time(us: u64) -> SystemTime {
 
 /// The moment `timeout` from now; far away if there is no such moment.
 pub(crate) fn deadline(timeout: Duration) -> Instant {
-    const LONGEST: Duration = Duration::from_hours(100 * 365 * 24);
+    const LONGEST_TIMEOUT: Duration = Duration::from_hours(100 * 365 * 24);
     let now = Instant::now();
-    now.checked_add(timeout.min(LONGEST)).unwrap_or(now)
+    now.checked_add(timeout.min(LONGEST_TIMEOUT)).unwrap_or(now)
 }
 
 /// How long `poll` may sleep until a deadline.

@@ -34,10 +34,10 @@ use crate::supervisor::TAG;
 use crate::wire::{Assign, NotifyOn, Retention, StdinKind};
 
 /// How long a job that is over may take to say so.
-const ANNOUNCING: Duration = Duration::from_millis(500);
+const ANNOUNCE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// How long a deletion waits for processes that just die in the control groups of deleted jobs.
-const EMPTYING_GROUPS: Duration = Duration::from_millis(500);
+const EMPTY_GROUPS_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// So many supervisors may die before they start a job: the ones that wait, the one that is then
 /// started, and some more for a machine that kills them.
@@ -366,11 +366,11 @@ impl Engine {
             let is_over = matches!(lost::truth(self.state(), &id), Truth::Over(_));
             if is_over && !self.state().job(&id).is_announced() {
                 // Its supervisor is about to say so: that is waited for, but not for long.
-                let deadline = Instant::now() + ANNOUNCING;
+                let deadline = Instant::now() + ANNOUNCE_TIMEOUT;
                 Line::open(&Job::new(self.clone(), id)).sleep(Some(deadline), None);
             }
         }
-        let deadline = Instant::now() + EMPTYING_GROUPS;
+        let deadline = Instant::now() + EMPTY_GROUPS_TIMEOUT;
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let now = self.clock().now();
         prune::prune(self.state(), self.inner.retention, age, now, Some(deadline), threads)

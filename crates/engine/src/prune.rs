@@ -23,7 +23,7 @@ use crate::wire::Retention;
 /// How the directory of a job that is being deleted is called, before its id.
 const REMOVED: &str = "removed-";
 /// Fewer jobs than this are deleted by one thread.
-const FEW: usize = 256;
+const FEWEST_FOR_THREADS: usize = 256;
 /// A key without a job is given this long to get one.
 const KEY_AGE: Duration = Duration::from_mins(1);
 /// A spare that nobody holds is given this long: between its making and its lock lies a moment.
@@ -181,7 +181,7 @@ pub(crate) fn prune(
 /// Deletes what is left of jobs that were taken out of the list. What fails, and why.
 fn discard(state: &State, removed: &[JobId], threads: usize) -> Vec<(JobId, io::Error)> {
     let discard = |id: &JobId| Some((id.clone(), groups::discard(&away(state, id), None).err()?));
-    if threads <= 1 || removed.len() < FEW {
+    if threads <= 1 || removed.len() < FEWEST_FOR_THREADS {
         return removed.iter().filter_map(discard).collect();
     }
     let share = removed.len().div_ceil(threads);

@@ -417,15 +417,15 @@ pub struct Size {
 
 impl Size {
     /// The longest side of a terminal: a screen has to fit into memory.
-    pub const LONGEST: u16 = 1000;
+    pub const LONGEST_SIDE: u16 = 1000;
 
     /// Refuses what no terminal is.
     pub(crate) fn check(self, field: &'static str) -> crate::error::Result<()> {
-        let is_fine = |side: u16| (1..=Self::LONGEST).contains(&side);
+        let is_fine = |side: u16| (1..=Self::LONGEST_SIDE).contains(&side);
         if is_fine(self.columns) && is_fine(self.rows) {
             return Ok(());
         }
-        let (columns, rows, most) = (self.columns, self.rows, Self::LONGEST);
+        let (columns, rows, most) = (self.columns, self.rows, Self::LONGEST_SIDE);
         let problem = format!("{columns}x{rows} is no terminal; a side has 1 to {most} characters");
         Err(crate::error::Error::invalid(field, problem))
     }

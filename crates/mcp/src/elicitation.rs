@@ -15,7 +15,7 @@ use umbo_tools::{
 };
 
 /// As much of a command as a form shows.
-const LONGEST: usize = 4000;
+const LONGEST_SHOWN_BYTES: usize = 4000;
 
 /// A question on its way from the thread of a call, which waits for the answer.
 pub(crate) enum Asked {
@@ -110,8 +110,8 @@ fn message(question: &Question, tools: &Toolset) -> String {
     let shown = |text: &str| {
         // Indented: no line of a command passes for one of the question.
         let mut shown = tools.mask(text).replace('\n', "\n    ");
-        if shown.len() > LONGEST {
-            let cut = shown.floor_char_boundary(LONGEST);
+        if shown.len() > LONGEST_SHOWN_BYTES {
+            let cut = shown.floor_char_boundary(LONGEST_SHOWN_BYTES);
             let rest = shown.len() - cut;
             shown.truncate(cut);
             let _ = write!(shown, "… and {rest} bytes more: see `umbo approvals`");

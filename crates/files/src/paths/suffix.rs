@@ -7,7 +7,7 @@ use crate::walk::{Walk, Walked};
 use crate::{Call, Error, Session};
 
 const SEARCH_TIME: Duration = Duration::from_secs(5);
-const NEAREST: usize = 5;
+const MOST_NEAREST: usize = 5;
 
 pub(super) enum Found {
     One(PathBuf),
@@ -47,6 +47,6 @@ pub(super) fn find(session: &Session, input: &str, call: &Call) -> Result<Found,
     alike.sort();
     let candidates = ends_so.into_iter().chain(alike.into_iter().map(|(_, path)| path));
     Ok(Found::Several(
-        candidates.take(NEAREST).map(|path| session.workspace.shown(&path)).collect(),
+        candidates.take(MOST_NEAREST).map(|path| session.workspace.shown(&path)).collect(),
     ))
 }

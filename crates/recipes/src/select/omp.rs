@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Error texts list at most so many tasks of a runner.
-const LISTED: usize = 200;
+const MOST_LISTED: usize = 200;
 
 /// A runner as this contract sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,7 +132,11 @@ fn available(views: &[View<'_>]) -> String {
         return String::from("No tasks are available.");
     }
     let lines = views.iter().map(|view| {
-        format!("\n  {}: {}", view.id, listing(view.tasks.iter().map(|task| task.name), LISTED))
+        format!(
+            "\n  {}: {}",
+            view.id,
+            listing(view.tasks.iter().map(|task| task.name), MOST_LISTED)
+        )
     });
     format!("Available tasks:{}", lines.collect::<String>())
 }

@@ -16,10 +16,10 @@ use crate::{
 };
 
 /// Error texts list at most so many tasks of a runner.
-const LISTED: usize = 20;
+const MOST_LISTED: usize = 20;
 
 /// How many near names an unknown task is answered with.
-const NEAREST: usize = 5;
+const MOST_NEAREST: usize = 5;
 
 /// Resolves an operation given as one line: `pkg-a/test --watch`.
 ///
@@ -199,14 +199,14 @@ fn nearest(project: &Project, runner: Option<&Runner>, name: &str) -> Vec<String
     }
     scored.sort_unstable();
     scored.dedup_by(|a, b| a.1 == b.1);
-    scored.into_iter().take(NEAREST).map(|(_, name)| name.to_owned()).collect()
+    scored.into_iter().take(MOST_NEAREST).map(|(_, name)| name.to_owned()).collect()
 }
 
 fn available(project: &Project) -> String {
     let lines =
         project.runners.iter().filter(|runner| runner.listed().next().is_some()).map(|runner| {
             let names = runner.listed().map(|task| task.name.as_str());
-            format!("\n  {}: {}", runner.id, listing(names, LISTED))
+            format!("\n  {}: {}", runner.id, listing(names, MOST_LISTED))
         });
     format!("Available tasks:{}", lines.collect::<String>())
 }
