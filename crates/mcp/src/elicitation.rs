@@ -215,3 +215,20 @@ pub(crate) fn said(result: &ElicitResult, open: Option<Duration>) -> Said {
         _ => Said::Nonsense,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_takes_a_persons_time_to_decline_has_said_no() {
+        let declined = ElicitResult::new(ElicitationAction::Decline);
+        let at_once = PERSONS_TIME - Duration::from_millis(1);
+        assert!(matches!(said(&declined, Some(at_once)), Said::Nothing));
+        assert!(said_access(&declined, at_once).is_none());
+        for open in [Some(PERSONS_TIME), None] {
+            assert!(matches!(said(&declined, open), Said::Reply(Reply::Deny { .. })));
+        }
+        assert!(matches!(said_access(&declined, PERSONS_TIME), Some(AccessReply::Deny)));
+    }
+}
