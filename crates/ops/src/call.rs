@@ -256,7 +256,7 @@ impl<'a> Call<'a> {
             }
             return Ok(Ran::Ended(job, Box::new(outcome)));
         }
-        self.caller.completions.expect(job.id());
+        awaiting.hand_back();
         if self.ticket.is_cancelled() && request.on_disconnect == OnDisconnect::Stop {
             // Whom the cancellation did not reach, for it was about to start, misses its caller.
             drop(attached);

@@ -68,6 +68,12 @@ struct Unknown {
 }
 
 impl Unknown {
+    fn expect(&mut self, job: &JobId) {
+        self.running.insert(job.clone());
+        self.fresh.insert(job.clone());
+        keep(&mut self.unannounced, job);
+    }
+
     /// Jobs that are to be looked at though the stream has no end of theirs: those that may have ended
     /// before they were remembered, and some of the others, other ones each time. Of a job whose
     /// supervisor and keeper were both killed the stream tells nothing until somebody looks.
@@ -104,10 +110,7 @@ impl Completions {
 
     /// The caller knows that this job runs.
     pub fn expect(&self, job: &JobId) {
-        let mut unknown = self.unknown();
-        unknown.running.insert(job.clone());
-        unknown.fresh.insert(job.clone());
-        keep(&mut unknown.unannounced, job);
+        self.unknown().expect(job);
     }
 
     /// Whether the caller knows that this job runs, and not how it ended.
@@ -309,6 +312,16 @@ impl Awaiting<'_> {
             *awaited.jobs.entry(job.clone()).or_default() += 1;
             self.job = Some(job.clone());
         }
+    }
+
+    /// The call hands the job back running, and waits no longer: at no instant does nobody tell of its end.
+    pub fn hand_back(self) {
+        let completions = self.completions;
+        let mut unknown = completions.unknown();
+        if let Some(job) = &self.job {
+            unknown.expect(job);
+        }
+        drop(self);
     }
 }
 
