@@ -475,7 +475,7 @@ fn a_directory_and_a_sandbox_are_told_to_programs_with_the_same_fields() {
     let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&cli), names(&explained));
 
-    // Where no sandbox is possible, `sandbox_try` says so in the shape of all errors.
+    // Where no sandbox is possible, `umbo_ops::sandbox_try` says so in the shape of all errors.
     let tried = words(&["sandbox", "try", "--json", "cat a.rs"]);
     let run = words(&["exec", "--json", "cat a.rs"]);
     if let Some(error) = tried.get("error") {
