@@ -5,6 +5,7 @@ mod exec_command;
 mod kept_text;
 mod list_process_handles;
 mod process_events;
+mod process_result;
 mod start_command;
 mod write_stdin;
 
@@ -27,6 +28,7 @@ use crate::tool::{Annotations, Tool};
 use kept_text::KeptText;
 
 pub use process_events::{ProcessEvent, ProcessEvents, process_events};
+pub use process_result::process_result;
 
 pub(super) const REGISTERED: Registered =
     Registered { name: "lash", settings: &[], open: |_| Box::new(Lash) };
