@@ -1,7 +1,7 @@
 // The same calls by oh-my-pi's own bash tool and by umbo's dialect `omp`: where they differ, one of the
 // two is wrong, the host took a step after its document, or the difference is declared in the contract.
 // usage: bun run.ts UMBO
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AsyncJobManager } from "@oh-my-pi/pi-coding-agent/async/job-manager";
@@ -9,7 +9,8 @@ import { Settings } from "@oh-my-pi/pi-coding-agent/config/settings";
 import { BashTool } from "@oh-my-pi/pi-coding-agent/tools/bash";
 
 type Arguments = Record<string, unknown>;
-type Case = { with: Arguments; cancelled?: boolean };
+/** A call; one that is cancelled when the file `ready` is there has a word by which its processes are known. */
+type Case = { with: Arguments; cancelled?: string };
 /** What came of a call, as far as it can be compared. */
 type Came = {
 	kind: "ended" | "timed out" | "cancelled" | "refused" | "started";
@@ -99,20 +100,26 @@ function cases(): Case[] {
 	all.push({ with: { command: "sleep 30", timeout: 0.5 } });
 	all.push({ with: { command: "test -t 1 && echo tty || echo none", pty: true } });
 	for (const command of ["echo a; exit 2", "sleep 0.3; echo b"]) all.push({ with: { command, async: true } });
-	all.push({ with: { command: "touch ready; sleep 30" }, cancelled: true });
-	all.push({ with: { command: "touch ready; sh -c 'trap \"\" TERM INT; sleep 30'" }, cancelled: true });
+	all.push({ with: { command: "touch ready; sleep 31.1" }, cancelled: "31.1" });
+	all.push({ with: { command: "touch ready; sh -c 'trap \"\" TERM INT; sleep 31.2'" }, cancelled: "31.2" });
 	return all;
 }
 
-/** Why a call may end differently: a step of the host after its document, or a declared difference. */
+/** Why a call may end differently: a step that the host took after its document, or a declared difference. */
 function declared(call: Case): string | undefined {
-	const command = String(call.with.command);
-	const timeout = call.with.timeout;
-	if (command.trim() === "") return "a command of nothing is refused (declared, T136)";
-	if (call.with.async) return undefined;
-	if (timeout === 0) return "the host has since given 0 the meaning: none";
+	const { command, cwd, pty, timeout } = call.with as { command: string; cwd?: string; pty?: boolean; timeout?: number };
+	if (command.trim() === "") return "a command of nothing is refused (T136)";
+	if (cwd === "/") return "the host has since given / the meaning: the project";
+	if (pty) return "the host has since added a notice that there was no terminal";
+	if (timeout !== undefined && command.includes("sleep")) return "the host has since a shell of its own, which says that it was interrupted";
+	if (OTHER_WORDS.includes(command)) return "the host has since a shell of its own, with other words for errors";
+	if (command.startsWith("trap ")) return "the shell that the host has since runs no trap at its end";
+	if (command.startsWith("head -c")) return "the host has since cut long lines at 768 bytes";
+	if (command === "seq 1 20000") return "the host has since shown the beginning of large output, too; the document has the end";
 	return undefined;
 }
+
+const OTHER_WORDS = ["no-such-command-at-all", "echo 'unclosed"];
 
 async function main(): Promise<number> {
 	const all = cases();
@@ -152,7 +159,7 @@ function came(text: string, details: any, root: string): Came {
 	const exited = EXITED.exec(rest);
 	const timedOut = TIMED_OUT.exec(rest);
 	rest = rest.replace(EXITED, "").replace(TIMED_OUT, "");
-	let output = rest.replaceAll(root, "PROJECT").trimEnd();
+	let output = rest.replaceAll(root, "PROJECT").replaceAll(join(root, ".."), "ABOVE").trimEnd();
 	if (output === "(no output)") output = "";
 	if (timedOut) return { kind: "timed out", output };
 	return { kind: "ended", code: exited ? Number(exited[1]) : 0, output, ...(exited ? {} : told) };
@@ -181,7 +188,7 @@ async function byHost(call: Case, root: string): Promise<Came> {
 		return { ...came(ended?.resultText ?? ended?.errorText ?? "", result.details, root), kind: "started" };
 	} catch (error: any) {
 		const message = String(error?.message ?? error);
-		if (abort.signal.aborted) return { kind: "cancelled" };
+		if (call.cancelled && abort.signal.aborted) return afterCancel(call.cancelled);
 		return EXITED.test(message) || TIMED_OUT.test(message)
 			? came(message, {}, root)
 			: { kind: "refused", output: message };
@@ -196,7 +203,7 @@ async function byUmbo(call: Case, root: string): Promise<Came> {
 		await appears(join(root, "ready"));
 		run.kill("SIGINT");
 		await run.exited;
-		return { kind: "cancelled" };
+		return afterCancel(call.cancelled);
 	}
 	const answer = await answered(run);
 	const job = answer.details?.async?.jobId;
@@ -233,6 +240,26 @@ async function answered(run: ReturnType<typeof start>): Promise<any> {
 	} catch {
 		return { isError: true, content: [{ text: `no JSON: ${text}` }] };
 	}
+}
+
+/** Cancelled is what leaves nothing behind. */
+async function afterCancel(word: string): Promise<Came> {
+	const deadline = Date.now() + 20_000;
+	while (lives(word)) {
+		if (Date.now() > deadline) return { kind: "refused", output: "it lives on" };
+		await Bun.sleep(50);
+	}
+	return { kind: "cancelled" };
+}
+
+function lives(word: string): boolean {
+	return readdirSync("/proc").some(entry => {
+		try {
+			return /^\d+$/.test(entry) && readFileSync(`/proc/${entry}/cmdline`, "utf8").split("\0").includes(word);
+		} catch {
+			return false;
+		}
+	});
 }
 
 async function appears(file: string): Promise<void> {

@@ -12,9 +12,10 @@ use lash_core::{
     ProcessStartRequest, RecoveryDisposition, SessionScope, ToolCall, ToolContext, ToolResult,
 };
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 use umbo_engine::JobHandle;
 use umbo_tools::dialect::lash;
-use umbo_tools::{ErrorCode, Ticket};
+use umbo_tools::{ErrorCode, Ticket, Toolset};
 
 use crate::shell::{CANCELLED, Shell, cancelled, told};
 use crate::thread::{ended, on_thread};
@@ -96,6 +97,9 @@ impl Shell {
         let command = arguments["cmd"].as_str().unwrap_or_default().to_owned();
         let token = context.cancellation_token();
         let ticket = Ticket::builder().id(name.clone()).build();
+        let mut arguments = arguments;
+        // What is typed is not to be read again among the output.
+        arguments["cmd"] = json!(format!("stty -echo 2>/dev/null || true\n{command}"));
         let started = match self.call("start_command", arguments, ticket, token).await {
             Ok(started) => started,
             Err(refused) => return refused,
@@ -106,6 +110,7 @@ impl Shell {
             Some(Err(error)) => return ToolResult::err_fmt(error),
             None => return ToolResult::err_fmt("the start named no job"),
         };
+        let stop = StopOnCancel { tools: &self.tools, name: &name, token };
         tokio::select! {
             waited = ended(job.clone()) => match waited {
                 Some(Ok(())) => {}
@@ -113,12 +118,13 @@ impl Shell {
                 None => return ToolResult::err_fmt("no thread could be started"),
             },
             () = cancelled(token) => {
-                let arguments = json!({"process_id": name});
-                let stopped = self.call("cancel_process", arguments, Ticket::default(), None).await;
-                return stopped.err().unwrap_or_else(|| ToolResult::cancelled(CANCELLED));
+                drop(stop);
+                let _ = ended(job).await;
+                return ToolResult::cancelled(CANCELLED);
             }
             () = self.type_signals(&name, &job, context) => {}
         }
+        drop(stop);
         self.tell_end(id, &name, &command, context).await
     }
 
@@ -197,6 +203,24 @@ impl Shell {
                 "sequence": event.sequence,
             })),
             Err(error) => ToolResult::err_fmt(error),
+        }
+    }
+}
+
+/// Ends a job whose process is cancelled, though lash does not wait for that. One whose worker only goes
+/// away runs on.
+struct StopOnCancel<'a> {
+    tools: &'a Arc<Toolset>,
+    name: &'a str,
+    token: Option<&'a CancellationToken>,
+}
+
+impl Drop for StopOnCancel<'_> {
+    fn drop(&mut self) {
+        if self.token.is_some_and(CancellationToken::is_cancelled) {
+            let (tools, arguments) = (Arc::clone(self.tools), json!({"process_id": self.name}));
+            let stop = move || tools.call("cancel_process", arguments, &Ticket::default());
+            std::thread::spawn(stop);
         }
     }
 }

@@ -154,7 +154,7 @@ impl Yard {
 fn supervisor() -> PathBuf {
     let own = std::env::current_exe().expect("a test");
     let built = own.ancestors().nth(2).expect("a target directory");
-    built.join("examples/supervisor")
+    built.join("examples/meerkat_supervisor")
 }
 
 async fn turn(agent: &mut DynAgent, text: &str) -> String {
