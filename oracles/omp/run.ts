@@ -88,7 +88,7 @@ function cases(): Case[] {
 		" ",
 	];
 	const all: Case[] = [0, 1, 2, 7, 126, 127, 255].map(code => ({ with: { command: `exit ${code}` } }));
-	for (const command of lines) all.push({ with: { command } });
+	for (const command of [...lines, ...generated(60)]) all.push({ with: { command } });
 	for (const cwd of ["sub", "sub/deep", ".", "..", "/", "nowhere", "file", "~", "sub/../sub"])
 		all.push({ with: { command: "pwd", cwd } });
 	for (const env of [{ A: "1", B: "x y" }, { "1A": "x" }, { "A-B": "x" }, { A: "" }, {}])
@@ -103,6 +103,35 @@ function cases(): Case[] {
 	all.push({ with: { command: "touch ready; sleep 31.1" }, cancelled: "31.1" });
 	all.push({ with: { command: "touch ready; sh -c 'trap \"\" TERM INT; sleep 31.2'" }, cancelled: "31.2" });
 	return all;
+}
+
+/** Lines made of pieces, the same ones each time. */
+function generated(count: number): string[] {
+	let seed = 20260101;
+	const below = (most: number): number => {
+		seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+		return Math.floor((seed / 2 ** 32) * most);
+	};
+	const pieces = [
+		() => `echo out${below(100)}`,
+		() => `echo err${below(100)} >&2`,
+		() => `printf 'part${below(100)}'`,
+		() => `seq ${below(5)} ${below(40)}`,
+		() => `printf 'x\\ty\\n\\n'`,
+		() => `(echo sub; exit ${below(4)})`,
+		() => `sh -c 'echo child; exit ${below(200)}'`,
+		() => `cat file | tr x ${"abc"[below(3)]}; echo`,
+		() => `false || echo otherwise`,
+		() => `true && echo and`,
+		() => `for i in $(seq ${below(4)}); do echo loop $i; done`,
+		() => `x=${below(9)}; echo $((x * 3)) \${x}`,
+		() => `case ${below(3)} in 0) echo zero;; *) echo more;; esac`,
+	];
+	return Array.from({ length: count }, () => {
+		const parts = Array.from({ length: 1 + below(5) }, () => pieces[below(pieces.length)]());
+		if (below(3) === 0) parts.push(`exit ${below(256)}`);
+		return parts.join("; ");
+	});
 }
 
 /** Why a call may end differently: a step that the host took after its document, or a declared difference. */

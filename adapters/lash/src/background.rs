@@ -220,7 +220,7 @@ impl Drop for StopOnCancel<'_> {
         if self.token.is_some_and(CancellationToken::is_cancelled) {
             let (tools, arguments) = (Arc::clone(self.tools), json!({"process_id": self.name}));
             let stop = move || tools.call("cancel_process", arguments, &Ticket::default());
-            std::thread::spawn(stop);
+            let _ = std::thread::Builder::new().spawn(stop);
         }
     }
 }

@@ -131,7 +131,7 @@ impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if let Some(ticket) = self.0.take() {
             // It waits for the end of the command; who drops a call does not.
-            std::thread::spawn(move || ticket.cancel());
+            let _ = std::thread::Builder::new().spawn(move || ticket.cancel());
         }
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn cases() -> Vec<Case> {
         for code in [0, 1, 2, 7, 126, 127, 255] {
             cases.add(tool, json!({"cmd": format!("exit {code}")}));
         }
-        for line in LINES {
+        for line in LINES.iter().map(ToString::to_string).chain(generated(40)) {
             cases.add(tool, json!({"cmd": line}));
         }
         for signal in ["TERM", "KILL", "INT", "HUP"] {
@@ -131,6 +131,36 @@ pub(crate) fn cases() -> Vec<Case> {
         cases.0.push(Case { tool: "start_command", arguments, typed, is_cancelled });
     }
     cases.0
+}
+
+/// Lines made of pieces, the same ones each time.
+fn generated(count: usize) -> Vec<String> {
+    let mut seed: u64 = 20_260_101;
+    let mut below = move |most: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % most
+    };
+    let mut line = || {
+        let mut parts = Vec::new();
+        for _ in 0..=below(4) {
+            let number = below(100);
+            parts.push(match below(8) {
+                0 => format!("echo out{number}"),
+                1 => format!("sh -c 'echo child{number}; exit {number}'"),
+                2 => format!("printf 'part{number}'"),
+                3 => format!("seq 1 {number}"),
+                4 => format!("(echo sub; exit {number})"),
+                5 => "false || echo otherwise".to_owned(),
+                6 => format!("for i in 1 2 3; do echo loop $i {number}; done"),
+                _ => format!("x={number}; echo $((x * 3))"),
+            });
+        }
+        if below(3) == 0 {
+            parts.push(format!("exit {}", below(256)));
+        }
+        parts.join("; ")
+    };
+    (0..count).map(|_| line()).collect()
 }
 
 /// What reads at a terminal, and what is typed into it.

@@ -43,7 +43,13 @@ fn exec(case: &Case, project: &Path, tools: &Toolset) -> Result<Came, Box<dyn Er
 
 fn start(case: &Case, project: &Path, tools: &Toolset) -> Result<Came, Box<dyn Error>> {
     let ticket = Ticket::builder().id(PROCESS).build();
-    let started = tools.call(case.tool, case.arguments.clone(), &ticket);
+    let mut arguments = case.arguments.clone();
+    if !case.typed.is_empty() {
+        // The host has since turned off the echo of what is typed; so does the adapter.
+        let line = case.arguments["cmd"].as_str().unwrap_or_default();
+        arguments["cmd"] = json!(format!("stty -echo\n{line}"));
+    }
+    let started = tools.call(case.tool, arguments, &ticket);
     let Some(job) = &started.job else { return Ok(came(&started, project)) };
     if (case.is_cancelled || !case.typed.is_empty()) && !comes(&project.join("ready")) {
         return Ok(Came::Refused("it was never ready".to_owned()));
