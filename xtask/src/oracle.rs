@@ -22,7 +22,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
 
 /// A runtime written in Rust.
 fn in_rust(name: &str) -> Command {
-    cargo(&["run", "--quiet", "--locked", "--manifest-path", &format!("oracles/{name}/Cargo.toml")])
+    cargo(&["run", "--quiet", "--manifest-path", &format!("oracles/{name}/Cargo.toml")])
 }
 
 /// A runtime from npm, which runs in the `bun` that is installed with it.
