@@ -18,7 +18,7 @@ mod wait;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use umbo_engine::Size;
 use umbo_gate::Mode;
 
@@ -27,7 +27,7 @@ pub(crate) use self::agent::{
 };
 pub(crate) use self::config::{Config, ConfigPath, ConfigSet, ConfigShow, ConfigUnset};
 pub(crate) use self::control::{
-    Groups, Pause, Restart, ShellNames, Shells, ShellsAction, Signal, SignalTo, Watch,
+    Groups, Pause, Restart, ShellNames, Shells, ShellsAction, Signal, SignalTo, Top, Watch,
 };
 pub(crate) use self::files::{Edit, EntryOrder, Find, Ls, Read, Search, Tree, Undo, Write};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
@@ -51,6 +51,7 @@ use crate::time::{parse_duration, parse_size};
     version,
     about,
     max_term_width = 100,
+    disable_help_flag = true,
     after_help = "New here? `umbo tour`"
 )]
 pub(crate) struct Args {
@@ -60,19 +61,26 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
+/// What all verbs take stands behind what is their own.
+const LAST: usize = 1000;
+
 /// What every verb takes.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Global {
     /// Answer in JSON
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = LAST)]
     pub(crate) json: bool,
     #[arg(
         long,
         global = true,
-        help = "Where jobs are kept [default: $UMBO_STATE_DIR, $XDG_STATE_HOME/umbo]",
-        value_name = "DIR"
+        value_name = "DIR",
+        display_order = LAST,
+        help = "Where jobs are kept [$UMBO_STATE_DIR]"
     )]
     pub(crate) state_dir: Option<PathBuf>,
+    /// Print help
+    #[arg(long, short, global = true, display_order = LAST, action = ArgAction::HelpShort)]
+    pub(crate) help: Option<bool>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -92,6 +100,9 @@ pub(crate) enum Command {
     /// List jobs
     #[command(after_help = examples::JOBS)]
     Jobs(Jobs),
+    /// See all jobs on one screen: attach to them, stop them, approve what waits
+    #[command(after_help = examples::TOP)]
+    Top(Top),
     /// Print a job's output
     #[command(visible_alias = "logs", after_help = examples::OUTPUT)]
     Output(Output),
@@ -254,6 +265,17 @@ pub(crate) struct Recipes {
 #[derive(Debug, ClapArgs)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Run {
+    /// The task: `test`, `pkg-a/test`, `npm:build`
+    #[arg(value_name = "TASK", add = complete::tasks())]
+    pub(crate) task: Option<String>,
+    /// What the task gets
+    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<String>,
+    /// Give it a terminal
+    #[arg(long)]
+    pub(crate) pty: bool,
+    #[arg(long, value_name = "MODE", help = MODE_HELP)]
+    pub(crate) mode: Option<Mode>,
     /// Of this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
@@ -273,17 +295,6 @@ pub(crate) struct Run {
     pub(crate) limits: Limits,
     #[command(flatten)]
     pub(crate) sandbox: Sandbox,
-    /// Give it a terminal
-    #[arg(long)]
-    pub(crate) pty: bool,
-    #[arg(long, value_name = "MODE", help = MODE_HELP)]
-    pub(crate) mode: Option<Mode>,
-    /// The task: `test`, `pkg-a/test`, `npm:build`
-    #[arg(value_name = "TASK", add = complete::tasks())]
-    pub(crate) task: Option<String>,
-    /// What the task gets
-    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) arguments: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -135,7 +135,7 @@ pub(crate) fn dialects() -> ArgValueCandidates {
 }
 
 fn context() -> Option<Context> {
-    let global = Global { json: false, state_dir: None };
+    let global = Global { json: false, state_dir: None, help: None };
     Context::from_environment(global, WorksFor::Person, Warmth::Cold).ok()
 }
 

@@ -68,7 +68,8 @@ pub fn restart(call: &Call<'_>, request: &RestartRequest) -> Result<RestartAnswe
         wanted.name_use = NameUse::Unique;
     }
     wanted.on_disconnect = OnDisconnect::Detach;
-    let words = said_of_sandbox(&wanted.labels.remove(SANDBOX))?;
+    let words = wanted.labels.remove(SANDBOX);
+    let words = words.as_deref().map(said_of_sandbox).transpose()?;
     let call = &call.sandboxed(words.as_ref());
     let mut stopped = None;
     let job = call.start_when(&wanted, || {
@@ -83,11 +84,10 @@ pub fn restart(call: &Call<'_>, request: &RestartRequest) -> Result<RestartAnswe
 }
 
 /// What was said about its sandbox.
-fn said_of_sandbox(label: &Option<String>) -> Result<Option<SandboxWords>, Error> {
-    let Some(text) = label else { return Ok(None) };
-    let value = serde_json::from_str(text).map_err(|error| {
+fn said_of_sandbox(label: &str) -> Result<SandboxWords, Error> {
+    let value = serde_json::from_str(label).map_err(|error| {
         let message = format!("what its record says about its sandbox is damaged: {error}");
         Error::new(ErrorCode::Failed, message)
     })?;
-    SandboxArgument(value).words().map(Some)
+    SandboxArgument(value).words()
 }

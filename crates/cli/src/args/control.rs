@@ -1,4 +1,4 @@
-//! What is done to jobs that are there: `restart`, `pause`, `resume`, `signal`, `groups`, `shells`; and `watch`.
+//! What is done to jobs that are there: `restart`, `pause`, `resume`, `signal`, `groups`, `shells`, `top`; and `watch`.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(crate) struct Signal {
     pub(crate) job: String,
     /// The signal: HUP, SIGUSR1, 15
     #[arg(value_name = "SIGNAL")]
-    pub(crate) signal: String,
+    pub(crate) name: String,
     /// Which of its processes get it
     #[arg(long, value_name = "WHICH", default_value = "group")]
     pub(crate) to: SignalTo,
@@ -62,6 +62,13 @@ pub(crate) struct Groups {
     /// How many of its jobs run at once; a new group runs one
     #[arg(long, short, value_name = "NUMBER", requires = "group")]
     pub(crate) limit: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Top {
+    /// All that are on disk, not only those that run or ended a moment ago
+    #[arg(long, short)]
+    pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]

@@ -30,6 +30,7 @@ pub(super) const WATCH: &str = "Examples:
   umbo watch 'src/**/*.ts' 'npm run build && npm test'";
 pub(super) const GROUPS: &str = "Examples:\n  umbo groups\n  umbo groups builds --limit 2";
 pub(super) const SHELLS: &str = "Examples:\n  umbo shells\n  umbo shells reset work";
+pub(super) const TOP: &str = "Examples:\n  umbo top\n  umbo top --all";
 pub(super) const SCREEN: &str = "Examples:\n  umbo screen vim\n  umbo screen --json @last";
 pub(super) const ATTACH: &str =
     "Examples:\n  umbo attach repl\n  umbo attach --detach-key ctrl-q repl";

@@ -11,8 +11,8 @@ use crate::budget::{BudgetArg, parse_budget};
 use crate::complete;
 use crate::time::parse_size;
 
-pub(crate) const MODE_HELP: &str =
-    "What runs unasked: default, accept_edits, auto, guard, open [exec.mode, open]";
+const NOTIFY_HELP: &str = "Run this line when it has ended; UMBO_AFTER_* say how";
+pub(crate) const MODE_HELP: &str = "What runs unasked: auto, guard, open … [exec.mode]";
 
 /// What `umbo start` takes.
 #[derive(Debug, Args)]
@@ -26,8 +26,11 @@ pub(crate) struct StartInBackground {
 
 /// How a command runs.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Start {
+    /// One word is a line for the shell; several are a program and its
+    /// arguments. It begins at the first word that is no option, or after `--`
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
+    pub(crate) command: Vec<std::ffi::OsString>,
     /// Where to run it
     #[arg(long, short = 'C', value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
@@ -65,10 +68,6 @@ pub(crate) struct Start {
     pub(crate) limits: Limits,
     #[command(flatten)]
     pub(crate) sandbox: Sandbox,
-    /// One word is a line for the shell; several are a program and its
-    /// arguments. It begins at the first word that is no option, or after `--`
-    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
-    pub(crate) command: Vec<std::ffi::OsString>,
 }
 
 /// When a command runs, and what follows it.
@@ -84,8 +83,7 @@ pub(crate) struct Turn {
     /// Fail instead of waiting when as many jobs run as may
     #[arg(long)]
     pub(crate) no_queue: bool,
-    /// Run this line when it has ended; UMBO_AFTER_* say how
-    #[arg(long, value_name = "LINE")]
+    #[arg(long, value_name = "LINE", help = NOTIFY_HELP)]
     pub(crate) notify: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use crate::config::{Config, FILE, Source, Standing};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
-use crate::output::{self, Format};
+use crate::output::{self, Cell, Format, Tone};
 
 pub(crate) fn run(context: &Context) -> Result<ExitCode, Failure> {
     let machine = doctor::examine(&Context::search_path()).into_iter().map(|finding| Found {
@@ -55,10 +55,11 @@ impl Found {
     }
 }
 
-fn rows(findings: Vec<Found>) -> Vec<Vec<String>> {
+fn rows(findings: Vec<Found>) -> Vec<Vec<Cell>> {
     let row = |found: Found| {
-        let mark = if found.works { "yes" } else { "no" };
-        vec![mark.into(), found.name, found.detail, found.meaning]
+        let (mark, tone) = if found.works { ("yes", Tone::Good) } else { ("no", Tone::Bad) };
+        let mark = Cell::toned(mark, tone);
+        vec![mark, found.name.into(), found.detail.into(), found.meaning.into()]
     };
     findings.into_iter().map(row).collect()
 }

@@ -40,6 +40,7 @@ mod shells;
 mod start;
 mod stop;
 mod tools;
+mod top;
 mod tour;
 mod tree;
 mod trust;
@@ -68,6 +69,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Run(args) => run::run(context, &args),
         Command::Completions(args) => completions::run(&args),
         Command::Jobs(args) => jobs::run(context, &args),
+        Command::Top(args) => top::run(context, &args),
         Command::Output(args) => output::run(context, &args),
         Command::Input(args) => input::run(context, &args),
         Command::Wait(args) => wait::run(context, &args),

@@ -45,14 +45,18 @@ pub(crate) fn run(context: &Context, args: &Output) -> Result<ExitCode, Failure>
             let answer = read_output(&call, &request)?;
             if args.unmask { output::json_unmasked(&answer) } else { output::json(&answer) }?;
         }
-        Format::Text => show(&call, &request, args)?,
+        Format::Text => show(context, &call, &request, args)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// How much is shown. A program gets all of it, and so does a person who says which part.
+/// How much is shown. A program gets all of it, and so does a person who says which part, unless the
+/// settings or the words say how much.
 fn budget(context: &Context, args: &Output) -> Option<BudgetArg> {
-    let is_bounded = context.format == Format::Json || args.errors || args.compare_to.is_some();
+    let is_bounded = context.format == Format::Json
+        || args.errors
+        || args.compare_to.is_some()
+        || context.settings.output != Budget::default();
     let is_whole = !is_bounded && (!is_plain(args) || !output::is_terminal());
     args.budget.or(is_whole.then_some(BudgetArg::Unlimited))
 }
@@ -69,22 +73,26 @@ fn is_plain(args: &Output) -> bool {
 
 /// Shows the part that is wanted: to a program, to a person, or to a person's pager where it is more
 /// than a screen.
-fn show(call: &Call<'_>, request: &OutputRequest, args: &Output) -> Result<(), Failure> {
-    let is_whole = args.budget.is_none() && args.minimize.is_none();
+fn show(
+    context: &Context,
+    call: &Call<'_>,
+    request: &OutputRequest,
+    args: &Output,
+) -> Result<(), Failure> {
+    let is_configured = context.settings.minimize || context.settings.output != Budget::default();
+    let is_whole = args.budget.is_none() && args.minimize.is_none() && !is_configured;
     let is_streamed = is_whole && (is_plain(args) || args.from.is_some()) && args.grep.is_none();
     if is_streamed && !output::is_terminal() {
         return stream(call, request, args, &mut Sink::Streams);
     }
     let answer = read_output(call, request)?;
-    let pager = match args.no_pager || args.budget.is_some() || !is_long(&answer) {
-        true => None,
-        false => pager::command(),
-    };
-    if let Some(command) = pager {
+    let is_paged = !args.no_pager && args.budget.is_none() && is_long(&answer);
+    if let Some(command) = pager::command().filter(|_| is_paged) {
         let mut sink = Sink::Pager(Pager::start(&command)?);
-        let written = match is_streamed {
-            true => stream(call, request, args, &mut sink),
-            false => print(&answer, args, &mut sink),
+        let written = if is_streamed {
+            stream(call, request, args, &mut sink)
+        } else {
+            print(&answer, args, &mut sink)
         };
         match written {
             Ok(()) | Err(Failure::BrokenPipe) => {}
@@ -255,20 +263,18 @@ fn missing(answer: &OutputAnswer, args: &Output) -> Option<String> {
         }
         Read::View(view) if view.truncated => {
             let counts = &view.counts;
-            let all = match (counts.total_lines, counts.omitted_lines) {
-                (Some(total), Some(omitted)) => {
+            let all =
+                if let (Some(total), Some(omitted)) = (counts.total_lines, counts.omitted_lines) {
                     let folded = match counts.folded_lines {
                         0 => String::new(),
                         folded => format!(", {folded} folded"),
                     };
                     let shown = counts.shown_lines;
                     format!("{shown} of {total} lines are shown, {omitted} left out{folded}")
-                }
-                _ => {
+                } else {
                     let (shown, total) = (counts.shown_bytes, counts.total_bytes);
                     format!("{shown} of {total} bytes are shown")
-                }
-            };
+                };
             Some(format!("{all}; --budget none prints all"))
         }
         _ => None,

@@ -24,7 +24,7 @@ pub(crate) fn signal(context: &Context, args: &Signal) -> Result<ExitCode, Failu
         SignalTo::First => Reach::First,
         SignalTo::All => Reach::All,
     };
-    let number = parse_signal(&args.signal)?;
+    let number = parse_signal(&args.name)?;
     control(context, vec![args.job.clone()], Control::Signal(number, reach), "signalled")
 }
 

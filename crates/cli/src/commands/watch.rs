@@ -66,9 +66,8 @@ pub(crate) fn run(context: &Context, args: Watch) -> Result<ExitCode, Failure> {
         if job.outcome()?.is_none() {
             job.stop(Ladder::default())?;
         }
-        match showing.join() {
-            Ok(Err(failure)) => return Err(failure),
-            Ok(Ok(())) | Err(_) => {}
+        if let Ok(Err(failure)) = showing.join() {
+            return Err(failure);
         }
         let changed = changed.strip_prefix(&root).unwrap_or(&changed);
         output::talk(format_args!("umbo: {} changed; running again", changed.display()));

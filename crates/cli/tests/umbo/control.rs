@@ -315,7 +315,9 @@ fn start_attach_sits_down_at_once_and_can_leave() {
     let (person, umbo) = (Umbo::new(), Umbo::new());
     let sit = |line: &str| {
         let state = format!("UMBO_STATE_DIR={}", umbo.state().display());
-        let options = ["--pty", "--size", "70x12", "--attended", "--env", &state];
+        // What was started from the terminal outlives it.
+        let leave = ["--leaks", "leave", "--env", &state];
+        let options = [&["--pty", "--size", "70x12", "--attended"], &leave[..]].concat();
         person.start_with(&options, &format!("'{UMBO}' start --attach --name seat \"{line}\""))
     };
     let seat = sit("stty size; read line; echo got-\\$line; exit 6");

@@ -47,6 +47,7 @@ mod shells;
 mod start;
 mod stop;
 mod terminal;
+mod top;
 mod view;
 mod wait;
 mod watch;

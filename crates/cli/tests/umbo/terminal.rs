@@ -199,6 +199,7 @@ fn no_verb_prints_what_a_terminal_obeys() {
             "restart",
             vec![vec![HOSTILE], vec!["--env", HOSTILE, &job], vec!["--stdin", "@/nowhere", &job]],
         ),
+        ("top", vec![vec![HOSTILE]]),
         ("groups", vec![vec![], vec![HOSTILE, "--limit", "1"]]),
         ("shells", vec![vec![], vec!["reset", HOSTILE], vec![HOSTILE]]),
         ("watch", vec![vec![HOSTILE], vec!["[", "true"], vec!["--mode", HOSTILE, "x", "true"]]),
