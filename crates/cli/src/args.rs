@@ -32,7 +32,7 @@ pub(crate) use self::control::{
 pub(crate) use self::files::{Edit, EntryOrder, Find, Ls, Read, Search, Tree, Undo, Write};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::http::{Http, Log};
-pub(crate) use self::install::{Install, Uninstall};
+pub(crate) use self::install::{Doctor, Install, Uninstall};
 pub(crate) use self::jobs::{JobState, Jobs};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
 pub(crate) use self::output::{OnlyStream, Output};
@@ -228,10 +228,13 @@ pub(crate) enum Command {
     Uninstall(Uninstall),
     /// Say what this machine allows, and what that means
     #[command(after_help = examples::DOCTOR)]
-    Doctor,
+    Doctor(Doctor),
     /// Print a script that completes verbs, options, jobs and tasks, for bash, zsh, fish or nu
     #[command(after_help = examples::COMPLETIONS)]
     Completions(Completions),
+    /// Write a page of the manual for every verb
+    #[command(after_help = examples::MAN)]
+    Man(Man),
     /// See it work: under 20 seconds, live
     #[command(after_help = examples::TOUR)]
     Tour,
@@ -302,6 +305,13 @@ pub(crate) struct Completions {
     /// The shell
     #[arg(value_name = "SHELL")]
     pub(crate) shell: CompletionShell,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Man {
+    /// Where they go: `umbo.1`, `umbo-exec.1`, …
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: std::path::PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

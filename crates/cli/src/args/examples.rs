@@ -82,8 +82,10 @@ pub(super) const SESSIONS: &str =
 pub(super) const INSTALL: &str = "Examples:\n  umbo install\n  umbo install claude-code";
 pub(super) const UNINSTALL: &str =
     "Examples:\n  umbo uninstall --print claude-code\n  umbo uninstall --yes codex";
-pub(super) const DOCTOR: &str = "Examples:\n  umbo doctor\n  umbo doctor --json";
+pub(super) const DOCTOR: &str = "Examples:\n  umbo doctor\n  umbo doctor --client claude-code";
 pub(super) const COMPLETIONS: &str = "Examples:
   source <(umbo completions bash)
   umbo completions fish > ~/.config/fish/completions/umbo.fish";
+pub(super) const MAN: &str =
+    "Examples:\n  umbo man ~/.local/share/man/man1\n  umbo man /usr/local/share/man/man1";
 pub(super) const TOUR: &str = "Examples:\n  umbo tour\n  umbo tour --state-dir /tmp/tour";
