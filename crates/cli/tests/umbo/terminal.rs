@@ -200,6 +200,7 @@ fn no_verb_prints_what_a_terminal_obeys() {
             vec![vec![HOSTILE], vec!["--env", HOSTILE, &job], vec!["--stdin", "@/nowhere", &job]],
         ),
         ("top", vec![vec![HOSTILE]]),
+        ("man", vec![vec![]]),
         ("groups", vec![vec![], vec![HOSTILE, "--limit", "1"]]),
         ("shells", vec![vec![], vec!["reset", HOSTILE], vec![HOSTILE]]),
         ("watch", vec![vec![HOSTILE], vec!["[", "true"], vec!["--mode", HOSTILE, "x", "true"]]),
