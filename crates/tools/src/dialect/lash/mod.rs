@@ -29,7 +29,7 @@ use kept_text::KeptText;
 pub use process_events::{ProcessEvent, ProcessEvents, process_events};
 
 pub(super) const REGISTERED: Registered =
-    Registered { name: "lash", settings: &[], open: |_| Box::new(Lash) };
+    Registered { name: "lash", settings: &[], secrets: &[], open: |_| Box::new(Lash) };
 
 /// The label of a process whose nonzero exit code is a result.
 const ALLOW_NONZERO: &str = "allow_nonzero_exit";

@@ -17,7 +17,7 @@ use umbo_engine::{End, JobHandle, Outcome, Summary};
 use umbo_ops::{Call, Caller, ErrorCode, JobLog, first_line, outlasted};
 use umbo_view::{Budget, Reader, Shape, View, ViewOptions};
 
-use super::{Dialect, Registered};
+use super::{Dialect, Registered, SecretsFile};
 use crate::answer::ToolError;
 use crate::completed::Completed;
 use crate::schema::Problem;
@@ -29,6 +29,10 @@ use settings::OmpSettings;
 pub(super) const REGISTERED: Registered = Registered {
     name: "omp",
     settings: settings::SETTINGS,
+    secrets: &[
+        SecretsFile::Home(".omp/agent/secrets.yml"),
+        SecretsFile::Directory(".omp/secrets.yml"),
+    ],
     open: |host| {
         let settings = OmpSettings::new(host.settings, host.longest_wait);
         let (has_terminal, beside) = (host.has_terminal, host.beside.to_vec());
