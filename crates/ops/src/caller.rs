@@ -220,7 +220,9 @@ impl Caller {
     /// Keeps what was found by its shape in what this caller was shown, so that it can use the placeholders
     /// in a later process, too.
     pub fn keep_found_secrets(&self) {
-        if !self.owner.as_ref().is_some_and(|owner| owner.starts_with(NAMELESS)) {
+        // A caller without a name of its own does not come back.
+        let is_nameless = self.owner.as_ref().is_some_and(|owner| owner.starts_with(NAMELESS));
+        if !is_nameless {
             self.job_secrets.keep_found(self.owner.as_deref(), &self.masker);
         }
     }

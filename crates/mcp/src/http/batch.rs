@@ -1,8 +1,6 @@
 //! Several messages in one request, which one revision of the protocol has: each is served as if it had
 //! come alone, all at the same time, and their answers are sent together.
 
-use std::sync::Arc;
-
 use http_body_util::{BodyExt, Collected, Full};
 use hyper::body::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
@@ -29,8 +27,8 @@ impl McpEndpoint {
     /// Serves a batch in the session that `parts` names.
     pub(super) async fn respond_to_batch(
         &self,
-        name: Option<String>,
-        parts: Parts,
+        name: Option<&str>,
+        parts: &Parts,
         session: &str,
         body: &[u8],
     ) -> Result<Response<Body>, Refusal> {
@@ -49,7 +47,6 @@ impl McpEndpoint {
             let why = format!("a batch has 1 to {MOST_MESSAGES} messages, not {}", values.len());
             return invalid(INVALID_REQUEST, &why);
         }
-        let parts = Arc::new(parts);
         let mut answers = Vec::new();
         let mut serving = JoinSet::new();
         for value in values {
@@ -68,8 +65,8 @@ impl McpEndpoint {
                 }
             };
             let text = Full::new(Bytes::from(value.to_string()));
-            let request = Request::from_parts(Parts::clone(&parts), text);
-            let response = self.serve(name.clone(), request);
+            let request = Request::from_parts(parts.clone(), text);
+            let response = self.serve(name.map(str::to_owned), request);
             if is_request {
                 let session = session.to_owned();
                 serving.spawn(async move { answer(response.await, &session, &value).await });

@@ -42,7 +42,8 @@ impl McpEndpoint {
                 if let Some(id) = session.as_deref().filter(|_| is_batch(&body))
                     && let Some(visit) = self.sessions.visit(id)
                 {
-                    let response = self.respond_to_batch(name, parts, id, &body).await?;
+                    let response =
+                        self.respond_to_batch(name.as_deref(), &parts, id, &body).await?;
                     drop(visit);
                     return Ok(response);
                 }
