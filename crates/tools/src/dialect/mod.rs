@@ -139,7 +139,19 @@ pub(crate) struct Registered {
     pub(crate) name: &'static str,
     pub(crate) job_id: fn(&str) -> Option<&str>,
     pub(crate) settings: &'static [Setting],
+    /// Where its agents list secrets: files in the user's home, and in the directory they work in.
+    pub(crate) secrets: &'static [SecretsFile],
     pub(crate) open: fn(&Host<'_>) -> Box<dyn Dialect>,
+}
+
+/// A file in which the agents of a dialect list secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SecretsFile {
+    /// In the user's home.
+    Home(&'static str),
+    /// In the directory that an agent works in; what it lists counts before the user's.
+    Directory(&'static str),
 }
 
 /// Every dialect there is.
@@ -167,6 +179,11 @@ pub fn settings() -> impl Iterator<Item = &'static Setting> {
 /// What the operations call a job whose id some dialect writes in another way.
 pub fn job_id(written: &str) -> Option<&str> {
     REGISTERED.iter().find_map(|dialect| (dialect.job_id)(written))
+}
+
+/// Where the agents of a dialect list secrets beside umbo's own files.
+pub fn secrets_files(name: &str) -> &'static [SecretsFile] {
+    find(name).map_or(&[], |dialect| dialect.secrets)
 }
 
 pub(crate) fn find(name: &str) -> Option<Registered> {

@@ -18,6 +18,7 @@ pub(super) const REGISTERED: Registered = Registered {
     name: "claude-code",
     job_id: ClaudeCode::job_id,
     settings: &[],
+    secrets: &[],
     open: |_| Box::new(ClaudeCode),
 };
 

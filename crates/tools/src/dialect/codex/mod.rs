@@ -16,8 +16,13 @@ use crate::answer::{Answer, ToolError};
 use crate::time::millis;
 use crate::tool::{Annotations, Tool};
 
-pub(super) const REGISTERED: Registered =
-    Registered { name: "codex", job_id: Codex::job_id, settings: &[], open: |_| Box::new(Codex) };
+pub(super) const REGISTERED: Registered = Registered {
+    name: "codex",
+    job_id: Codex::job_id,
+    settings: &[],
+    secrets: &[],
+    open: |_| Box::new(Codex),
+};
 
 /// How many tokens an answer has unless it is told.
 const DEFAULT_TOKENS: u64 = 10_000;

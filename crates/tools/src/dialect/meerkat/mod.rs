@@ -37,6 +37,7 @@ pub(super) const REGISTERED: Registered = Registered {
     name: "meerkat",
     job_id: Meerkat::job_id,
     settings: settings::SETTINGS,
+    secrets: &[],
     open: |host| {
         let project = host.project.map(std::path::Path::to_owned);
         Box::new(Meerkat::new(ShellConfig::new(host.settings), project))
