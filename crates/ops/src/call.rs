@@ -40,7 +40,7 @@ const MATCH_OVERLAP_BYTES: u64 = 64 << 10;
 /// A call in progress.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// Who asks.
+    /// The caller.
     pub caller: &'a Caller,
     /// What its holder can do with it.
     pub ticket: &'a Ticket,

@@ -276,7 +276,7 @@ impl Toolset {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// What is said to who asks for a tool that does not exist.
+    /// The error for a tool that does not exist.
     pub fn unknown_tool(&self, name: &str) -> String {
         self.mask(&self.dialect.unknown_tool(name, &self.tools).message)
     }
