@@ -28,7 +28,7 @@ pub(crate) use self::http::{Http, Log};
 pub(crate) use self::install::{Install, Uninstall};
 pub(crate) use self::jobs::{JobState, Jobs};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
-pub(crate) use self::sandbox::{Sandbox, SandboxVerb};
+pub(crate) use self::sandbox::{Sandbox, SandboxPort, SandboxVerb};
 pub(crate) use self::wait::Wait;
 use crate::budget::{BudgetArg, parse_budget};
 use crate::complete;

@@ -313,6 +313,7 @@ impl Toolset {
             }
         };
         let structured = self.masked(structured);
+        let notes = ticket.take_notes().iter().map(|note| self.mask(note)).collect();
         let schema = self.tool(name).and_then(|tool| tool.output_schema.as_ref());
         ToolResult {
             fits_schema: schema.is_none_or(|schema| schema::check(schema, &structured).is_ok()),
@@ -323,6 +324,8 @@ impl Toolset {
             job,
             is_cut,
             images,
+            // The dialect of our own tells them itself.
+            notes: if self.dialect.tells_notes() { Vec::new() } else { notes },
             completed: completed.into_iter().map(|told| self.masked_completion(told)).collect(),
         }
     }

@@ -29,6 +29,7 @@ mod recipes;
 mod rules;
 mod run;
 mod sandbox;
+mod sandbox_port;
 mod screen;
 mod search;
 mod secrets;

@@ -13,6 +13,7 @@ use umbo_ops::{Call, text};
 
 use super::{Dialect, Registered};
 use crate::answer::{Answer, ToolError};
+use crate::denied::with_denials;
 use crate::time::millis;
 use crate::tool::{Annotations, Tool};
 
@@ -85,11 +86,12 @@ fn answer(
     // Asked first: what is written after the answer is then still to come.
     let status = job.status()?;
     let view = call.unread(job, call.budget(Some(tokens.unwrap_or(DEFAULT_TOKENS))))?;
-    let output = text(&view);
+    let mut output = text(&view);
     let seconds = started.elapsed().as_secs_f64();
     let code = match &status {
         Status::Ended(outcome) => {
             call.told(job);
+            output = with_denials(output, outcome);
             Some(outcome.exit_code().unwrap_or_else(|| 128 + outcome.signal().unwrap_or(0)))
         }
         Status::Created | Status::Started { .. } => None,
