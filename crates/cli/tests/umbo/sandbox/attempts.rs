@@ -235,7 +235,10 @@ fn a_setuid_program_gains_nothing() {
         fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
         let line = format!("{} -u", program.display());
         let plain = yard.umbo.call(["exec", &line]).current_dir(&yard.project()).answer().text();
-        assert_eq!(plain.trim(), "0", "without a sandbox it is root's");
+        // In a namespace of users that has no root there is nothing to gain.
+        if machine == Machine::Usual {
+            assert_eq!(plain.trim(), "0", "without a sandbox it is root's");
+        }
         let inside = yard.exec("workspace", &[], &line);
         assert_eq!(inside["output"].as_str().unwrap().trim(), NOBODY.to_string(), "{inside}");
     }

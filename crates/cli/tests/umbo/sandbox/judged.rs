@@ -2,7 +2,7 @@
 //! reading is held to what it says.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 
@@ -134,8 +134,10 @@ fn what_reads_by_asking_a_service_may_ask_that_one_and_no_other() {
             let listener = UnixListener::bind(&socket).unwrap();
             yard.give(&yard.path("outside"));
             std::thread::spawn(move || {
-                for client in listener.incoming().flatten() {
-                    let _ = (&client).write_all(b"HTTP/1.0 200 OK\r\n\r\nanswered\n");
+                for mut client in listener.incoming().flatten() {
+                    // Who closes with something unread resets the connection.
+                    let _ = client.read(&mut [0; 4096]);
+                    let _ = client.write_all(b"HTTP/1.0 200 OK\r\n\r\nanswered\n");
                 }
             });
             socket.display().to_string()

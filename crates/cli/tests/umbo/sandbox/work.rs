@@ -240,8 +240,7 @@ fn are_open_to_all(programs: &[&str]) -> bool {
     let user = ["--reuid=65534", "--regid=65534", "--clear-groups", "--", "sh", "-c"];
     let works = |program: &&str| {
         let mut command = Command::new("setpriv");
-        let line =
-            "case $1 in /*) test -e \"$1\" ;; *) command -v \"$1\" && \"$1\" --version ;; esac";
+        let line = "case $1 in /*) test -e \"$1\" ;; *) command -v \"$1\" ;; esac";
         command.args(user).args([line, "sh", program]).env("PATH", search_path());
         command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|end| end.success())
     };
