@@ -165,9 +165,12 @@ fn every_dialect_says_what_was_denied() {
         "config.toml",
         "[tools]\nsandbox = 'workspace'\n[tools.shell]\nenabled = true\nshell = 'sh'\n",
     );
-    let line = "echo said; touch ../outside/new; true";
+    // What a script does the gate cannot see.
+    let script = "try:\n    open('../outside/new', 'a')\nexcept OSError:\n    print('said')\n";
+    fs::write(yard.project().join("do.py"), script).unwrap();
+    let line = "python3 do.py";
     let target = yard.path("outside/new").display().to_string();
-    let said = format!("the sandbox denied: touch may not create {target}");
+    let said = format!("the sandbox denied: python3 may not create {target}");
     for (dialect, tool, field) in [
         ("umbo", "exec", "command"),
         ("claude-code", "Bash", "command"),

@@ -27,8 +27,8 @@ const PROBES: &[(&str, &str)] = &[
     ("pnpm install, pnpm test", "/_tmp_"),
     // A journal beside its record of what it used when.
     ("cargo build, cargo test, with a dependency from the registry", "/.global-cache-journal"),
-    // As root, a place for everybody's settings.
-    ("yarn install, yarn test", "/usr/local/share/.yarn"),
+    // A place for programs that everybody, or this user, has.
+    ("yarn install, yarn test", "/.yarn"),
 ];
 
 /// A package with a dependency and a test.
@@ -240,7 +240,7 @@ fn are_open_to_all(programs: &[&str]) -> bool {
     let user = ["--reuid=65534", "--regid=65534", "--clear-groups", "--", "sh", "-c"];
     let works = |program: &&str| {
         let mut command = Command::new("setpriv");
-        let line = "case $1 in /*) test -e \"$1\" ;; *) command -v \"$1\" ;; esac";
+        let line = "case $1 in /*) test -e \"$1\" ;; *) \"$1\" --version || \"$1\" version ;; esac";
         command.args(user).args([line, "sh", program]).env("PATH", search_path());
         command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|end| end.success())
     };
