@@ -1,4 +1,4 @@
-//! One call, held from outside: who waits for it can cancel it, and is told how it stands.
+//! One call, held from outside: its holder can cancel it and hears how it stands.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
