@@ -269,6 +269,7 @@ impl<'a> Call<'a> {
             self.told(&job);
             if let Some(chosen) = &chosen {
                 let notes = self.caller.sandboxes.notes(chosen, &outcome);
+                self.ticket.note(&notes);
                 outcome.notes.extend(notes);
             }
             return Ok(Ran::Ended(job, Box::new(outcome)));
