@@ -89,10 +89,11 @@ fn the_same_without_a_control_group() {
 #[test]
 fn the_time_limits_of_a_paused_job_wait_with_it() {
     let umbo = Umbo::new();
-    let job = umbo.start_with(&["--timeout", "2s"], "echo ready; $NAP");
+    let job = umbo.start_with(&["--timeout", "10s"], "echo ready; $NAP");
     umbo.wait_for(&job, "ready");
     umbo.call(["pause", &job]).stdout(format!("{job} paused\n")).run();
-    let met = umbo.wait(&job, &["--timeout", "3s"]);
+    // Longer than the limit, which would have struck meanwhile.
+    let met = umbo.wait(&job, &["--timeout", "11s"]);
     assert_eq!(met["reason"], "timeout", "{met}");
     umbo.call(["resume", &job]).stdout(format!("{job} resumed\n")).run();
     assert_eq!(umbo.outcome(&job)["state"], "timed_out");
