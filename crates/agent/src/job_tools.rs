@@ -22,7 +22,8 @@ use crate::tools::{BoxFuture, Completion, Invocation, Progress, Recovery, ToolOu
 /// How often ends are looked for where nobody tells of them: the journal cannot be read.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The tools of one dialect, for one agent.
+/// The tools of one dialect, for one agent. The toolset checks arguments itself before anything runs,
+/// in the words of its dialect.
 pub struct JobTools {
     toolset: Arc<Toolset>,
     approver: Option<Arc<dyn Approver + Send + Sync>>,
@@ -106,8 +107,17 @@ impl JobTools {
         ticket.build()
     }
 
+    /// A ticket for work beside the calls, with who is asked about it.
+    pub(crate) fn asking_ticket(&self, id: &str) -> Ticket {
+        let ticket = Ticket::builder().id(id);
+        match &self.approver {
+            Some(approver) => ticket.approver(Shared(Arc::clone(approver))).build(),
+            None => ticket.build(),
+        }
+    }
+
     async fn run(self: Arc<Self>, invocation: Invocation) -> ToolOutput {
-        let Invocation { call, key, cancel, progress } = invocation;
+        let Invocation { call, key, cancel, progress, .. } = invocation;
         let Some(name) = self.tool(&call.name).map(|tool| tool.name) else {
             return ToolOutput::error(self.toolset.unknown_tool(&call.name));
         };
@@ -144,7 +154,13 @@ impl JobTools {
             !self.toolset.expects(job) && !pending.iter().any(|told| told.id == *job)
         });
         let details = job.map(|job| json!({"job": job}));
-        ToolOutput { content: vec![Part::text(text)], is_error, details, tells }
+        ToolOutput {
+            content: vec![Part::text(text)],
+            is_error,
+            details,
+            tells,
+            effects: Vec::new(),
+        }
     }
 
     fn found(&self, call: &ToolCall, key: &str) -> Recovery {
@@ -160,6 +176,7 @@ impl JobTools {
                 is_error: !is_success,
                 details: Some(json!({"job": job.clone()})),
                 tells: Some(job),
+                effects: Vec::new(),
             }),
             // What would have started a job has not, and what only looks has done nothing.
             Ok(_) if self.tool(&call.name).is_some_and(does_nothing_without_a_job) => {
@@ -182,11 +199,6 @@ impl Tools for JobTools {
 
     fn is_parallel(&self, tool: &str) -> bool {
         self.tool(tool).is_some_and(|tool| tool.overlap == Overlap::Parallel)
-    }
-
-    /// The toolset checks arguments itself before anything runs, in the words of its dialect.
-    fn check(&self, _: &ToolCall) -> Result<(), String> {
-        Ok(())
     }
 
     fn call(self: Arc<Self>, invocation: Invocation) -> BoxFuture<ToolOutput> {

@@ -1,6 +1,7 @@
 //! `umbo agent`, `umbo models`, `umbo sessions`: the real binary, against a model server on loopback
 //! that speaks the four vendors' formats from a script and refuses what they would refuse.
 
+mod conversation;
 mod drained;
 mod killed;
 mod print;
@@ -65,6 +66,11 @@ impl Scene {
 
     fn with(server: ModelServer) -> Self {
         Self { umbo: Umbo::with_deadline(DEADLINE), server }
+    }
+
+    /// What the model answers, where that depends on the scene.
+    fn script(&mut self, replies: Vec<Reply>) {
+        self.server = ModelServer::scripted(replies).unwrap();
     }
 
     /// A call of umbo that reaches the server.

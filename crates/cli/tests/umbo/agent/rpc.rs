@@ -381,3 +381,118 @@ fn tools_and_addresses_of_the_host_are_called_and_questions_are_put_to_it() {
     host.close();
     scene.check();
 }
+
+/// The call of a model that asks.
+fn ask(id: &str, questions: &Value) -> Reply {
+    Reply::answer(Answer::call(id, "ask", &json!({"questions": questions})))
+}
+
+#[test]
+fn questions_of_the_model_are_dialogs_of_the_host() {
+    let options = json!([{"label": "red"}, {"label": "blue"}]);
+    let one = json!([{"id": "c", "question": "Which?", "options": options, "recommended": 1}]);
+    let two = json!([
+        {"id": "many", "question": "Which ones?", "options": options, "multi": true},
+        {"id": "own", "question": "And?", "options": options},
+    ]);
+    for case in CASES {
+        let scene = Scene::new(vec![
+            ask("call_1", &one),
+            ask("call_2", &two),
+            ask("call_3", &one),
+            Reply::text("never"),
+        ]);
+        let mut host = Host::start(&scene, case.model, &[]);
+        host.send(json!({"type": "prompt", "message": "go"}));
+        let choose = |host: &mut Host, method: &str, shown: Option<Value>, value: &str| {
+            let frame = host.until_type("extension_ui_request");
+            assert_eq!(frame["method"], method, "{frame}");
+            if let Some(shown) = shown {
+                assert_eq!(frame["options"], shown);
+            }
+            let answer = json!({
+                "type": "extension_ui_response", "id": frame["id"], "value": value,
+            });
+            host.write(&answer.to_string());
+            frame
+        };
+        let other = "Other (type your own)";
+        let shown = json!(["red", "blue (Recommended)", other]);
+        let frame = choose(&mut host, "select", Some(shown), "blue (Recommended)");
+        assert_eq!((&frame["title"], &frame["timeout"]), (&json!("Which?"), &json!(30000)));
+        let shown = json!(["[ ] red", "[ ] blue", "Done selecting", other]);
+        choose(&mut host, "select", Some(shown), "[ ] blue");
+        let shown = json!(["[ ] red", "[x] blue", "Done selecting", other]);
+        let frame = choose(&mut host, "select", Some(shown), "[ ] red");
+        assert!(frame.get("timeout").is_none(), "who has begun is there: {frame}");
+        choose(&mut host, "select", None, "Done selecting");
+        choose(&mut host, "select", None, other);
+        choose(&mut host, "editor", None, "green");
+        // The third is not answered: the run ends.
+        let frame = host.until_type("extension_ui_request");
+        let no = json!({"type": "extension_ui_response", "id": frame["id"], "cancelled": true});
+        host.write(&no.to_string());
+        host.until_type("agent_end");
+        let results: Vec<String> = host
+            .seen
+            .iter()
+            .filter(|frame| frame["type"] == "tool_execution_end")
+            .map(|frame| frame["result"]["content"][0]["text"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(
+            results,
+            [
+                "User selected: blue",
+                "User answers:\nmany: blue, red\nown: \"green\"",
+                "Ask tool was cancelled by the user"
+            ]
+        );
+        assert_eq!(scene.server.requests().len(), 3);
+        scene.check();
+        host.close();
+    }
+}
+
+#[test]
+fn a_question_that_nobody_answers_is_answered_as_recommended_and_one_that_is_aborted_goes_away() {
+    let options = json!([{"label": "red"}, {"label": "blue"}]);
+    let one = json!([{"id": "c", "question": "Which?", "options": options, "recommended": 1}]);
+    let scene = Scene::new(vec![ask("call_1", &one), ask("call_2", &one), Reply::text("never")]);
+    let mut host = Host::start(&scene, CASES[0].model, &[]);
+    host.send(json!({"type": "prompt", "message": "go"}));
+    let frame = host.until_type("extension_ui_request");
+    let late = json!({
+        "type": "extension_ui_response", "id": frame["id"], "cancelled": true, "timedOut": true,
+    });
+    host.write(&late.to_string());
+    let frame = host.until_type("extension_ui_request");
+    host.send(json!({"type": "abort"}));
+    let taken = host.until(|frame| frame["method"] == "cancel");
+    assert_eq!(taken["targetId"], frame["id"]);
+    host.until_type("agent_end");
+    let sent = &scene.server.requests()[1].text;
+    assert!(sent.contains("User selected: blue"), "{sent}");
+    host.close();
+}
+
+#[test]
+fn the_todo_list_of_the_model_is_the_one_of_the_host_and_lives_in_the_session() {
+    let list = json!({"todos": [{"content": "mend", "status": "in_progress"}]});
+    let kept = json!([{"name": "", "tasks": list["todos"]}]);
+    let scene = Scene::new(vec![
+        Reply::answer(Answer::call("call_1", "TodoWrite", &list)),
+        Reply::text("done"),
+    ]);
+    let mut host = Host::start(&scene, CASES[0].model, &[]);
+    host.send(json!({"type": "prompt", "message": "go"}));
+    let update = host.until_type("todo_update");
+    assert_eq!(update["todoPhases"], kept);
+    host.until_type("agent_end");
+    assert_eq!(host.data(json!({"type": "get_state"}))["todoPhases"], kept);
+    let wrong = host.error(json!({"type": "set_todos", "phases": [{"tasks": 7}]}));
+    assert!(wrong.starts_with("phases: "), "{wrong}");
+    host.close();
+    let mut host = Host::start(&scene, CASES[0].model, &["-c"]);
+    assert_eq!(host.data(json!({"type": "get_state"}))["todoPhases"], kept);
+    host.close();
+}

@@ -4,7 +4,7 @@ use std::fs;
 
 const COMMANDS: [&str; 13] = [
     "/branch", "/compact", "/cost", "/exit", "/handoff", "/help", "/jobs", "/model", "/new",
-    "/quit", "/tree", "/undo", "/",
+    "/todo", "/quit", "/tree", "/undo", "/",
 ];
 /// As many are offered.
 const MOST: usize = 50;
