@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use umbo_model::{Part, ToolCall, ToolInput, ToolSpec};
 use umbo_tools::{
-    Approver, Completed, JobEventKind, JobEvents, Made, Overlap, Question, Reply, Ticket, Tool,
-    ToolResult, Toolset,
+    Approver, Completed, Image, JobEventKind, JobEvents, Made, Overlap, Question, Reply, Ticket,
+    Tool, ToolResult, Toolset,
 };
 
 use crate::tools::{BoxFuture, Completion, Invocation, Progress, Recovery, ToolOutput, Tools};
@@ -141,7 +141,7 @@ impl JobTools {
 
     fn answer(&self, name: &str, arguments: Value, key: &str, ticket: &Ticket) -> ToolOutput {
         let result = self.toolset.call(name, arguments, ticket);
-        let ToolResult { text, is_error, completed, .. } = result;
+        let ToolResult { text, is_error, completed, images, .. } = result;
         self.add(completed);
         let job = self.toolset.job_made_once(key);
         // One that was handed back running is told of when it ends. A call beside this one may have heard
@@ -154,13 +154,10 @@ impl JobTools {
             !self.toolset.expects(job) && !pending.iter().any(|told| told.id == *job)
         });
         let details = job.map(|job| json!({"job": job}));
-        ToolOutput {
-            content: vec![Part::text(text)],
-            is_error,
-            details,
-            tells,
-            effects: Vec::new(),
-        }
+        let image = |image: Image| Part::Image { data: image.data, mime_type: image.mime_type };
+        let content = std::iter::once(Part::text(text)).chain(images.into_iter().map(image));
+        let content = content.collect();
+        ToolOutput { content, is_error, details, tells, effects: Vec::new() }
     }
 
     fn found(&self, call: &ToolCall, key: &str) -> Recovery {

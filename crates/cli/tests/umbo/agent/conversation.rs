@@ -204,6 +204,28 @@ fn the_todo_list_is_kept_as_the_model_knows_it() {
 }
 
 #[test]
+fn a_picture_that_is_read_reaches_the_model() {
+    // One pixel.
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\
+        \0\0\0\rIDATx\x9cc````\0\0\0\x05\0\x01\xa5\xf6E@\0\0\0\0IEND\xaeB`\x82";
+    for (case, tool, field) in
+        [(CASES[0], "Read", "file_path"), (CASES[2], "read", "path"), (CASES[3], "read", "path")]
+    {
+        let mut scene = Scene::new(Vec::new());
+        let path = scene.umbo.path().join("pixel.png");
+        fs::write(&path, png).unwrap();
+        scene.script(vec![
+            Reply::answer(Answer::call("call_1", tool, &json!({field: path}))),
+            Reply::text("a pixel"),
+        ]);
+        scene.agent(case.model, &[], "what is it?").answer().expect_status(0);
+        let sent = &scene.server.requests()[1].text;
+        assert!(sent.contains("iVBORw0KGgo"), "{}: {sent}", case.model);
+        scene.check();
+    }
+}
+
+#[test]
 fn without_anybody_to_ask_there_is_no_tool_for_it() {
     let question = json!({"questions": [{"id": "a", "question": "which?", "options": []}]});
     let scene = Scene::new(vec![
