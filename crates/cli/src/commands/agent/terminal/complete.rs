@@ -2,7 +2,7 @@
 
 use std::fs;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "/branch", "/compact", "/cost", "/exit", "/handoff", "/help", "/jobs", "/model", "/new",
     "/todo", "/quit", "/tree", "/undo", "/",
 ];
