@@ -116,6 +116,12 @@ impl JobTools {
         }
     }
 
+    /// Whether a tool of somebody else may be called, by its words; why not. Blocks while somebody is
+    /// asked.
+    pub fn admit_tool(&self, words: &[String], call_id: &str) -> Result<(), String> {
+        self.toolset.admit_tool(words, &self.asking_ticket(call_id))
+    }
+
     async fn run(self: Arc<Self>, invocation: Invocation) -> ToolOutput {
         let Invocation { call, key, cancel, progress, .. } = invocation;
         let Some(name) = self.tool(&call.name).map(|tool| tool.name) else {

@@ -246,6 +246,12 @@ impl Toolset {
         Ok(restored.files.into_iter().map(|file| file.path).collect())
     }
 
+    /// Whether a tool that is not umbo's own may be called, by its words: program, tool, arguments. The
+    /// ticket says who is asked.
+    pub fn admit_tool(&self, words: &[String], ticket: &Ticket) -> Result<(), String> {
+        Call::new(self, ticket).admit_tool(words).map_err(|error| error.message)
+    }
+
     /// What a model is told about the tools together, guidance included.
     pub fn instructions(&self) -> String {
         let mut sections = vec![self.dialect.instructions().trim().to_owned()];

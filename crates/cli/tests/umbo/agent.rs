@@ -4,6 +4,7 @@
 mod conversation;
 mod drained;
 mod killed;
+mod mcp;
 mod print;
 mod rpc;
 mod secrets;

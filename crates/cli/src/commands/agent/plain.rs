@@ -21,6 +21,7 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     log::start(None)?;
     let mut prepared = Prepared::new(context, words, Some(Arc::new(AskHere)))?;
     prepared.set_asker(Arc::new(AskInLines));
+    prepared.notices.show_with(|text| output::talk(format_args!("umbo: {text}")));
     let runtime = runtime()?;
     output::line(format_args!("umbo agent, {}. An empty line or ctrl-d leaves.", prepared.model))?;
     loop {

@@ -1,5 +1,6 @@
 //! An agent, ready to work: its session, its model, its tools.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,10 +9,12 @@ use umbo_agent::{
     Agent, Asker, Candidate, JobTools, Limits, Mask, Previews, Session, SessionTools, Setup,
     TodoStyle, Toolbox, Tools, compact, session_directory,
 };
+use umbo_mcp::remote::RemoteServers;
 use umbo_model::{CacheLife, Client, Effort, RetryPolicy, ThinkingStyle};
 use umbo_tools::{Approver, Owner, Toolset};
 
 use super::super::tools::{Caller, toolset_of};
+use super::mcp_tools::{self, McpTools, Notices};
 use super::system::SystemPrompt;
 use crate::args::{Agent as Words, Effort as EffortWord};
 use crate::context::{Context, WorksFor};
@@ -36,6 +39,10 @@ pub(super) struct Prepared {
     ask_timeout: Option<Duration>,
     /// All that the agent has.
     all_tools: Arc<dyn Tools>,
+    /// The MCP servers.
+    pub(super) servers: Option<Arc<RemoteServers>>,
+    /// What the servers do meanwhile.
+    pub(super) notices: Arc<Notices>,
 }
 
 /// Puts tools around those of the agent.
@@ -65,6 +72,10 @@ impl Prepared {
         let client = Client::new(&Models::client_options(&first.endpoint)).map_err(Failure::new)?;
         let setup = setup(context, words, client, candidates, system.text)?;
         let tools = job_tools(toolset, approver.as_ref());
+        let notices = Arc::<Notices>::default();
+        // Programs at the other end are not asked: they do not listen yet.
+        let asks = approver.is_some() && words.mode.is_none() && std::io::stdin().is_terminal();
+        let servers = mcp_tools::start(context, &directory, asks, &notices)?;
         let all_tools = Arc::clone(&tools) as Arc<dyn Tools>;
         let mut prepared = Self {
             agent: Agent::new(session, Arc::clone(&all_tools), setup),
@@ -79,6 +90,8 @@ impl Prepared {
             outer: None,
             ask_timeout: context.settings.agent.ask_timeout,
             all_tools,
+            servers,
+            notices,
         };
         prepared.arrange_tools();
         Ok(prepared)
@@ -96,14 +109,20 @@ impl Prepared {
         self.arrange_tools();
     }
 
-    /// Gives the agent its tools: those for jobs and files, those about the conversation.
+    /// Gives the agent its tools: those for jobs and files, those about the conversation,
+    /// those of MCP servers.
     fn arrange_tools(&mut self) {
         let session = SessionTools::new(Arc::clone(&self.tools))
             .todo_style(TodoStyle::of_dialect(&self.dialect))
             .asker(self.asker.clone())
             .ask_timeout(self.ask_timeout);
         let jobs = Previews::new(Arc::clone(&self.tools) as Arc<dyn Tools>);
-        let all: Arc<dyn Tools> = Arc::new(Toolbox::new(vec![Arc::new(jobs), Arc::new(session)]));
+        let mut sets: Vec<Arc<dyn Tools>> = vec![Arc::new(jobs), Arc::new(session)];
+        if let Some(servers) = &self.servers {
+            let (servers, jobs) = (Arc::clone(servers), Arc::clone(&self.tools));
+            sets.push(Arc::new(McpTools { servers, jobs }));
+        }
+        let all: Arc<dyn Tools> = Arc::new(Toolbox::new(sets));
         self.all_tools = match &self.outer {
             Some(outer) => outer(all),
             None => all,

@@ -1,7 +1,7 @@
 //! Programs that drive the agent: every command of the protocol, its events, and what a host lends.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 
 use serde_json::{Value, json};
@@ -10,19 +10,29 @@ use umbo_model::server::{Answer, Gate, Reply};
 use super::{CASES, DEADLINE, Scene};
 
 /// A host that talks to the agent of a scene.
-struct Host {
+pub(super) struct Host {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
     /// All frames so far.
-    seen: Vec<Value>,
+    pub(super) seen: Vec<Value>,
     count: u32,
 }
 
 impl Host {
     fn start(scene: &Scene, model: &str, words: &[&str]) -> Self {
+        Self::start_with(scene, model, words, |command| command)
+    }
+
+    /// With something else about its process.
+    pub(super) fn start_with(
+        scene: &Scene,
+        model: &str,
+        words: &[&str],
+        prepare: impl Fn(Command) -> Command,
+    ) -> Self {
         let words = [&["agent", "--mode", "rpc", "--model", model], words].concat();
-        let mut command = scene.call(&words).into_command();
+        let mut command = prepare(scene.call(&words).into_command());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -57,7 +67,7 @@ impl Host {
         }
     }
 
-    fn until_type(&mut self, kind: &str) -> Value {
+    pub(super) fn until_type(&mut self, kind: &str) -> Value {
         self.until(|frame| frame["type"] == kind)
     }
 
@@ -65,7 +75,7 @@ impl Host {
         writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    fn send(&mut self, mut command: Value) -> String {
+    pub(super) fn send(&mut self, mut command: Value) -> String {
         self.count += 1;
         let id = format!("req_{}", self.count);
         command["id"] = json!(id);
@@ -93,7 +103,7 @@ impl Host {
     }
 
     /// Closes its end; the agent ends with status 0.
-    fn close(mut self) -> Vec<Value> {
+    pub(super) fn close(mut self) -> Vec<Value> {
         self.stdin = None;
         assert!(self.child.wait().unwrap().success());
         self.seen.extend(self.lines.iter());

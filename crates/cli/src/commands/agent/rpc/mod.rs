@@ -43,6 +43,13 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
         Arc::new(RpcTools { own, host: Arc::clone(&lender) }) as Arc<dyn Tools>
     }));
     output::message(&json!({"type": "ready"}));
+    let told = Arc::clone(&host);
+    prepared.notices.show_with(move |text| {
+        output::message(&json!({
+            "type": "extension_ui_request", "id": format!("ui_{}", told.number()),
+            "method": "notify", "message": text, "notifyType": "warning",
+        }));
+    });
     let (sender, lines) = unbounded_channel();
     let closing = Arc::clone(&host);
     std::thread::spawn(move || {

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-const COMMANDS: [&str; 14] = [
-    "/branch", "/compact", "/cost", "/exit", "/handoff", "/help", "/jobs", "/model", "/new",
-    "/todo", "/quit", "/tree", "/undo", "/",
+const COMMANDS: [&str; 15] = [
+    "/branch", "/compact", "/cost", "/exit", "/handoff", "/help", "/jobs", "/mcp", "/model",
+    "/new", "/todo", "/quit", "/tree", "/undo", "/",
 ];
 /// As many are offered.
 const MOST: usize = 50;

@@ -54,7 +54,7 @@ ctrl-j     a new line          esc     interrupt          ctrl-t  show thinking,
 up, down   history             ctrl-r  search in it       tab     complete a path or a command
 ctrl-c     clear what is typed, or interrupt; twice to leave   ctrl-d  leave
 /model [VENDOR/NAME]  /compact [what matters]  /handoff [focus]  /tree  /branch [ENTRY]  /undo
-/todo  /jobs  /cost  /new  /quit  /help";
+/todo  /mcp  /jobs  /cost  /new  /quit  /help";
 
 /// Asks the person, from the thread of a call.
 struct AskHere(Mutex<Sender<Event>>);
@@ -88,6 +88,8 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     let approver = Arc::new(AskHere(Mutex::new(events.clone())));
     let mut prepared = Prepared::new(context, words, Some(Arc::clone(&approver) as _))?;
     prepared.set_asker(approver);
+    let notes = events.clone();
+    prepared.notices.show_with(move |text| drop(notes.send(Event::Note(vec![text.to_owned()]))));
     let kept = Kept::new(context, &prepared)?;
     let (orders, taken) = unbounded_channel();
     let mut view = View::default();
@@ -391,6 +393,7 @@ impl Front {
                 self.view.note(&show_todos(&self.view.todos.clone()));
                 return false;
             }
+            "mcp" => Order::Mcp,
             "jobs" => Order::Jobs,
             "cost" => Order::Cost,
             "new" => Order::New,

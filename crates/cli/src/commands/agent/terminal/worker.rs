@@ -11,6 +11,7 @@ use umbo_gate::{Question, Reply};
 use umbo_model::Part;
 use umbo_ops::first_line;
 
+use super::super::mcp_tools;
 use super::super::outcome_words;
 use super::super::setup::Prepared;
 use super::choice::Choice;
@@ -27,6 +28,7 @@ pub(super) enum Order {
     Branch(Option<String>),
     Undo,
     Tree,
+    Mcp,
     Jobs,
     Cost,
     New,
@@ -102,6 +104,7 @@ impl Worker {
             Order::Branch(entry) => self.branch(entry.as_deref()),
             Order::Undo => self.undo(),
             Order::Tree => self.note(tree_lines(self.prepared.agent.session())),
+            Order::Mcp => self.note(mcp_tools::describe(self.prepared.servers.as_deref())),
             Order::Jobs => self.jobs(),
             Order::Cost => self.cost(),
             Order::New => self.begin_anew(),
