@@ -17,6 +17,7 @@ mod log;
 mod mcp_servers;
 mod models;
 mod output;
+mod pager;
 mod pick;
 mod sandbox;
 mod secrets;

@@ -208,6 +208,25 @@ impl Caller {
         umbo_view::visible(&self.masker.mask_text(text)).into_owned()
     }
 
+    /// A text in which the secrets stand again that placeholders stand for, also those that this caller was
+    /// shown by an earlier process.
+    pub fn restore(&self, text: &str) -> String {
+        if self.masker.has_unknown_placeholder(text) {
+            self.job_secrets.recall_found(self.owner.as_deref(), &self.masker);
+        }
+        self.masker.restore(text)
+    }
+
+    /// Keeps what was found by its shape in what this caller was shown, so that it can use the placeholders
+    /// in a later process, too.
+    pub fn keep_found_secrets(&self) {
+        // A caller without a name of its own does not come back.
+        let is_nameless = self.owner.as_ref().is_some_and(|owner| owner.starts_with(NAMELESS));
+        if !is_nameless {
+            self.job_secrets.keep_found(self.owner.as_deref(), &self.masker);
+        }
+    }
+
     /// Masks the secrets of a job from now on, also those that the caller does not have.
     pub fn learn_secrets(&self, labels: &BTreeMap<String, String>) {
         self.job_secrets.learn(labels, &self.masker);

@@ -10,7 +10,6 @@ use tracing::{field, info, info_span};
 use umbo_engine::Summary;
 use umbo_ops::files::{newest_change, restore_after};
 use umbo_ops::{Call, Caller, CallerBuilder, ErrorCode, Ticket};
-use umbo_view::mask::Masker;
 
 use crate::answer::{Answer, ToolError, ToolResult};
 use crate::completed::Completed;
@@ -51,6 +50,7 @@ pub struct Builder {
     hidden: Vec<String>,
     others: Vec<String>,
     sets: Option<Vec<ToolSet>>,
+    is_parallel: bool,
 }
 
 impl Builder {
@@ -129,6 +129,14 @@ impl Builder {
         self
     }
 
+    /// Calls of all tools run side by side, even those that the contract puts one after the other: for
+    /// a host that orders them itself.
+    #[must_use]
+    pub fn parallel(mut self) -> Self {
+        self.is_parallel = true;
+        self
+    }
+
     /// The dialect, told what there is to know about its caller.
     fn open_dialect(&mut self) -> Result<Box<dyn Dialect>, BuildError> {
         if let Some(own) = self.own_dialect.take() {
@@ -173,6 +181,9 @@ impl Builder {
         let caller = caller.build()?;
         dialect.arrange(&mut tools, &caller);
         for tool in &mut tools {
+            if self.is_parallel {
+                tool.overlap = Overlap::Parallel;
+            }
             // A project's own words may be in it: the names and docs of its tasks.
             tool.description = caller.mask(&tool.description);
             tool.input_schema = masked(std::mem::take(&mut tool.input_schema), &caller);
@@ -213,6 +224,7 @@ impl Toolset {
             hidden: Vec::new(),
             others: Vec::new(),
             sets: None,
+            is_parallel: false,
         }
     }
 
@@ -333,18 +345,20 @@ impl Toolset {
                 )
             }
         };
-        let structured = self.masked(structured);
+        let (structured, text) = (self.masked(structured), self.mask(&text));
+        let completed = completed.into_iter().map(|told| self.masked_completion(told)).collect();
+        self.keep_found_secrets();
         let schema = self.tool(name).and_then(|tool| tool.output_schema.as_ref());
         ToolResult {
             fits_schema: schema.is_none_or(|schema| schema::check(schema, &structured).is_ok()),
             structured,
-            text: self.mask(&text),
+            text,
             is_error: error.is_some(),
             error,
             job,
             is_cut,
             images,
-            completed: completed.into_iter().map(|told| self.masked_completion(told)).collect(),
+            completed,
         }
     }
 
@@ -378,7 +392,7 @@ impl Toolset {
         };
         let arguments =
             tool.prepared(arguments).map_err(|problem| self.dialect.refuse(tool, &problem))?;
-        let arguments = restored(arguments, &self.masker);
+        let arguments = restored(arguments, &self.caller);
         let cancelled = || ToolError::new(ErrorCode::Cancelled, "tool call cancelled");
         let _turn = match tool.overlap {
             Overlap::Serial => Some(self.turns.take(ticket).ok_or_else(cancelled)?),
@@ -410,12 +424,12 @@ fn masked(value: Value, caller: &Caller) -> Value {
 }
 
 /// Arguments in which the secrets stand again that placeholders stand for.
-fn restored(value: Value, masker: &Masker) -> Value {
+fn restored(value: Value, caller: &Caller) -> Value {
     match value {
-        Value::String(text) if text.contains('#') => Value::String(masker.restore(&text)),
-        Value::Array(items) => items.into_iter().map(|item| restored(item, masker)).collect(),
+        Value::String(text) if text.contains('#') => Value::String(caller.restore(&text)),
+        Value::Array(items) => items.into_iter().map(|item| restored(item, caller)).collect(),
         Value::Object(map) => {
-            map.into_iter().map(|(name, value)| (name, restored(value, masker))).collect()
+            map.into_iter().map(|(name, value)| (name, restored(value, caller))).collect()
         }
         other => other,
     }

@@ -15,17 +15,21 @@ mod edit;
 mod events;
 mod exec;
 mod find;
+mod groups;
 mod input;
 mod install;
 mod jobs;
 mod ls;
+mod man;
 mod mcp;
 mod models;
 mod order;
 mod output;
+mod pause;
 mod prune;
 mod read;
 mod recipes;
+mod restart;
 mod rules;
 mod run;
 mod sandbox;
@@ -33,15 +37,18 @@ mod screen;
 mod search;
 mod secrets;
 mod sessions;
+mod shells;
 mod start;
 mod stop;
 mod tools;
+mod top;
 mod tour;
 mod tree;
 mod trust;
 mod undo;
 mod uninstall;
 mod wait;
+mod watch;
 mod write;
 
 use std::process::ExitCode;
@@ -62,11 +69,20 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Recipes(args) => recipes::run(context, &args),
         Command::Run(args) => run::run(context, &args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
         Command::Jobs(args) => jobs::run(context, &args),
+        Command::Top(args) => top::run(context, &args),
         Command::Output(args) => output::run(context, &args),
         Command::Input(args) => input::run(context, &args),
         Command::Wait(args) => wait::run(context, &args),
         Command::Stop(args) => stop::run(context, &args),
+        Command::Restart(args) => restart::run(context, &args),
+        Command::Pause(args) => pause::pause(context, &args),
+        Command::Resume(args) => pause::resume(context, &args),
+        Command::Signal(args) => pause::signal(context, &args),
+        Command::Watch(args) => watch::run(context, *args),
+        Command::Groups(args) => groups::run(context, &args),
+        Command::Shells(args) => shells::run(context, &args),
         Command::Screen(args) => screen::run(context, &args),
         Command::Attach(args) => attach::run(context, &args),
         Command::Events(args) => events::run(context, &args),
@@ -97,7 +113,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Sessions(args) => sessions::run(context, &args),
         Command::Install(args) => install::run(context, &args),
         Command::Uninstall(args) => uninstall::run(context, &args),
-        Command::Doctor => doctor::run(context),
+        Command::Doctor(args) => doctor::run(context, &args),
         Command::Tour => tour::run(context),
     }
 }
@@ -108,6 +124,8 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
         Command::Exec(_)
         | Command::Start(_)
         | Command::Run(_)
+        | Command::Restart(_)
+        | Command::Watch(_)
         | Command::Sandbox(_)
         | Command::Mcp(_)
         | Command::Agent(_)
@@ -117,7 +135,7 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
             warn_of_changed_files(context)
         }
         // They tell it themselves.
-        Command::Config(_) | Command::Doctor => Ok(()),
+        Command::Config(_) | Command::Doctor(_) => Ok(()),
         _ => {
             for problem in &context.config.problems {
                 crate::output::talk(format_args!("umbo: {problem}"));

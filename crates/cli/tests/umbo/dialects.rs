@@ -842,3 +842,19 @@ fn where_a_contract_has_one_output_it_is_in_the_order_of_writing() {
         assert!(text.contains(expected.trim_end()), "{dialect}: {}", &text[..text.len().min(900)]);
     }
 }
+
+#[test]
+fn a_command_of_omp_does_not_wait_for_the_shell_that_another_has() {
+    let umbo = Umbo::new();
+    let run = |line: &str| {
+        let arguments = json!({"command": line}).to_string();
+        let words = ["call", "--dialect", "omp", "--owner", "tester", "bash", &arguments];
+        umbo.call(words).env("UMBO_TOOLS_OMP_SHELL_SESSION", "true").json()
+    };
+    run("export MINE=kept");
+    let holder = umbo.start_with(&["--session", "omp-tester"], &umbo.nap());
+    umbo.wait_nappers(1);
+    assert_eq!(run("echo ${MINE:-none}")["content"][0]["text"], "none", "a shell of its own");
+    umbo.stop(&holder, &["--kill"]);
+    assert_eq!(run("echo ${MINE:-none}")["content"][0]["text"], "kept");
+}

@@ -14,6 +14,7 @@
 
 mod claude_code;
 mod codex;
+mod kept_text;
 pub mod lash;
 pub mod meerkat;
 mod omp;
@@ -128,7 +129,19 @@ pub struct Host<'a> {
 pub(crate) struct Registered {
     pub(crate) name: &'static str,
     pub(crate) settings: &'static [Setting],
+    /// Where its agents list secrets: files in the user's home, and in the directory they work in.
+    pub(crate) secrets: &'static [SecretsFile],
     pub(crate) open: fn(&Host<'_>) -> Box<dyn Dialect>,
+}
+
+/// A file in which the agents of a dialect list secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SecretsFile {
+    /// In the user's home.
+    Home(&'static str),
+    /// In the directory that an agent works in; what it lists counts before the user's.
+    Directory(&'static str),
 }
 
 /// Every dialect there is.
@@ -151,6 +164,11 @@ pub fn names() -> Vec<&'static str> {
 /// The settings of all dialects.
 pub fn settings() -> impl Iterator<Item = &'static Setting> {
     REGISTERED.iter().flat_map(|dialect| dialect.settings)
+}
+
+/// Where the agents of a dialect list secrets beside umbo's own files.
+pub fn secrets_files(name: &str) -> &'static [SecretsFile] {
+    find(name).map_or(&[], |dialect| dialect.secrets)
 }
 
 pub(crate) fn find(name: &str) -> Option<Registered> {

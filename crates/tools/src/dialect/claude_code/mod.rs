@@ -15,7 +15,7 @@ use crate::answer::ToolError;
 use crate::tool::{Annotations, Tool};
 
 pub(super) const REGISTERED: Registered =
-    Registered { name: "claude-code", settings: &[], open: |_| Box::new(ClaudeCode) };
+    Registered { name: "claude-code", settings: &[], secrets: &[], open: |_| Box::new(ClaudeCode) };
 
 /// The dialect.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use crate::time::millis;
 use crate::tool::{Annotations, Tool};
 
 pub(super) const REGISTERED: Registered =
-    Registered { name: "codex", settings: &[], open: |_| Box::new(Codex) };
+    Registered { name: "codex", settings: &[], secrets: &[], open: |_| Box::new(Codex) };
 
 /// How many tokens an answer has unless it is told.
 const DEFAULT_TOKENS: u64 = 10_000;

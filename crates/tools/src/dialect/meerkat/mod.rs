@@ -36,6 +36,7 @@ use types::{lost, seconds};
 pub(super) const REGISTERED: Registered = Registered {
     name: "meerkat",
     settings: settings::SETTINGS,
+    secrets: &[],
     open: |host| {
         let project = host.project.map(std::path::Path::to_owned);
         Box::new(Meerkat::new(ShellConfig::new(host.settings), project))

@@ -17,7 +17,8 @@ use umbo_engine::{End, JobHandle, Outcome, Summary};
 use umbo_ops::{Call, Caller, ErrorCode, JobLog, first_line, outlasted};
 use umbo_view::{Budget, Reader, Shape, View, ViewOptions};
 
-use super::{Dialect, Registered};
+use super::kept_text::KeptText;
+use super::{Dialect, Registered, SecretsFile};
 use crate::answer::ToolError;
 use crate::completed::Completed;
 use crate::schema::Problem;
@@ -29,6 +30,10 @@ use settings::OmpSettings;
 pub(super) const REGISTERED: Registered = Registered {
     name: "omp",
     settings: settings::SETTINGS,
+    secrets: &[
+        SecretsFile::Home(".omp/agent/secrets.yml"),
+        SecretsFile::Directory(".omp/secrets.yml"),
+    ],
     open: |host| {
         let settings = OmpSettings::new(host.settings, host.longest_wait);
         let (has_terminal, beside) = (host.has_terminal, host.beside.to_vec());
@@ -166,7 +171,7 @@ fn view(
 ) -> Result<View, ToolError> {
     let bytes = bytes.min(call.budget(None).bytes);
     let budget = Budget { bytes, tokens: u64::MAX, lines: u64::MAX, line_bytes: u64::MAX };
-    let mut reader = Reader::new(JobLog::open(job)?).mask(&call.caller.masker);
+    let mut reader = Reader::new(KeptText(JobLog::open(job)?)).mask(&call.caller.masker);
     if let Some(lines) = head {
         let next = lines.saturating_add(1);
         let end = reader.lines(next..=next, &budget)?.offset.start;

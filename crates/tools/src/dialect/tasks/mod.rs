@@ -36,6 +36,7 @@ use settings::Lifetime;
 pub(super) const REGISTERED: Registered = Registered {
     name: "tasks",
     settings: settings::SETTINGS,
+    secrets: &[],
     open: |host| Box::new(Tasks::new(Lifetime::of(host.settings))),
 };
 
