@@ -341,7 +341,7 @@ impl Gatekeeper {
         directory: &Path,
         host: Option<&dyn Approver>,
     ) -> Result<(), NotAdmitted> {
-        let text: Vec<String> = words.iter().map(|word| quote::word(word).to_string()).collect();
+        let text: Vec<String> = words.iter().map(|word| quote::word(word)).collect();
         let text = text.join(" ");
         let run = self.run.as_deref();
         let call = Call { run, ..Call::new(&text, Language::Posix, directory) };

@@ -1,8 +1,10 @@
 //! A connection to one server.
 
 use std::collections::HashMap;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
@@ -16,6 +18,9 @@ use tokio::sync::Notify;
 
 use super::process::{Process, Processes};
 use super::{RemoteServer, RemoteTransport};
+
+/// How long the process of a server that could not be used may take to end by itself.
+const END_GRACE: Duration = Duration::from_secs(1);
 
 type ShowProgress = Box<dyn Fn(String) + Send + Sync>;
 type Listeners = Arc<Mutex<HashMap<ProgressToken, ShowProgress>>>;
@@ -124,13 +129,19 @@ pub(super) async fn connect(
             let (child, stdin, stdout) =
                 started.map_err(|error| format!("{command} cannot be started: {error}"))?;
             process = Some(Starting { process: Arc::clone(&child), is_ready: false });
-            let pipes = || {
+            let pipes = || -> io::Result<(pipe::Receiver, pipe::Sender)> {
                 let stdout = pipe::Receiver::from_owned_fd(OwnedFd::from(stdout))?;
                 Ok((stdout, pipe::Sender::from_owned_fd(OwnedFd::from(stdin))?))
             };
-            let pipes = pipes().map_err(|error: std::io::Error| error.to_string())?;
-            let served = handler.serve(pipes).await;
-            served.map_err(|error| child.end().unwrap_or_else(|| error.to_string()))?
+            let pipes = pipes().map_err(|error| error.to_string())?;
+            match handler.serve(pipes).await {
+                Ok(service) => service,
+                Err(error) => {
+                    // How its process ended says more.
+                    let ended = tokio::task::spawn_blocking(move || child.finish(END_GRACE)).await;
+                    return Err(ended.unwrap_or_else(|_| error.to_string()));
+                }
+            }
         }
         RemoteTransport::Http { url, headers } => {
             let transport = http(url, headers)?;
@@ -167,9 +178,9 @@ fn http(
         .map_err(|error| with_causes(&error))?;
     let mut custom = HashMap::new();
     for (name, value) in headers {
-        let wrong = |_| format!("the header {name:?} is none that HTTP allows");
-        let key = name.parse::<reqwest::header::HeaderName>().map_err(|_| wrong(()))?;
-        let mut value = value.parse::<reqwest::header::HeaderValue>().map_err(|_| wrong(()))?;
+        let wrong = || format!("the header {name:?} is none that HTTP allows");
+        let key = name.parse::<reqwest::header::HeaderName>().map_err(|_| wrong())?;
+        let mut value = value.parse::<reqwest::header::HeaderValue>().map_err(|_| wrong())?;
         value.set_sensitive(true);
         custom.insert(key, value);
     }

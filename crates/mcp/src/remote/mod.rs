@@ -221,13 +221,15 @@ impl RemoteServers {
     /// timeouts.
     pub fn wait_until_settled(&self) {
         let Some(runtime) = &self.runtime else { return };
-        runtime.block_on(async {
+        let settled = async {
             for slot in &self.servers {
                 let mut state = slot.state.subscribe();
                 // A task that is gone has settled.
                 let _ = state.wait_for(|state| *state != ServerState::Starting).await;
             }
-        });
+        };
+        // On a thread of its own: whoever calls may be inside a runtime.
+        std::thread::scope(|scope| scope.spawn(|| runtime.block_on(settled)).join()).ok();
     }
 
     /// How each server stands.
