@@ -23,7 +23,18 @@ use super::{RemoteServer, RemoteTransport};
 const END_GRACE: Duration = Duration::from_secs(1);
 
 type ShowProgress = Box<dyn Fn(String) + Send + Sync>;
-type Listeners = Arc<Mutex<HashMap<ProgressToken, ShowProgress>>>;
+type Listeners = Arc<Mutex<Progressing>>;
+
+/// Who hears of the progress of which call.
+#[derive(Default)]
+pub(super) struct Progressing {
+    shown: HashMap<ProgressToken, ShowProgress>,
+    /// What came before anybody listened: a server may be faster than whoever called.
+    early: HashMap<ProgressToken, String>,
+}
+
+/// As many calls can be early.
+const MOST_EARLY: usize = 64;
 
 /// A server that answers.
 #[derive(Clone)]
@@ -78,14 +89,18 @@ pub(super) struct Listening {
 impl Connected {
     pub(super) fn listen(&self, token: ProgressToken, show: ShowProgress) -> Listening {
         let listeners = Arc::clone(&self.listeners);
-        listeners.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), show);
+        let mut progressing = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(text) = progressing.early.remove(&token) {
+            show(text);
+        }
+        progressing.shown.insert(token.clone(), show);
         Listening { token, listeners }
     }
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).shown.remove(&self.token);
     }
 }
 
@@ -104,12 +119,19 @@ impl ClientHandler for Handler {
         params: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(show) = listeners.get(&params.progress_token) {
-            show(params.message.unwrap_or_else(|| match params.total {
-                Some(total) => format!("{} of {total}", params.progress),
-                None => params.progress.to_string(),
-            }));
+        let text = params.message.unwrap_or_else(|| match params.total {
+            Some(total) => format!("{} of {total}", params.progress),
+            None => params.progress.to_string(),
+        });
+        let mut progressing = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        match progressing.shown.get(&params.progress_token) {
+            Some(show) => show(text),
+            None => {
+                if progressing.early.len() >= MOST_EARLY {
+                    progressing.early.clear();
+                }
+                progressing.early.insert(params.progress_token, text);
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ use umbo_model::server::{Answer, Reply};
 
 use super::rpc::Host;
 use super::{CASES, Scene, of};
+use crate::gate::person;
 use crate::harness::{UMBO, is_alive, pid};
 use crate::mcp::installed;
 
@@ -67,7 +68,10 @@ fn tools_of_servers_are_tools_of_every_model() {
         results.sort();
         assert!(results.iter().any(|text| text == "Hello, Ada! Nice day."), "{results:?}");
         assert!(results.iter().any(|text| text.contains("inside")), "{results:?}");
-        assert!(results.iter().any(|text| text.contains("on purpose")), "{results:?}");
+        assert!(
+            results.iter().any(|text| text.contains("Error executing tool fail")),
+            "{results:?}"
+        );
         assert!(results.iter().any(|text| text == "done it"), "{results:?}");
         let failed = of(&events, "tool_result").iter().filter(|r| r["is_error"] == true).count();
         assert_eq!(failed, 1, "{events:#?}");
@@ -85,7 +89,7 @@ fn a_call_passes_the_gate_whatever_the_server_says_of_its_tool() {
             Reply::text("done"),
         ]
     };
-    let mut scene = Scene::new(replies());
+    let scene = Scene::new(replies());
     scene.servers(&json!({"peer": python(&scene)}));
     let words = ["--gate", "default"];
     let refused = texts(&scene.events(case.model, &words, "greet")).remove(0);
@@ -94,8 +98,9 @@ fn a_call_passes_the_gate_whatever_the_server_says_of_its_tool() {
     // With a rule for just this tool it runs.
     let rule = "[[rule]]\nname='greet'\ndecision='allow'\nreason='harmless'\n\
                 argv=['mcp:peer','greet']\n";
+    let scene = Scene::new(replies());
+    scene.servers(&json!({"peer": python(&scene)}));
     fs::write(scene.umbo.path().join("home/.config/umbo/rules.toml"), rule).unwrap();
-    scene.script(replies());
     let allowed = texts(&scene.events(case.model, &words, "greet")).remove(0);
     assert_eq!(allowed, "Hello, Ada! Nice day.");
     let audit = scene.umbo.call(["audit", "--json"]).answer().text();
@@ -113,10 +118,8 @@ fn servers_of_a_project_are_not_started_before_somebody_trusts_its_file() {
     let answer = scene.agent(CASES[0].model, &[], "hi").answer();
     assert!(answer.said().contains("(peer): `umbo trust` lets"), "{answer:?}");
     assert!(!project.join("started").exists() && !scene.offered(0).contains("mcp__"));
-    let seat = scene.umbo.start_with(&["--pty"], &format!("'{UMBO}' trust"));
-    scene.umbo.wait_for(&seat, "[y/N]");
-    scene.umbo.call(["input", &seat, "y\n"]).run();
-    assert_eq!(scene.umbo.outcome(&seat)["code"], 0);
+    let trusted = person(&scene.umbo, project, &["trust"], "y\n");
+    assert!(trusted.status.success(), "{trusted:?}");
     scene.agent(CASES[0].model, &[], "hi").answer().expect_status(0);
     assert!(project.join("started").exists() && scene.offered(1).contains("mcp__peer__greet"));
 }
@@ -229,6 +232,10 @@ fn an_abort_reaches_the_server_over_pipes_and_over_http() {
         while !path.join("hanging").exists() {
             std::thread::yield_now();
         }
+        if prompt == "hang here" {
+            let shown = host.until_type("tool_execution_update").to_string();
+            assert!(shown.contains("half way"), "{shown}");
+        }
         host.send(json!({"type": "abort"}));
         host.until_type("agent_end");
         while !path.join("cancelled").exists() {
@@ -239,6 +246,5 @@ fn an_abort_reaches_the_server_over_pipes_and_over_http() {
     }
     let shown = |wanted: &str| host.seen.iter().any(|frame| frame.to_string().contains(wanted));
     assert!(shown("one two three"), "{:#?}", host.seen);
-    assert!(shown("half way"), "progress is shown: {:#?}", host.seen);
     host.close();
 }
