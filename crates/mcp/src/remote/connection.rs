@@ -124,15 +124,14 @@ impl ClientHandler for Handler {
             None => params.progress.to_string(),
         });
         let mut progressing = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        match progressing.shown.get(&params.progress_token) {
-            Some(show) => show(text),
-            None => {
-                if progressing.early.len() >= MOST_EARLY {
-                    progressing.early.clear();
-                }
-                progressing.early.insert(params.progress_token, text);
-            }
+        if let Some(show) = progressing.shown.get(&params.progress_token) {
+            show(text);
+            return;
         }
+        if progressing.early.len() >= MOST_EARLY {
+            progressing.early.clear();
+        }
+        progressing.early.insert(params.progress_token, text);
     }
 }
 
