@@ -68,7 +68,7 @@ pub(crate) fn find(context: &Context, directory: &Path) -> Found {
     {
         let reader = Reader { context, path: &path, directory };
         if let Some(file) = reader.file(&bytes, &mut found.problems) {
-            disabled = file.disabled_servers.clone();
+            disabled.clone_from(&file.disabled_servers);
             found.servers = reader.servers(file, &mut found.problems);
         }
     }

@@ -22,8 +22,10 @@ pub(super) struct Notices(Mutex<NoticeState>);
 #[derive(Default)]
 struct NoticeState {
     waiting: Vec<String>,
-    show: Option<Box<dyn Fn(&str) + Send>>,
+    show: Option<ShowNotice>,
 }
+
+type ShowNotice = Box<dyn Fn(&str) + Send>;
 
 /// As many are kept.
 const MOST_WAITING: usize = 100;

@@ -120,7 +120,7 @@ fn tell(event: &AgentEvent) {
             _ => {}
         },
         AgentEvent::Rewound { report } => {
-            line("umbo", &format!("back at the checkpoint: {report}"))
+            line("umbo", &format!("back at the checkpoint: {report}"));
         }
         AgentEvent::Sleeping { running } => line("umbo", &format!("waiting for {running} jobs")),
         AgentEvent::Retry { failure, .. } => line("umbo", &format!("again: {}", failure.message)),
