@@ -13,8 +13,8 @@ fn and_file(case: &Case, answer: Answer, id: &str, name: &str, scene: &Scene) ->
     match case.tool {
         "Bash" => answer.and_call(id, "Write", &json!({"file_path": path, "content": "new\n"})),
         "exec_command" => {
-            let patch = format!("*** Begin Patch\n*** Add File: {name}\n+new\n*** End Patch\n");
-            answer.and_call(id, "apply_patch", &json!({"input": patch}))
+            let input = format!("*** Begin Patch\n*** Add File: {name}\n+new\n*** End Patch\n");
+            answer.and_call(id, "apply_patch", &json!({"input": input}))
         }
         _ => answer.and_call(id, "write", &json!({"path": path, "content": "new\n"})),
     }

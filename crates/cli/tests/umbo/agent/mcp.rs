@@ -103,7 +103,7 @@ fn a_call_passes_the_gate_whatever_the_server_says_of_its_tool() {
     fs::write(scene.umbo.path().join("home/.config/umbo/rules.toml"), rule).unwrap();
     let allowed = texts(&scene.events(case.model, &words, "greet")).remove(0);
     assert_eq!(allowed, "Hello, Ada! Nice day.");
-    let audit = scene.umbo.call(["audit", "--json"]).answer().text();
+    let audit = scene.umbo.call(["audit", "show", "--json"]).answer().text();
     assert!(audit.contains("mcp:peer greet"), "{audit}");
 }
 
