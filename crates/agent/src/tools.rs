@@ -21,17 +21,22 @@ pub trait Tools: Send + Sync {
     fn specs(&self) -> Vec<ToolSpec>;
 
     /// Whether calls of a tool may run beside others. Others run alone, in the order of the calls.
-    fn is_parallel(&self, tool: &str) -> bool;
+    fn is_parallel(&self, _tool: &str) -> bool {
+        false
+    }
 
     /// What is wrong with the arguments of a call, before anything runs.
     fn check(&self, _call: &ToolCall) -> Result<(), String> {
         Ok(())
     }
+<<<<<<< HEAD
 
     /// The tool that the model must call next, whatever else it wants.
     fn forced(&self) -> Option<String> {
         None
     }
+=======
+>>>>>>> main
 
     /// Runs a call. Whoever gets the same key twice must not do the work twice.
     fn call(self: Arc<Self>, invocation: Invocation) -> BoxFuture<ToolOutput>;

@@ -43,6 +43,7 @@ pub struct Builder {
     caller: CallerBuilder,
     dialect: Option<String>,
     own_dialect: Option<Box<dyn Dialect>>,
+    job_id: fn(&str) -> Option<&str>,
     settings: Vec<(String, SettingValue)>,
     project: Option<PathBuf>,
     has_terminal: bool,
@@ -63,8 +64,9 @@ impl Builder {
 
     /// A contract that the program brings itself, instead of one that is known by its name.
     #[must_use]
-    pub fn with_dialect(mut self, dialect: impl Dialect) -> Self {
+    pub fn with_dialect<D: Dialect>(mut self, dialect: D) -> Self {
         self.own_dialect = Some(Box::new(dialect));
+        self.job_id = D::job_id;
         self
     }
 
@@ -173,8 +175,11 @@ impl Builder {
                 && !is_named(&self.hidden)
                 && self.sets.as_ref().is_none_or(|sets| sets.contains(&tool.set))
         });
-        let mut caller =
-            self.caller.dialect(dialect.name()).tools(tools.iter().map(|tool| tool.name));
+        let mut caller = self
+            .caller
+            .dialect(dialect.name())
+            .job_ids(self.job_id)
+            .tools(tools.iter().map(|tool| tool.name));
         if dialect.prefers_bash() {
             caller = caller.prefer_bash();
         }
@@ -217,6 +222,7 @@ impl Toolset {
             caller,
             dialect: None,
             own_dialect: None,
+            job_id: dialect::job_id,
             settings: Vec::new(),
             project: None,
             has_terminal: false,
@@ -291,7 +297,7 @@ impl Toolset {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// What is said to who asks for a tool that does not exist.
+    /// The error for a tool that does not exist.
     pub fn unknown_tool(&self, name: &str) -> String {
         self.mask(&self.dialect.unknown_tool(name, &self.tools).message)
     }
@@ -347,6 +353,7 @@ impl Toolset {
         };
         let (structured, text) = (self.masked(structured), self.mask(&text));
         let completed = completed.into_iter().map(|told| self.masked_completion(told)).collect();
+        let notes = ticket.take_notes().iter().map(|note| self.mask(note)).collect();
         self.keep_found_secrets();
         let schema = self.tool(name).and_then(|tool| tool.output_schema.as_ref());
         ToolResult {
@@ -358,6 +365,8 @@ impl Toolset {
             job,
             is_cut,
             images,
+            // The dialect of our own tells them itself.
+            notes: if self.dialect.tells_notes() { Vec::new() } else { notes },
             completed,
         }
     }

@@ -64,8 +64,8 @@ fn every_field_of_exec_does_what_it_says() {
 #[test]
 fn a_yield_of_no_time_is_a_job_that_runs() {
     let umbo = Umbo::new();
-    for patience in [0.0, 0.001, 0.01] {
-        let answer = call(&umbo, "exec", &json!({"command": umbo.nap(), "yield": patience}));
+    for wait in [0.0, 0.001, 0.01] {
+        let answer = call(&umbo, "exec", &json!({"command": umbo.nap(), "yield": wait}));
         assert_eq!(answer["state"], "started", "{answer}");
         call(&umbo, "stop", &json!({"job": answer["job"]}));
     }
@@ -75,7 +75,7 @@ fn a_yield_of_no_time_is_a_job_that_runs() {
 fn a_command_that_outlasts_its_yield_runs_on_as_a_job() {
     let umbo = Umbo::new();
     let line = format!("echo first; {}", umbo.nap());
-    let answer = call(&umbo, "exec", &json!({"command": line, "yield": 0.3}));
+    let answer = call(&umbo, "exec", &json!({"command": line, "yield": 2}));
     assert_eq!((&answer["state"], &answer["output"]), (&json!("started"), &json!("first\n")));
     let job = answer["job"].as_str().unwrap();
     assert_eq!(umbo.nappers().len(), 1);

@@ -35,6 +35,7 @@ use settings::Lifetime;
 
 pub(super) const REGISTERED: Registered = Registered {
     name: "tasks",
+    job_id: Tasks::job_id,
     settings: settings::SETTINGS,
     secrets: &[],
     open: |host| Box::new(Tasks::new(Lifetime::of(host.settings))),

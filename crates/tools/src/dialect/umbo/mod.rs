@@ -22,8 +22,13 @@ use crate::completed::Completed;
 use crate::guidance::Guidance;
 use crate::tool::{Annotations, Tool};
 
-pub(super) const REGISTERED: Registered =
-    Registered { name: "umbo", settings: &[], secrets: &[], open: |_| Box::new(Umbo) };
+pub(super) const REGISTERED: Registered = Registered {
+    name: "umbo",
+    job_id: Umbo::job_id,
+    settings: &[],
+    secrets: &[],
+    open: |_| Box::new(Umbo),
+};
 
 /// As many jobs as a reader can take.
 const MOST_JOBS: u64 = 50;
@@ -37,6 +42,10 @@ struct Umbo;
 impl Dialect for Umbo {
     fn name(&self) -> &'static str {
         REGISTERED.name
+    }
+
+    fn tells_notes(&self) -> bool {
+        true
     }
 
     fn instructions(&self) -> String {
