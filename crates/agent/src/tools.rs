@@ -29,14 +29,11 @@ pub trait Tools: Send + Sync {
     fn check(&self, _call: &ToolCall) -> Result<(), String> {
         Ok(())
     }
-<<<<<<< HEAD
 
     /// The tool that the model must call next, whatever else it wants.
     fn forced(&self) -> Option<String> {
         None
     }
-=======
->>>>>>> main
 
     /// Runs a call. Whoever gets the same key twice must not do the work twice.
     fn call(self: Arc<Self>, invocation: Invocation) -> BoxFuture<ToolOutput>;
