@@ -451,7 +451,7 @@ fn what_only_the_command_line_has_is_told_to_programs_with_the_same_fields() {
 #[test]
 fn a_restart_and_a_pause_are_told_to_programs_with_the_same_fields() {
     let umbo = Umbo::new();
-    let job = umbo.start("$NAP");
+    let job = umbo.start(&umbo.nap());
     let restart = |call: &Call<'_>, request: &umbo_ops::ScreenRequest| {
         let job = request.job.clone();
         umbo_ops::restart(call, &umbo_ops::RestartRequest { job, ..Default::default() })
@@ -459,7 +459,7 @@ fn a_restart_and_a_pause_are_told_to_programs_with_the_same_fields() {
     let first = answered(&umbo, restart, json!({"job": job}));
     assert_eq!((&first["repeats"], &first["stopped"]), (&json!(job), &json!("stopped")));
     let second = printed(&umbo, &["restart", first["job"].as_str().unwrap()]);
-    assert_eq!(fields(&second), fields(&first));
+    assert_eq!(fields(&second), fields(&first), "{second} {first}");
     let pause = |call: &Call<'_>, request: &umbo_ops::ScreenRequest| {
         let (jobs, control) = (vec![request.job.clone()], umbo_ops::Control::Pause);
         umbo_ops::control(call, &umbo_ops::ControlRequest { jobs, control })

@@ -127,10 +127,10 @@ impl Pattern {
             }
             // What was only looked for may belong to the next one.
             let next = secret.end().max(whole.start() + 1);
-            from = text.ceil_char_boundary(next);
-            if from > text.len() {
+            if next > text.len() {
                 break;
             }
+            from = text.ceil_char_boundary(next);
         }
     }
 
