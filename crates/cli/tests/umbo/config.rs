@@ -317,10 +317,12 @@ fn a_script_says_yes_and_a_job_does_not() {
     assert_eq!(place.shown("exec.mode")["value"], "auto");
     place.call(&["config", "unset", "-y", "exec.mode"]).answer().expect_status(0);
     assert_eq!(place.shown("exec.mode")["value"], "open", "as without a file");
-    // Not seen by the gate, for the words are made up as it runs.
+    // Not even where the words are made up as it runs.
     let line = format!("u='{UMBO}'; v=config; \"$u\" $v set --yes tools.mode open");
-    let inside = place.call(&["exec", "--mode", "open", &line]).status(125).answer();
-    assert!(inside.said().contains("does not run inside a job"), "{}", inside.said());
+    let said = place.call(&["exec", "--mode", "open", &line]).status(125).answer().said();
+    let is_refused = said.contains("does not run inside a job") || said.contains("approve itself");
+    assert!(is_refused, "{said}");
+    assert_eq!(place.shown("tools.mode")["value"], "guard");
 }
 
 #[test]

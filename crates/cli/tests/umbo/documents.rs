@@ -154,7 +154,7 @@ fn the_rules_and_secrets_of_the_documents_count_as_they_stand() {
     let checked = umbo.call(["rules", "check"]).answer();
     assert_eq!(checked.status, 0, "{checked:?}");
     let denied = umbo.call(["rules", "explain", "--json", "git push origin main"]).json();
-    assert_eq!(denied["decision"], "deny", "{denied}");
+    assert_eq!(denied["verdict"], "deny", "{denied}");
     let checked = umbo.call(["secrets", "check"]).answer();
     assert_eq!(checked.status, 0, "{checked:?}");
 }

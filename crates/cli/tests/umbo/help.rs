@@ -5,8 +5,11 @@ use crate::harness::{UMBO, Umbo};
 
 /// What a person sees who asks for help at a terminal of 80 columns and 24 rows.
 fn help(person: &Umbo, words: &str) -> Vec<String> {
-    let options = ["--pty", "--size", "80x200", "--attended", "--env", "NO_COLOR=1"];
-    let job = person.start_with(&options, &format!("'{UMBO}' {words} --help"));
+    // By variables: in words, the gate would refuse verbs that are a person's, even their help.
+    let (program, verb) = (format!("PROGRAM={UMBO}"), format!("VERB={words}"));
+    let terminal = ["--pty", "--size", "80x200", "--attended", "--env", "NO_COLOR=1"];
+    let options = [&terminal[..], &["--env", &program, "--env", &verb]].concat();
+    let job = person.start_with(&options, "\"$PROGRAM\" $VERB --help");
     person.wait(&job, &[]);
     let screen = person.call(["screen", &job]).answer().text();
     let lines: Vec<String> = screen.lines().map(|line| line.trim_end().to_owned()).collect();
