@@ -10,12 +10,13 @@ use crate::{documents, fuzz, setup, tidy};
 const NEXTEST: &str = "0.9.143";
 
 /// Examples that show how the libraries are used, and check that it is so.
-const EXAMPLES: [(&str, &str); 5] = [
+const EXAMPLES: [(&str, &str); 6] = [
     ("umbo-engine", "one_command"),
     ("umbo-engine", "background_job"),
     ("umbo-tools", "agent_loop"),
     ("umbo-tools", "approvals"),
     ("umbo-tools", "custom_dialect"),
+    ("umbo-agent", "twenty_lines"),
 ];
 
 /// All of it.
@@ -72,17 +73,15 @@ fn clippy() -> Command {
 }
 
 fn tests() -> Command {
-    let mut command = cargo(&[
-        "nextest",
-        "run",
-        "--profile",
-        "ci",
-        "--workspace",
-        "--features",
-        "umbo/failpoints",
-    ]);
+    let mut command = suite();
     command.env(setup::VARIABLE, setup::directory());
     command
+}
+
+/// The tests of all crates.
+pub(crate) fn suite() -> Command {
+    let words = ["nextest", "run", "--profile", "ci", "--workspace", "--features"];
+    cargo(&[&words[..], &["umbo/failpoints"]].concat())
 }
 
 /// What counts tokens, once more with a real tokenizer: a feature that nothing else turns on.

@@ -41,7 +41,8 @@ cargo xtask VERB
   bench flood [SIZE]   how fast output is captured, beside `cat > file` (1G unless said otherwise)
   bench jobs [N]       many live jobs: start, list, connect, memory, stop (500)
   bench history [--quick]   what calls cost with up to 200,000 ended and 500 live jobs; deleting
-  bench mcp [N]        the server beside others: start, memory, `echo hi`, lost output of N (20000)
+  bench mcp [N]        tokens by client (`bench mcp tokens` alone); the server beside others:
+                       start, memory, `echo hi`, lost output of N (20000)
   bench sandbox [N]    what a sandbox costs, at the start of a command and while it works
   bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
   bench view --corpus DIR [--misses]   which replies show the line that explains a failing log
@@ -49,7 +50,7 @@ cargo xtask VERB
     --corpus DIR [FILE]    against commands that others wrote; what contradicts them goes to FILE
     --differential [N]     what is called read-only is run, and the kernel says what it did (600)
   bench gate           deciding about them, and what asking and recording cost
-  bench agent          opening long sessions, deriving their context, and a turn of the loop
+  bench agent          long sessions, a turn of the loop, the first token, memory of many turns
   bench recipes        finding the tasks of 200 packages
   bench files          searching and finding beside `rg` and `fd`, listing and reading beside a shell
   fuzz TARGET|all [SECONDS]   any bytes at what reads them (60)
@@ -96,7 +97,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "view", "--corpus", rest @ ..] => bench::example("umbo-view", "corpus", rest),
         ["bench", "command", rest @ ..] => bench::command::run(rest),
         ["bench", "gate"] => bench::example("umbo-ops", "gate", &[]),
-        ["bench", "agent"] => bench::example("umbo-agent", "price", &[]),
+        ["bench", "agent"] => bench::agent(),
         ["bench", "files"] => bench::example("umbo-files", "beside", &[]),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection", &[]),
         ["fuzz", rest @ ..] => fuzz::run(rest),

@@ -36,7 +36,7 @@ pub(crate) use self::install::{Doctor, Install, Uninstall};
 pub(crate) use self::jobs::{JobState, Jobs};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
 pub(crate) use self::output::{OnlyStream, Output};
-pub(crate) use self::sandbox::{Sandbox, SandboxVerb};
+pub(crate) use self::sandbox::{Sandbox, SandboxPort, SandboxVerb};
 pub(crate) use self::start::{MODE_HELP, OnLeak, Start, StartInBackground, Surroundings};
 pub(crate) use self::wait::Wait;
 use crate::complete;
@@ -498,7 +498,7 @@ mod tests {
                 // What stands before and after a call of umbo is the shell's.
                 let (_, call) = example.split_once("umbo ").unwrap();
                 let call = call.split(" > ").next().unwrap().trim_end_matches(')');
-                let words = umbo_recipes::quote::split(call).unwrap();
+                let words = umbo_text::quote::split(call).unwrap();
                 let words = std::iter::once("umbo".to_owned()).chain(words);
                 if let Err(error) = Args::try_parse_from(words) {
                     panic!("{example}: {error}");

@@ -8,6 +8,7 @@ pub(crate) mod history;
 pub(crate) mod jobs;
 pub(crate) mod mcp;
 pub(crate) mod sandbox;
+mod tokens;
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -19,6 +20,12 @@ use crate::workspace::{cargo, execute};
 pub(crate) fn example(package: &str, name: &str, words: &[&str]) -> Done {
     let run = ["run", "--release", "--quiet", "--package", package, "--example", name, "--"];
     execute(cargo(&run).args(words))
+}
+
+/// What an agent costs besides the model; the program that people get is measured too.
+pub(crate) fn agent() -> Done {
+    execute(&mut cargo(&["build", "--release", "--quiet", "--package", "umbo"]))?;
+    example("umbo-agent", "price", &[])
 }
 
 /// Times of the same thing.

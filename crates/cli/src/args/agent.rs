@@ -112,6 +112,7 @@ pub(crate) struct Models {
 }
 
 #[derive(Debug, Args)]
+#[command(disable_help_subcommand = true)]
 pub(crate) struct Sessions {
     #[command(subcommand)]
     pub(crate) action: Option<SessionsAction>,

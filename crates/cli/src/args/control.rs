@@ -99,10 +99,10 @@ pub(crate) struct ShellNames {
 
 #[derive(Debug, Args)]
 pub(crate) struct Watch {
-    /// Which files, as '*.rs' or 'src/**/*.{ts,css}'; those that git ignores never
+    /// Which files, as '*.rs' or 'src/**/*.ts'; not what git ignores
     #[arg(value_name = "GLOB")]
     pub(crate) glob: String,
-    /// How long files must be quiet before it runs again
+    /// How long files must be quiet before
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = parse_duration)]
     pub(crate) quiet: Duration,
     #[command(flatten)]

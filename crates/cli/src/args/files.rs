@@ -51,7 +51,7 @@ pub(crate) struct Tree {
     /// How deep; 1 is only its entries
     #[arg(long, short = 'L', value_name = "LEVELS")]
     pub(crate) depth: Option<u64>,
-    /// At most so many entries of each directory below it
+    /// At most so many of each directory below it
     #[arg(long, value_name = "COUNT")]
     pub(crate) per_directory: Option<u64>,
     /// Newest first, by name, or largest first

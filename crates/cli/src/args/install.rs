@@ -37,7 +37,7 @@ pub(crate) struct Install {
     /// What the client calls the server
     #[arg(long, value_name = "NAME", default_value = "umbo", value_parser = parse_name)]
     pub(crate) name: String,
-    /// Whose names, fields and answers the tools have, as in `umbo mcp`
+    /// Whose tools it gets, as in `umbo mcp`
     #[arg(long, value_name = "NAME", requires = "client")]
     pub(crate) dialect: Option<String>,
     /// What runs unasked, as in `umbo mcp`

@@ -12,7 +12,7 @@ use crate::complete;
 use crate::time::parse_size;
 
 const NOTIFY_HELP: &str = "Run this line when it has ended; UMBO_AFTER_* say how";
-pub(crate) const MODE_HELP: &str = "What runs unasked: auto, guard, open … [exec.mode]";
+pub(crate) const MODE_HELP: &str = "What runs unasked: auto, guard, open …";
 
 /// What `umbo start` takes.
 #[derive(Debug, Args)]
@@ -37,22 +37,22 @@ pub(crate) struct Start {
     /// Set a variable
     #[arg(long = "env", short = 'e', value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
-    /// What it reads: TEXT, @FILE, or - for umbo's own input
+    /// What it reads: TEXT, @FILE, or - for own input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) stdin: Option<String>,
-    /// A name to find the job by, which no other live job has
+    /// A name to find it by; no other live job has it
     #[arg(long, short, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Stop the live job of that name first
     #[arg(long, requires = "name")]
     pub(crate) replace: bool,
-    /// Run it in a session: cd, variables and functions persist
+    /// In a session: cd and variables persist
     #[arg(long, short, value_name = "NAME")]
     pub(crate) session: Option<String>,
     /// The same key starts the same job only once
     #[arg(long, value_name = "KEY")]
     pub(crate) idempotency_key: Option<String>,
-    /// What happens to descendants that outlive it: kill or leave
+    /// Descendants that outlive it: kill or leave
     #[arg(long, value_name = "WHAT", default_value = "kill", hide_possible_values = true)]
     pub(crate) leaks: OnLeak,
     /// With --json: how much output the answer may hold

@@ -81,7 +81,9 @@ fn every_example_names_verbs_and_options_that_there_are() {
                     .find(|answer| answer.status == 0)
                     .unwrap_or_else(|| panic!("{}: umbo {example}", page.display()))
                     .text();
-                for option in words.iter().filter(|word| word.starts_with("--") && word.len() > 2) {
+                // What follows the dashes is another program's.
+                let own = words.iter().take_while(|word| **word != "--");
+                for option in own.filter(|word| word.starts_with("--")) {
                     let name = option.split('=').next().unwrap();
                     let is_there = help
                         .split(|c: char| c.is_whitespace() || ",=[".contains(c))
