@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use umbo_model::{Message, Part};
 
+use crate::checkpoint::{CHECKPOINT, Checkpoint};
 use crate::entry::{Entry, EntryKind};
 use crate::message::AgentMessage;
 use crate::session::{Session, SessionError};
+use crate::todo::{self, Phase, TODOS};
 
 /// What a model reads, and how it is asked.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +30,10 @@ pub struct Context {
     pub injected_rules: BTreeSet<String>,
     /// Tools of MCP servers that were chosen.
     pub selected_tools: Vec<String>,
+    /// The checkpoint to which the conversation can go back.
+    pub checkpoint: Option<Checkpoint>,
+    /// The todo list.
+    pub todos: Vec<Phase>,
 }
 
 /// A message, and the entry it comes from.
@@ -67,7 +73,7 @@ pub fn build_context(session: &Session, leaf: Option<&str>) -> Result<Context, S
 pub(crate) fn extend_context(session: &Session, context: &mut Context, from: usize) -> bool {
     let Some(new) = session.appended(from) else { return false };
     for entry in new {
-        read_state(context, &entry.kind);
+        read_state(context, &entry);
         if let EntryKind::Message { message: AgentMessage::Assistant(answer) } = &entry.kind
             && !context.models.contains_key("default")
         {
@@ -84,7 +90,7 @@ pub(crate) fn extend_context(session: &Session, context: &mut Context, from: usi
 fn from_entries(session: &Session, entries: &[Entry]) -> Context {
     let mut context = Context { mode: "none".to_owned(), ..Context::default() };
     for entry in entries {
-        read_state(&mut context, &entry.kind);
+        read_state(&mut context, entry);
     }
     let last = entries.iter().rposition(|entry| matches!(entry.kind, EntryKind::Compaction { .. }));
     let mut first = 0;
@@ -108,8 +114,14 @@ fn from_entries(session: &Session, entries: &[Entry]) -> Context {
     context
 }
 
-fn read_state(context: &mut Context, kind: &EntryKind) {
-    match kind {
+fn read_state(context: &mut Context, entry: &Entry) {
+    match &entry.kind {
+        EntryKind::Custom { custom_type, data } if custom_type == CHECKPOINT => {
+            context.checkpoint = Checkpoint::read(&entry.id, data.as_ref());
+        }
+        EntryKind::Custom { custom_type, data } if custom_type == TODOS => {
+            context.todos = todo::read(data.as_ref());
+        }
         EntryKind::ModelChange { model, role } => {
             let role = role.clone().unwrap_or_else(|| "default".to_owned());
             context.models.insert(role, model.clone());

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use umbo_model::{Part, ToolCall, ToolInput, ToolSpec};
 use umbo_tools::{
-    Approver, Completed, JobEventKind, JobEvents, Made, Overlap, Question, Reply, Ticket, Tool,
-    ToolResult, Toolset,
+    Approver, Completed, Image, JobEventKind, JobEvents, Made, Overlap, Question, Reply, Ticket,
+    Tool, ToolResult, Toolset,
 };
 
 use crate::tools::{BoxFuture, Completion, Invocation, Progress, Recovery, ToolOutput, Tools};
@@ -22,7 +22,8 @@ use crate::tools::{BoxFuture, Completion, Invocation, Progress, Recovery, ToolOu
 /// How often ends are looked for where nobody tells of them: the journal cannot be read.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The tools of one dialect, for one agent.
+/// The tools of one dialect, for one agent. The toolset checks arguments itself before anything runs,
+/// in the words of its dialect.
 pub struct JobTools {
     toolset: Arc<Toolset>,
     approver: Option<Arc<dyn Approver + Send + Sync>>,
@@ -105,8 +106,23 @@ impl JobTools {
         ticket.build()
     }
 
+    /// A ticket for work beside the calls, with who is asked about it.
+    pub(crate) fn asking_ticket(&self, id: &str) -> Ticket {
+        let ticket = Ticket::builder().id(id);
+        match &self.approver {
+            Some(approver) => ticket.approver(Shared(Arc::clone(approver))).build(),
+            None => ticket.build(),
+        }
+    }
+
+    /// Whether a tool of somebody else may be called, by its words; why not. Blocks while somebody is
+    /// asked.
+    pub fn admit_tool(&self, words: &[String], call_id: &str) -> Result<(), String> {
+        self.toolset.admit_tool(words, &self.asking_ticket(call_id))
+    }
+
     async fn run(self: Arc<Self>, invocation: Invocation) -> ToolOutput {
-        let Invocation { call, key, cancel, progress } = invocation;
+        let Invocation { call, key, cancel, progress, .. } = invocation;
         let Some(name) = self.tool(&call.name).map(|tool| tool.name) else {
             return ToolOutput::error(self.toolset.unknown_tool(&call.name));
         };
@@ -130,7 +146,7 @@ impl JobTools {
 
     fn answer(&self, name: &str, arguments: Value, key: &str, ticket: &Ticket) -> ToolOutput {
         let result = self.toolset.call(name, arguments, ticket);
-        let ToolResult { mut text, is_error, completed, notes, .. } = result;
+        let ToolResult { mut text, is_error, completed, notes, images, .. } = result;
         if !notes.is_empty() {
             text = format!("{}\n[umbo: {}]", text.trim_end(), notes.join("; "));
         }
@@ -141,7 +157,10 @@ impl JobTools {
             !self.toolset.expects(job) && !self.pending().iter().any(|told| told.id == *job)
         });
         let details = job.map(|job| json!({"job": job}));
-        ToolOutput { content: vec![Part::text(text)], is_error, details, tells }
+        let image = |image: Image| Part::Image { data: image.data, mime_type: image.mime_type };
+        let content = std::iter::once(Part::text(text)).chain(images.into_iter().map(image));
+        let content = content.collect();
+        ToolOutput { content, is_error, details, tells, effects: Vec::new() }
     }
 
     fn found(&self, call: &ToolCall, key: &str) -> Recovery {
@@ -157,6 +176,7 @@ impl JobTools {
                 is_error: !is_success,
                 details: Some(json!({"job": job.clone()})),
                 tells: Some(job),
+                effects: Vec::new(),
             }),
             // What would have started a job has not, and what only looks has done nothing.
             Ok(_) if self.tool(&call.name).is_some_and(does_nothing_without_a_job) => {
@@ -179,11 +199,6 @@ impl Tools for JobTools {
 
     fn is_parallel(&self, tool: &str) -> bool {
         self.tool(tool).is_some_and(|tool| tool.overlap == Overlap::Parallel)
-    }
-
-    /// The toolset checks arguments itself before anything runs, in the words of its dialect.
-    fn check(&self, _: &ToolCall) -> Result<(), String> {
-        Ok(())
     }
 
     fn call(self: Arc<Self>, invocation: Invocation) -> BoxFuture<ToolOutput> {

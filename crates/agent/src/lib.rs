@@ -13,21 +13,30 @@
 //! The crate is silent: events go to an observer, keys and addresses come from the caller, and the
 //! tools are whatever implements [`Tools`]: [`JobTools`] are those of `umbo-tools`, in any dialect.
 
+mod ask;
+mod checkpoint;
 pub mod compact;
 mod context;
 mod entry;
 pub mod harmony;
 mod job_tools;
 mod message;
+mod previews;
 mod queue;
 mod run;
 mod session;
+mod session_tools;
+mod todo;
+mod toolbox;
 mod tools;
 
+pub use ask::{Asker, Chosen, UserQuestion};
+pub use checkpoint::Checkpoint;
 pub use context::{Context, ContextMessage, build_context};
 pub use entry::{Entry, EntryKind, Header, SESSION_VERSION};
 pub use job_tools::JobTools;
 pub use message::{AgentMessage, Content};
+pub use previews::Previews;
 pub use queue::{Delivery, InterruptMode, QueueMode, Queues};
 pub use run::{
     Agent, AgentEvent, Candidate, Limit, Limits, Mask, Observer, Outcome, RunError, Setup,
@@ -36,4 +45,7 @@ pub use session::{
     Damage, Durability, Session, SessionError, SessionInfo, ToolStarted, list, session_directory,
     to_html, to_markdown,
 };
-pub use tools::{BoxFuture, Completion, Invocation, Progress, Recovery, ToolOutput, Tools};
+pub use session_tools::{CHECKPOINT, REWIND, SessionTools, TodoStyle};
+pub use todo::{Phase, Task, TaskStatus, show_todos};
+pub use toolbox::Toolbox;
+pub use tools::{BoxFuture, Completion, Effect, Invocation, Progress, Recovery, ToolOutput, Tools};

@@ -9,6 +9,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 use umbo_model::{Part, ToolCall, ToolSpec};
 
+use crate::checkpoint::Checkpoint;
+use crate::todo::Phase;
+
 /// A future that can be kept anywhere.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -25,6 +28,11 @@ pub trait Tools: Send + Sync {
     /// What is wrong with the arguments of a call, before anything runs.
     fn check(&self, _call: &ToolCall) -> Result<(), String> {
         Ok(())
+    }
+
+    /// The tool that the model must call next, whatever else it wants.
+    fn forced(&self) -> Option<String> {
+        None
     }
 
     /// Runs a call. Whoever gets the same key twice must not do the work twice.
@@ -66,6 +74,8 @@ pub struct Invocation {
     pub cancel: CancellationToken,
     /// Where it says how it stands.
     pub progress: Progress,
+    /// The checkpoint to which the conversation can go back.
+    pub checkpoint: Option<Checkpoint>,
 }
 
 /// Where a call says how it stands.
@@ -94,6 +104,36 @@ pub struct ToolOutput {
     pub details: Option<Value>,
     /// The work in the background whose end this tells: it is not told again.
     pub tells: Option<String>,
+    /// What it does to the session.
+    pub effects: Vec<Effect>,
+}
+
+/// What a call does to the session it is made in, when all calls of the same answer have results.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// A checkpoint is made: the conversation can go back to here.
+    Checkpoint {
+        /// What is to be found out from here on.
+        goal: String,
+        /// Where the changes of files stood.
+        files: Option<String>,
+    },
+    /// The conversation goes back to the checkpoint.
+    Rewind {
+        /// What stays of what was found out.
+        report: String,
+    },
+    /// This is the todo list from now on.
+    Todos(Vec<Phase>),
+    /// The model is told something that the user does not see.
+    Remind {
+        /// The kind of the message.
+        custom_type: &'static str,
+        /// What it says.
+        text: String,
+    },
+    /// The run ends at once: the user does not want to go on.
+    Interrupt,
 }
 
 impl ToolOutput {

@@ -14,6 +14,7 @@ mod held;
 mod http;
 mod install;
 mod log;
+mod mcp_servers;
 mod models;
 mod output;
 mod pager;

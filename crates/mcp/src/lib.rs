@@ -4,7 +4,7 @@
 //! end; an [`McpEndpoint`], mounted on a server, speaks to many. Calls block on threads of their own, so that nothing waits
 //! for anything else; a cancelled call stops its command with all its descendants, unless the client says
 //! that its own time was over ([`OnCancel`]); the end of a client stops every command that it still
-//! waits for.
+//! waits for. [`remote`] is the other end: tools of other servers, for an agent of ours.
 
 mod answer;
 mod asking;
@@ -19,6 +19,7 @@ mod http;
 mod invocation;
 mod listener;
 mod progress;
+pub mod remote;
 mod resources;
 mod stdin_closed;
 mod stdio;

@@ -149,6 +149,13 @@ impl<'a> Call<'a> {
         labelled
     }
 
+    /// Asks the gate about a call of a tool that is not umbo's own, by its words.
+    pub fn admit_tool(&self, words: &[String]) -> Result<(), Error> {
+        let words: Vec<String> = words.iter().map(|word| self.caller.mask(word)).collect();
+        let directory = &self.caller.directory;
+        Ok(self.caller.gate.admit_tool(&words, directory, self.ticket.approver())?)
+    }
+
     /// Asks the gate about what is to be typed. Keys are typed like text.
     pub fn admit_input<'j>(
         &self,

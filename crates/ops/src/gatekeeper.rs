@@ -334,6 +334,21 @@ impl Gatekeeper {
         self.decide(&self.file_call(request, &content), self.records, host).map(drop)
     }
 
+    /// Whether a tool that is not umbo's own may be called. It is judged as a command of these words, whose
+    /// program nobody knows: without a rule somebody is asked, whatever the tool says of itself.
+    pub fn admit_tool(
+        &self,
+        words: &[String],
+        directory: &Path,
+        host: Option<&dyn Approver>,
+    ) -> Result<(), NotAdmitted> {
+        let text: Vec<String> = words.iter().map(|word| quote::word(word)).collect();
+        let text = text.join(" ");
+        let run = self.run.as_deref();
+        let call = Call { run, ..Call::new(&text, Language::Posix, directory) };
+        self.decide(&call, self.records, host).map(drop)
+    }
+
     /// Records that a file operation was denied by what hides and protects files.
     pub fn record_denial(&self, request: &FileRequest<'_>, reason: &str) -> Result<(), Error> {
         let content = Digest::of(request.content.as_bytes());

@@ -8,6 +8,7 @@ use std::time::Instant;
 use serde_json::Value;
 use tracing::{field, info, info_span};
 use umbo_engine::Summary;
+use umbo_ops::files::{newest_change, restore_after};
 use umbo_ops::{Call, Caller, CallerBuilder, ErrorCode, Ticket};
 
 use crate::answer::{Answer, ToolError, ToolResult};
@@ -247,6 +248,26 @@ impl Toolset {
     /// Who calls.
     pub fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// The newest change that this caller made to files; an empty name if there is none.
+    pub fn newest_change(&self) -> Result<String, String> {
+        let ticket = Ticket::default();
+        newest_change(&Call::new(self, &ticket)).map_err(|error| error.message)
+    }
+
+    /// Takes back all that this caller's file tools changed after a change, or nothing: the files. The
+    /// ticket says who is asked whether that may be done.
+    pub fn restore_files(&self, after: &str, ticket: &Ticket) -> Result<Vec<String>, String> {
+        let restored = restore_after(&Call::new(self, ticket), after);
+        let restored = restored.map_err(|error| error.message)?;
+        Ok(restored.files.into_iter().map(|file| file.path).collect())
+    }
+
+    /// Whether a tool that is not umbo's own may be called, by its words: program, tool, arguments. The
+    /// ticket says who is asked.
+    pub fn admit_tool(&self, words: &[String], ticket: &Ticket) -> Result<(), String> {
+        Call::new(self, ticket).admit_tool(words).map_err(|error| error.message)
     }
 
     /// What a model is told about the tools together, guidance included.

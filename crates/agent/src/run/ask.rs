@@ -30,6 +30,9 @@ impl Agent {
         let mut request = Request::new(self.candidate()?.model.clone(), messages);
         request.system.clone_from(&self.setup.system);
         request.tools = self.tools.specs();
+        if let Some(tool) = self.tools.forced() {
+            request.tool_choice = ToolChoice::Tool(tool);
+        }
         request.effort = self.setup.effort;
         request.cache = self.setup.cache;
         request.cache_key = Some(self.session.header().id.clone());

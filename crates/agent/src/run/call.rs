@@ -83,7 +83,8 @@ impl Agent {
             observer(AgentEvent::ToolStart { call: call.clone(), key: key.clone() });
             let cancel = self.cancel.child_token();
             let progress = Progress { call_id: call.id.clone(), sender: sender.clone() };
-            let invocation = Invocation { call: call.clone(), key, cancel, progress };
+            let checkpoint = self.checkpoint()?;
+            let invocation = Invocation { call: call.clone(), key, cancel, progress, checkpoint };
             let work = self.tools.clone().call(invocation);
             let id = running.spawn(work).id();
             open.push((id, call));

@@ -14,6 +14,7 @@ use crate::context::ContextMessage;
 use crate::entry::EntryKind;
 use crate::message::Content;
 use crate::session::Session;
+use crate::todo::show_todos;
 
 /// After so many compactions that won nothing there are no more.
 const MOST_FUTILE: u32 = 2;
@@ -114,7 +115,11 @@ impl Agent {
             }
         }
         let [history, turn] = &summaries;
-        let summary = join_summaries(history.as_deref(), turn.as_deref(), &prepared.files);
+        let mut summary = join_summaries(history.as_deref(), turn.as_deref(), &prepared.files);
+        if !context.todos.is_empty() {
+            // The calls that gave the list may be in what is left out.
+            summary = format!("{summary}\n\n{}", show_todos(&context.todos));
+        }
         self.session.append(EntryKind::Compaction {
             summary,
             short_summary: None,

@@ -7,6 +7,7 @@
 
 mod ask;
 mod call;
+mod effects;
 mod maintain;
 mod mask;
 mod resume;
@@ -27,7 +28,8 @@ use crate::entry::EntryKind;
 use crate::message::{AgentMessage, Content};
 use crate::queue::Queues;
 use crate::session::{Session, SessionError};
-use crate::tools::{Completion, ToolOutput, Tools};
+use crate::todo::Phase;
+use crate::tools::{Completion, Effect, ToolOutput, Tools};
 
 /// The kind of the messages that tell of work that ended.
 pub(crate) const COMPLETION: &str = "job-completed";
@@ -139,6 +141,13 @@ pub enum AgentEvent {
         /// The size now.
         after: u64,
     },
+    /// The conversation went back to its checkpoint.
+    Rewound {
+        /// What the model reads of what was found out.
+        report: String,
+    },
+    /// The todo list is another one.
+    Todos(Vec<Phase>),
     /// Nothing to do until work in the background ends.
     Sleeping {
         /// How much there is.
@@ -163,6 +172,10 @@ pub struct Agent {
     /// Compactions in a row that won nothing.
     futile: u32,
     cancel: CancellationToken,
+    /// What calls of the answer that is worked on do to the session.
+    effects: Vec<Effect>,
+    /// How often the model was reminded to rewind, in this run.
+    reminders: u32,
     /// The context as it was last derived.
     derived: Option<Derived>,
     /// The work in the background whose end the session tells, once somebody wanted to know.
@@ -192,6 +205,8 @@ impl Agent {
             turns: 0,
             futile: 0,
             cancel: CancellationToken::new(),
+            effects: Vec::new(),
+            reminders: 0,
             derived: None,
             told: None,
         }
@@ -324,6 +339,8 @@ impl Agent {
     async fn go_on(&mut self, observer: Observer<'_>) -> Result<Outcome, RunError> {
         self.cancel = self.queues.begin();
         self.turns = 0;
+        self.reminders = 0;
+        self.effects.clear();
         let Some(time) = self.setup.limits.time else { return self.take_turns(observer).await };
         let deadline = Instant::now() + time;
         if let Ok(outcome) = tokio::time::timeout_at(deadline, self.take_turns(observer)).await {
@@ -335,6 +352,14 @@ impl Agent {
     }
 
     async fn take_turns(&mut self, observer: Observer<'_>) -> Result<Outcome, RunError> {
+        let outcome = self.turns_until_outcome(observer).await?;
+        if outcome == Outcome::Interrupted {
+            self.forget_effects()?;
+        }
+        Ok(outcome)
+    }
+
+    async fn turns_until_outcome(&mut self, observer: Observer<'_>) -> Result<Outcome, RunError> {
         let mut faults = 0;
         loop {
             self.deliver(observer)?;
@@ -368,6 +393,7 @@ impl Agent {
                 if self.run_calls(&entry, calls, observer).await? == call::Ran::Interrupted {
                     return Ok(Outcome::Interrupted);
                 }
+                self.apply_effects(observer)?;
                 continue;
             }
             match reason {
@@ -379,6 +405,7 @@ impl Agent {
                 }
                 StopReason::ModelFault if faults < MOST_FAULTS => faults += 1,
                 StopReason::Refusal => return Ok(Outcome::Refused(detail)),
+                StopReason::Stop if self.must_rewind(observer)? => {}
                 _ => {
                     let is_cut = reason == StopReason::Length;
                     if let Some(outcome) = self.rest(is_cut, observer).await? {
@@ -504,7 +531,11 @@ impl Agent {
         output: ToolOutput,
         observer: Observer<'_>,
     ) -> Result<(), RunError> {
-        let ToolOutput { content, is_error, mut details, tells } = output;
+        let ToolOutput { content, is_error, mut details, tells, effects } = output;
+        if effects.contains(&Effect::Interrupt) {
+            self.cancel.cancel();
+        }
+        self.effects.extend(effects);
         if let Some(work) = tells {
             // What is told here is not told as a completion, now and after a restart.
             self.tools.acknowledge(&work);

@@ -27,6 +27,8 @@ enum Step {
     Branch(prop::sample::Index),
     Compact(prop::sample::Index),
     Prune,
+    Checkpoint,
+    Rewind,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -41,6 +43,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => any::<prop::sample::Index>().prop_map(Step::Branch),
         2 => any::<prop::sample::Index>().prop_map(Step::Compact),
         1 => Just(Step::Prune),
+        1 => Just(Step::Checkpoint),
+        2 => Just(Step::Rewind),
     ]
 }
 
@@ -115,6 +119,8 @@ fn live(session: &mut Session, number: usize, step: &Step) {
             }
         }
         Step::Compact(index) => compact(session, *index),
+        Step::Checkpoint => drop(session.make_checkpoint("find it", None).unwrap()),
+        Step::Rewind => rewind(session),
         Step::Prune => {
             let settings = Settings {
                 protect_output_tokens: 50,
@@ -127,6 +133,21 @@ fn live(session: &mut Session, number: usize, step: &Step) {
             }
         }
     }
+}
+
+/// Goes back to the checkpoint, if there is one: what was before it is there as it was, then the report.
+fn rewind(session: &mut Session) {
+    let Some(checkpoint) = build_context(session, None).unwrap().checkpoint else { return };
+    let before = build_context(session, Some(&checkpoint.entry)).unwrap().messages;
+    let summary = session.rewind(&checkpoint, "found it").unwrap();
+    assert!(summary.starts_with("found it"));
+    let after = build_context(session, None).unwrap();
+    assert_eq!(after.checkpoint, None, "a checkpoint is used once");
+    let (report, kept) = after.messages.split_last().unwrap();
+    assert_eq!(kept, before);
+    assert!(
+        matches!(&report.message, AgentMessage::BranchSummary { summary: said, .. } if *said == summary)
+    );
 }
 
 /// Compacts with any number of tokens to keep.

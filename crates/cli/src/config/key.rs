@@ -346,7 +346,7 @@ fn after_dialects() -> [Key; 12] {
     ]
 }
 
-fn of_agent() -> [Key; 9] {
+fn of_agent() -> [Key; 10] {
     [
         key(
             "agent.model",
@@ -410,6 +410,13 @@ fn of_agent() -> [Key; 9] {
             Preset::Nothing,
             Tightens::Lower,
             "how long a prompt may take",
+        ),
+        key(
+            "agent.ask_timeout_secs",
+            Kind::Count,
+            Preset::Text("30"),
+            Tightens::Nothing,
+            "how long a question of the model waits for an answer before what it recommends is taken; 0 is for ever",
         ),
     ]
 }

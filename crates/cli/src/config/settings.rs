@@ -112,6 +112,8 @@ pub(crate) struct Agent {
     /// In dollars.
     pub(crate) max_cost: Option<f64>,
     pub(crate) timeout: Option<Duration>,
+    /// How long a question of the model waits; nothing is as long as it takes.
+    pub(crate) ask_timeout: Option<Duration>,
 }
 
 impl Agent {
@@ -130,6 +132,9 @@ impl Agent {
                 .and_then(|cents| u32::try_from(cents).ok())
                 .map(|cents| f64::from(cents) / 100.0),
             timeout: number(layers, "agent.timeout_secs").map(Duration::from_secs),
+            ask_timeout: number(layers, "agent.ask_timeout_secs")
+                .filter(|&seconds| seconds > 0)
+                .map(Duration::from_secs),
         }
     }
 }

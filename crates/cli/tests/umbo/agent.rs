@@ -1,8 +1,10 @@
 //! `umbo agent`, `umbo models`, `umbo sessions`: the real binary, against a model server on loopback
 //! that speaks the four vendors' formats from a script and refuses what they would refuse.
 
+mod conversation;
 mod drained;
 mod killed;
+mod mcp;
 mod print;
 mod rpc;
 mod secrets;
@@ -65,6 +67,11 @@ impl Scene {
 
     fn with(server: ModelServer) -> Self {
         Self { umbo: Umbo::with_deadline(DEADLINE), server }
+    }
+
+    /// What the model answers, where that depends on the scene.
+    fn script(&mut self, replies: Vec<Reply>) {
+        self.server = ModelServer::scripted(replies).unwrap();
     }
 
     /// A call of umbo that reaches the server.

@@ -64,6 +64,13 @@ pub enum UndoWhat {
     Call(String),
     /// All of a job, newest first.
     Job(String),
+    /// All that came after a change, also what was undone since: files are as they were then.
+    After {
+        /// The change; an empty name is before the first one.
+        change: String,
+        /// Only those of this owner.
+        owner: Option<String>,
+    },
 }
 
 /// Asks to undo.
@@ -203,6 +210,13 @@ fn chosen<'a>(
         UndoWhat::Job(job) => {
             let of_job = |change: &&Change| change.job.as_ref() == Some(job);
             (job, all.iter().filter(is_open).filter(of_job).collect())
+        }
+        UndoWhat::After { change: mark, owner } => {
+            let is_after = |change: &&Change| {
+                change.id > *mark
+                    && owner.as_ref().is_none_or(|owner| change.owner.as_ref() == Some(owner))
+            };
+            (mark, all.iter().filter(is_after).collect())
         }
     };
     if chosen.is_empty() { Err(Error::NoSuchChange { id: id.to_owned() }) } else { Ok(chosen) }

@@ -32,7 +32,9 @@ pub use umbo_files::{
     ChangeKind, Content, EntryKind, FindKind, FoundFile, ImageContent, LineStyle, Order, Overwrite,
     SearchOutput, TextPage, TreeNode, WebPolicy, anchor, render,
 };
-pub use undo::{ListedChange, UndoAnswer, UndoRequest, UndoneFile, undo};
+pub use undo::{
+    ListedChange, UndoAnswer, UndoRequest, UndoneFile, newest_change, restore_after, undo,
+};
 pub use write::{WantedOverwrite, WriteAnswer, WriteRequest, write};
 
 pub(crate) use session::FileState;

@@ -135,9 +135,44 @@ fn take_back(call: &Call<'_>, request: &UndoRequest) -> Result<UndoAnswer, Error
             return Err(Error::argument("change", problem));
         }
     };
-    let name = match &what {
+    take_back_all(call, &what, request)
+}
+
+/// The newest change of the caller; an empty name if there is none.
+pub fn newest_change(call: &Call<'_>) -> Result<String, Error> {
+    let owner = call.caller.owner.clone();
+    let wanted = ChangesRequest { owner, everywhere: true, limit: 1, ..ChangesRequest::default() };
+    let named = Named { verb: "undo --list", paths: &[], content: "" };
+    let found = access::look(call, named, |session, _| umbo_files::changes(session, &wanted))?;
+    Ok(found.changes.into_iter().next().map(|change| change.id).unwrap_or_default())
+}
+
+/// Takes back all that the caller changed after a change, or all of it if its name is empty. All of it
+/// or nothing.
+pub fn restore_after(call: &Call<'_>, change: &str) -> Result<UndoAnswer, Error> {
+    if newest_change(call)?.as_str() <= change {
+        return Ok(UndoAnswer {
+            changes: None,
+            total: None,
+            undone: Vec::new(),
+            files: Vec::new(),
+            dry_run: false,
+            change: None,
+        });
+    }
+    let what = UndoWhat::After { change: change.to_owned(), owner: call.caller.owner.clone() };
+    take_back_all(call, &what, &UndoRequest::default())
+}
+
+fn take_back_all(
+    call: &Call<'_>,
+    what: &UndoWhat,
+    request: &UndoRequest,
+) -> Result<UndoAnswer, Error> {
+    let name = match what {
         UndoWhat::Last { .. } => "last".to_owned(),
         UndoWhat::Change(name) | UndoWhat::Call(name) | UndoWhat::Job(name) => name.clone(),
+        UndoWhat::After { change, .. } => format!("after {change}").trim_end().to_owned(),
     };
     let named = Named { verb: "undo", paths: &[name], content: "" };
     let diff = |done: &umbo_files::UndoAnswer| {

@@ -87,9 +87,15 @@ pub fn sandbox_explain(call: &Call<'_>, request: &ExecRequest) -> Result<Sandbox
         hide: list(|plan| &plan.hide),
         connect: list(|plan| &plan.connect),
         network: plan.as_ref().map_or("everything".to_owned(), |plan| network(&plan.network)),
-        drop_variables: plan.map(|plan| plan.drop_variables).unwrap_or_default(),
+        drop_variables: plan.map(dropped).unwrap_or_default(),
         proposal,
     })
+}
+
+/// The variables that a plan takes away.
+fn dropped(plan: Plan) -> Vec<String> {
+    let Plan { drop_variables, keep_variables, .. } = plan;
+    drop_variables.into_iter().filter(|name| !keep_variables.contains(name)).collect()
 }
 
 fn network(network: &Network) -> String {

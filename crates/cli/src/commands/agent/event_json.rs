@@ -40,6 +40,8 @@ impl EventLines {
             AgentEvent::CompactionEnd { before, after } => {
                 json!({"type": "compaction_end", "tokens_before": before, "tokens_after": after})
             }
+            AgentEvent::Rewound { report } => json!({"type": "rewound", "report": report}),
+            AgentEvent::Todos(phases) => json!({"type": "todos", "phases": phases}),
             AgentEvent::Sleeping { running } => json!({"type": "sleeping", "running": running}),
         })
     }

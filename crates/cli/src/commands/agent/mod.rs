@@ -4,6 +4,7 @@
 //! others for programs. All of them show the same events and add nothing.
 
 mod event_json;
+mod mcp_tools;
 mod plain;
 mod print;
 mod rpc;

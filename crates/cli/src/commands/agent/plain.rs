@@ -4,8 +4,9 @@
 use std::io::{self, BufRead};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
-use umbo_agent::{AgentEvent, AgentMessage};
+use umbo_agent::{AgentEvent, AgentMessage, Asker, BoxFuture, Chosen, UserQuestion};
 use umbo_model::Part;
 
 use super::print::AskHere;
@@ -19,6 +20,8 @@ use crate::{log, output};
 pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure> {
     log::start(None)?;
     let mut prepared = Prepared::new(context, words, Some(Arc::new(AskHere)))?;
+    prepared.set_asker(Arc::new(AskInLines));
+    prepared.notices.show_with(|text| output::talk(format_args!("umbo: {text}")));
     let runtime = runtime()?;
     output::line(format_args!("umbo agent, {}. An empty line or ctrl-d leaves.", prepared.model))?;
     loop {
@@ -38,6 +41,56 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     prepared.tools.toolset().close();
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Asks with numbered lines; whoever is asked has all the time they want.
+struct AskInLines;
+
+impl Asker for AskInLines {
+    fn ask(
+        self: Arc<Self>,
+        questions: Vec<UserQuestion>,
+        _timeout: Option<Duration>,
+    ) -> BoxFuture<Option<Vec<Chosen>>> {
+        Box::pin(async move {
+            let asked = tokio::task::spawn_blocking(move || questions.iter().map(ask).collect());
+            asked.await.ok()?
+        })
+    }
+}
+
+fn ask(question: &UserQuestion) -> Option<Chosen> {
+    output::line(format_args!("question: {}", question.question)).ok()?;
+    for (at, option) in question.options.iter().enumerate() {
+        let hint = if question.recommended == Some(at) { " (Recommended)" } else { "" };
+        output::line(format_args!("{}: {option}{hint}", at + 1)).ok()?;
+    }
+    let words = if question.multi {
+        "numbers with spaces between them, or words of your own: "
+    } else {
+        "a number, or words of your own: "
+    };
+    output::prompt(words).ok()?;
+    let mut text = String::new();
+    if io::stdin().lock().read_line(&mut text).ok()? == 0 || text.trim().is_empty() {
+        return None;
+    }
+    Some(read_answer(question, text.trim()))
+}
+
+/// Numbers are options; anything else is an answer of its own.
+fn read_answer(question: &UserQuestion, text: &str) -> Chosen {
+    let option = |word: &str| {
+        let number = word.parse::<usize>().ok()?.checked_sub(1)?;
+        question.options.get(number).cloned()
+    };
+    let most = if question.multi { usize::MAX } else { 1 };
+    let words: Vec<&str> = text.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+    let options: Option<Vec<String>> = words.iter().map(|word| option(word)).collect();
+    match options.filter(|options| options.len() <= most) {
+        Some(options) => Chosen { options, text: None },
+        None => Chosen { options: Vec::new(), text: Some(text.to_owned()) },
+    }
 }
 
 /// Whole messages, each with who says it: what comes in pieces is read out in pieces.
@@ -66,6 +119,9 @@ fn tell(event: &AgentEvent) {
             }
             _ => {}
         },
+        AgentEvent::Rewound { report } => {
+            line("umbo", &format!("back at the checkpoint: {report}"));
+        }
         AgentEvent::Sleeping { running } => line("umbo", &format!("waiting for {running} jobs")),
         AgentEvent::Retry { failure, .. } => line("umbo", &format!("again: {}", failure.message)),
         _ => {}

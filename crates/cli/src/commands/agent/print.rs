@@ -42,6 +42,7 @@ pub(super) fn run(context: &Context, words: &Words, prompt: &str) -> Result<Exit
     if let Some(schema) = &schema {
         schema.announce(&mut prepared.agent.setup_mut().system);
     }
+    prepared.notices.show_with(|text| output::talk(format_args!("umbo: {text}")));
     let queues = prepared.agent.queues();
     stop_on_interrupt(&queues);
     let mut printer = Printer {

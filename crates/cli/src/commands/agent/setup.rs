@@ -1,15 +1,20 @@
 //! An agent, ready to work: its session, its model, its tools.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use umbo_agent::{
-    Agent, Candidate, JobTools, Limits, Mask, Session, Setup, Tools, compact, session_directory,
+    Agent, Asker, Candidate, JobTools, Limits, Mask, Previews, Session, SessionTools, Setup,
+    TodoStyle, Toolbox, Tools, compact, session_directory,
 };
+use umbo_mcp::remote::RemoteServers;
 use umbo_model::{CacheLife, Client, Effort, RetryPolicy, ThinkingStyle};
 use umbo_tools::{Approver, Owner, Toolset};
 
 use super::super::tools::{Caller, toolset_of};
+use super::mcp_tools::{self, McpTools, Notices};
 use super::system::SystemPrompt;
 use crate::args::{Agent as Words, Effort as EffortWord};
 use crate::context::{Context, WorksFor};
@@ -29,7 +34,19 @@ pub(super) struct Prepared {
     models: Models,
     words: Words,
     approver: Option<SharedApprover>,
+    asker: Option<Arc<dyn Asker>>,
+    outer: Option<OuterTools>,
+    ask_timeout: Option<Duration>,
+    /// All that the agent has.
+    all_tools: Arc<dyn Tools>,
+    /// The MCP servers.
+    pub(super) servers: Option<Arc<RemoteServers>>,
+    /// What the servers do meanwhile.
+    pub(super) notices: Arc<Notices>,
 }
+
+/// Puts tools around those of the agent.
+pub(super) type OuterTools = Box<dyn Fn(Arc<dyn Tools>) -> Arc<dyn Tools> + Send>;
 
 /// Whoever is asked whether commands may run.
 pub(super) type SharedApprover = Arc<dyn Approver + Send + Sync>;
@@ -55,9 +72,62 @@ impl Prepared {
         let client = Client::new(&Models::client_options(&first.endpoint)).map_err(Failure::new)?;
         let setup = setup(context, words, client, candidates, system.text)?;
         let tools = job_tools(toolset, approver.as_ref());
-        let agent = Agent::new(session, Arc::clone(&tools) as Arc<dyn Tools>, setup);
-        let (words, context_files) = (words.clone(), system.files);
-        Ok(Self { agent, tools, model, dialect, context_files, models, words, approver })
+        let notices = Arc::<Notices>::default();
+        // Programs at the other end are not asked: they do not listen yet.
+        let asks = approver.is_some() && words.mode.is_none() && std::io::stdin().is_terminal();
+        let servers = mcp_tools::start(context, &directory, asks, &notices)?;
+        let all_tools = Arc::clone(&tools) as Arc<dyn Tools>;
+        let mut prepared = Self {
+            agent: Agent::new(session, Arc::clone(&all_tools), setup),
+            tools,
+            model,
+            dialect,
+            context_files: system.files,
+            models,
+            words: words.clone(),
+            approver,
+            asker: None,
+            outer: None,
+            ask_timeout: context.settings.agent.ask_timeout,
+            all_tools,
+            servers,
+            notices,
+        };
+        prepared.arrange_tools();
+        Ok(prepared)
+    }
+
+    /// Lets the model ask the user. Without somebody who can, there is no tool for it.
+    pub(super) fn set_asker(&mut self, asker: Arc<dyn Asker>) {
+        self.asker = Some(asker);
+        self.arrange_tools();
+    }
+
+    /// Puts tools around all others, also when these change.
+    pub(super) fn set_outer_tools(&mut self, outer: OuterTools) {
+        self.outer = Some(outer);
+        self.arrange_tools();
+    }
+
+    /// Gives the agent its tools: those for jobs and files, those about the conversation,
+    /// those of MCP servers.
+    fn arrange_tools(&mut self) {
+        let session = SessionTools::new(Arc::clone(&self.tools))
+            .todo_style(TodoStyle::of_dialect(&self.dialect))
+            .asker(self.asker.clone())
+            .ask_timeout(self.ask_timeout);
+        let jobs = Previews::new(Arc::clone(&self.tools) as Arc<dyn Tools>);
+        let mut sets: Vec<Arc<dyn Tools>> = vec![Arc::new(jobs), Arc::new(session)];
+        if let Some(servers) = &self.servers {
+            let (servers, jobs) = (Arc::clone(servers), Arc::clone(&self.tools));
+            sets.push(Arc::new(McpTools { servers, jobs }));
+        }
+        let all: Arc<dyn Tools> = Arc::new(Toolbox::new(sets));
+        self.all_tools = match &self.outer {
+            Some(outer) => outer(all),
+            None => all,
+        };
+        self.agent.set_tools(Arc::clone(&self.all_tools));
     }
 
     /// The models that there is a key for.
@@ -78,7 +148,7 @@ impl Prepared {
                 "name": spec.name, "description": spec.description, "parameters": parameters,
             })
         };
-        self.tools.specs().into_iter().map(spec).collect()
+        self.all_tools.specs().into_iter().map(spec).collect()
     }
 
     /// Asks another model from now on, with the tools that it knows.
@@ -91,8 +161,8 @@ impl Prepared {
             let system = SystemPrompt::new(&Context::directory()?, &toolset.instructions());
             self.agent.setup_mut().system = system.text;
             self.tools = job_tools(toolset, self.approver.as_ref());
-            self.agent.set_tools(Arc::clone(&self.tools) as Arc<dyn Tools>);
             self.dialect = dialect;
+            self.arrange_tools();
         }
         self.agent.set_model(candidate).map_err(Failure::new)?;
         name.clone_into(&mut self.model);

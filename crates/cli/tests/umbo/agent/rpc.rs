@@ -1,7 +1,7 @@
 //! Programs that drive the agent: every command of the protocol, its events, and what a host lends.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 
 use serde_json::{Value, json};
@@ -10,19 +10,29 @@ use umbo_model::server::{Answer, Gate, Reply};
 use super::{CASES, DEADLINE, Scene};
 
 /// A host that talks to the agent of a scene.
-struct Host {
+pub(super) struct Host {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
     /// All frames so far.
-    seen: Vec<Value>,
+    pub(super) seen: Vec<Value>,
     count: u32,
 }
 
 impl Host {
     fn start(scene: &Scene, model: &str, words: &[&str]) -> Self {
+        Self::start_with(scene, model, words, |command| command)
+    }
+
+    /// With something else about its process.
+    pub(super) fn start_with(
+        scene: &Scene,
+        model: &str,
+        words: &[&str],
+        prepare: impl Fn(Command) -> Command,
+    ) -> Self {
         let words = [&["agent", "--mode", "rpc", "--model", model], words].concat();
-        let mut command = scene.call(&words).into_command();
+        let mut command = prepare(scene.call(&words).into_command());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -57,7 +67,7 @@ impl Host {
         }
     }
 
-    fn until_type(&mut self, kind: &str) -> Value {
+    pub(super) fn until_type(&mut self, kind: &str) -> Value {
         self.until(|frame| frame["type"] == kind)
     }
 
@@ -65,7 +75,7 @@ impl Host {
         writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    fn send(&mut self, mut command: Value) -> String {
+    pub(super) fn send(&mut self, mut command: Value) -> String {
         self.count += 1;
         let id = format!("req_{}", self.count);
         command["id"] = json!(id);
@@ -93,7 +103,7 @@ impl Host {
     }
 
     /// Closes its end; the agent ends with status 0.
-    fn close(mut self) -> Vec<Value> {
+    pub(super) fn close(mut self) -> Vec<Value> {
         self.stdin = None;
         assert!(self.child.wait().unwrap().success());
         self.seen.extend(self.lines.iter());
@@ -380,4 +390,119 @@ fn tools_and_addresses_of_the_host_are_called_and_questions_are_put_to_it() {
     host.until_type("agent_end");
     host.close();
     scene.check();
+}
+
+/// The call of a model that asks.
+fn ask(id: &str, questions: &Value) -> Reply {
+    Reply::answer(Answer::call(id, "ask", &json!({"questions": questions})))
+}
+
+#[test]
+fn questions_of_the_model_are_dialogs_of_the_host() {
+    let options = json!([{"label": "red"}, {"label": "blue"}]);
+    let one = json!([{"id": "c", "question": "Which?", "options": options, "recommended": 1}]);
+    let two = json!([
+        {"id": "many", "question": "Which ones?", "options": options, "multi": true},
+        {"id": "own", "question": "And?", "options": options},
+    ]);
+    for case in CASES {
+        let scene = Scene::new(vec![
+            ask("call_1", &one),
+            ask("call_2", &two),
+            ask("call_3", &one),
+            Reply::text("never"),
+        ]);
+        let mut host = Host::start(&scene, case.model, &[]);
+        host.send(json!({"type": "prompt", "message": "go"}));
+        let choose = |host: &mut Host, method: &str, shown: Option<Value>, value: &str| {
+            let frame = host.until_type("extension_ui_request");
+            assert_eq!(frame["method"], method, "{frame}");
+            if let Some(shown) = shown {
+                assert_eq!(frame["options"], shown);
+            }
+            let answer = json!({
+                "type": "extension_ui_response", "id": frame["id"], "value": value,
+            });
+            host.write(&answer.to_string());
+            frame
+        };
+        let other = "Other (type your own)";
+        let shown = json!(["red", "blue (Recommended)", other]);
+        let frame = choose(&mut host, "select", Some(shown), "blue (Recommended)");
+        assert_eq!((&frame["title"], &frame["timeout"]), (&json!("Which?"), &json!(30000)));
+        let shown = json!(["[ ] red", "[ ] blue", "Done selecting", other]);
+        choose(&mut host, "select", Some(shown), "[ ] blue");
+        let shown = json!(["[ ] red", "[x] blue", "Done selecting", other]);
+        let frame = choose(&mut host, "select", Some(shown), "[ ] red");
+        assert!(frame.get("timeout").is_none(), "who has begun is there: {frame}");
+        choose(&mut host, "select", None, "Done selecting");
+        choose(&mut host, "select", None, other);
+        choose(&mut host, "editor", None, "green");
+        // The third is not answered: the run ends.
+        let frame = host.until_type("extension_ui_request");
+        let no = json!({"type": "extension_ui_response", "id": frame["id"], "cancelled": true});
+        host.write(&no.to_string());
+        host.until_type("agent_end");
+        let results: Vec<String> = host
+            .seen
+            .iter()
+            .filter(|frame| frame["type"] == "tool_execution_end")
+            .map(|frame| frame["result"]["content"][0]["text"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(
+            results,
+            [
+                "User selected: blue",
+                "User answers:\nmany: blue, red\nown: \"green\"",
+                "Ask tool was cancelled by the user"
+            ]
+        );
+        assert_eq!(scene.server.requests().len(), 3);
+        scene.check();
+        host.close();
+    }
+}
+
+#[test]
+fn a_question_that_nobody_answers_is_answered_as_recommended_and_one_that_is_aborted_goes_away() {
+    let options = json!([{"label": "red"}, {"label": "blue"}]);
+    let one = json!([{"id": "c", "question": "Which?", "options": options, "recommended": 1}]);
+    let scene = Scene::new(vec![ask("call_1", &one), ask("call_2", &one), Reply::text("never")]);
+    let mut host = Host::start(&scene, CASES[0].model, &[]);
+    host.send(json!({"type": "prompt", "message": "go"}));
+    let frame = host.until_type("extension_ui_request");
+    let late = json!({
+        "type": "extension_ui_response", "id": frame["id"], "cancelled": true, "timedOut": true,
+    });
+    host.write(&late.to_string());
+    let frame = host.until_type("extension_ui_request");
+    host.send(json!({"type": "abort"}));
+    let taken = host.until(|frame| frame["method"] == "cancel");
+    assert_eq!(taken["targetId"], frame["id"]);
+    host.until_type("agent_end");
+    let sent = &scene.server.requests()[1].text;
+    assert!(sent.contains("User selected: blue"), "{sent}");
+    host.close();
+}
+
+#[test]
+fn the_todo_list_of_the_model_is_the_one_of_the_host_and_lives_in_the_session() {
+    let list = json!({"todos": [{"content": "mend", "status": "in_progress"}]});
+    let kept = json!([{"name": "", "tasks": list["todos"]}]);
+    let scene = Scene::new(vec![
+        Reply::answer(Answer::call("call_1", "TodoWrite", &list)),
+        Reply::text("done"),
+    ]);
+    let mut host = Host::start(&scene, CASES[0].model, &[]);
+    host.send(json!({"type": "prompt", "message": "go"}));
+    let update = host.until_type("todo_update");
+    assert_eq!(update["todoPhases"], kept);
+    host.until_type("agent_end");
+    assert_eq!(host.data(json!({"type": "get_state"}))["todoPhases"], kept);
+    let wrong = host.error(json!({"type": "set_todos", "phases": [{"tasks": 7}]}));
+    assert!(wrong.starts_with("phases: "), "{wrong}");
+    host.close();
+    let mut host = Host::start(&scene, CASES[0].model, &["-c"]);
+    assert_eq!(host.data(json!({"type": "get_state"}))["todoPhases"], kept);
+    host.close();
 }

@@ -318,3 +318,45 @@ fn without_a_cursor_to_move_all_is_written_below() {
     assert!(!written.contains('\x1b'), "{written:?}");
     assert!(written.contains("tool: Bash") && written.contains("result: plain"), "{written}");
 }
+
+#[test]
+fn the_model_asks_and_a_person_chooses_types_or_does_not_answer() {
+    let options = json!([{"label": "red"}, {"label": "blue"}]);
+    let question = |id: &str, text: &str| {
+        let one = json!({"id": "c", "question": text, "options": options, "recommended": 1});
+        Reply::answer(Answer::call(id, "ask", &json!({"questions": [one]})))
+    };
+    let list = json!({"todos": [
+        {"content": "look", "status": "completed"}, {"content": "mend", "status": "in_progress"}]});
+    let scene = Scene::new(vec![
+        question("call_1", "Which first?"),
+        question("call_2", "Which second?"),
+        Reply::answer(Answer::call("call_3", "TodoWrite", &list)),
+        question("call_4", "Which third?"),
+        Reply::text("never"),
+    ]);
+    let person = Person::sit(&scene, "80x24", "");
+    person.types("go", &["enter"]);
+    person.sees("Which first?");
+    let screen = person.waits_for(|screen| screen.iter().any(|l| l == "> 2 blue (Recommended)"));
+    assert!(screen.iter().any(|line| line == "  3 Other (type your own)"), "{screen:#?}");
+    person.types("", &["up"]);
+    person.waits_for(|screen| screen.iter().any(|line| line == "> 1 red"));
+    person.types("", &["enter"]);
+    person.sees("User selected: red");
+    person.sees("Which second?");
+    person.types("3", &[]);
+    person.sees("type your answer");
+    person.types("a light green", &["enter"]);
+    person.sees("User provided custom input: a light green");
+    person.sees("Which third?");
+    let screen = person.waits_for(|s| s.iter().any(|line| line.contains("todo 1/2: mend")));
+    assert!(screen.iter().any(|line| line.contains("[>] mend")), "{screen:#?}");
+    person.types("", &["esc"]);
+    person.sees("interrupted");
+    person.waits_for(|screen| !screen.iter().any(|line| line.contains("working")));
+    assert_eq!(scene.server.requests().len(), 4, "it does not go on");
+    person.types("/todo", &["enter"]);
+    person.sees("Todo: 1 of 2 done");
+    person.leaves();
+}

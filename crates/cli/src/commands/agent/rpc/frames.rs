@@ -82,6 +82,12 @@ impl Frames {
             AgentEvent::Sleeping { running } => {
                 vec![json!({"type": "jobs_waiting", "running": running})]
             }
+            AgentEvent::Rewound { report } => {
+                vec![json!({"type": "rewound", "report": report})]
+            }
+            AgentEvent::Todos(phases) => {
+                vec![json!({"type": "todo_update", "todoPhases": phases})]
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use umbo_agent::{BoxFuture, Completion, Invocation, JobTools, Recovery, ToolOutput, Tools};
+use umbo_agent::{BoxFuture, Completion, Invocation, Recovery, ToolOutput, Tools};
 use umbo_gate::{Covers, Lasts, Question, Reply, UsableBy};
 use umbo_model::{Part, ToolCall, ToolInput, ToolSpec};
 use umbo_tools::Approver;
@@ -37,11 +37,11 @@ pub(super) struct HostScheme {
 pub(super) struct Host {
     tools: Mutex<Vec<HostTool>>,
     schemes: Mutex<Vec<HostScheme>>,
-    waiting: Mutex<HashMap<String, UnboundedSender<Value>>>,
+    pub(super) waiting: Mutex<HashMap<String, UnboundedSender<Value>>>,
     count: AtomicU64,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -72,7 +72,7 @@ impl Host {
         locked(&self.waiting).clear();
     }
 
-    fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> u64 {
         self.count.fetch_add(1, Ordering::Relaxed) + 1
     }
 
@@ -199,7 +199,7 @@ impl Approver for AskHost {
 
 /// Our tools and those of the host.
 pub(super) struct RpcTools {
-    pub(super) own: Arc<JobTools>,
+    pub(super) own: Arc<dyn Tools>,
     pub(super) host: Arc<Host>,
 }
 
@@ -223,7 +223,9 @@ impl Tools for RpcTools {
 
     fn check(&self, call: &ToolCall) -> Result<(), String> {
         let tools = locked(&self.host.tools);
-        let Some(tool) = tools.iter().find(|tool| tool.name == call.name) else { return Ok(()) };
+        let Some(tool) = tools.iter().find(|tool| tool.name == call.name) else {
+            return self.own.check(call);
+        };
         let arguments = Value::Object(call.arguments.clone());
         umbo_tools::check(&tool.parameters, &arguments).map_err(|problem| problem.to_string())
     }
@@ -245,6 +247,10 @@ impl Tools for RpcTools {
             return Box::pin(async { Recovery::Unknown });
         }
         Arc::clone(&self.own).recover(call, key)
+    }
+
+    fn forced(&self) -> Option<String> {
+        self.own.forced()
     }
 
     fn completions(&self) -> Vec<Completion> {

@@ -5,6 +5,7 @@
 //! One task does all: while a prompt is worked on, what needs the agent waits for its turn, and what
 //! does not is answered at once.
 
+mod dialogs;
 mod frames;
 mod host;
 mod state;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use umbo_agent::{AgentEvent, Delivery, InterruptMode, Outcome, QueueMode, Queues, Tools};
+use umbo_agent::{AgentEvent, Asker, Delivery, InterruptMode, Outcome, QueueMode, Queues, Tools};
 use umbo_model::Part;
 
 use self::frames::Frames;
@@ -36,9 +37,19 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     let host = Arc::new(Host::default());
     let approver = Arc::new(AskHost(Arc::clone(&host)));
     let mut prepared = Prepared::new(context, words, Some(approver))?;
-    let tools = Arc::new(RpcTools { own: Arc::clone(&prepared.tools), host: Arc::clone(&host) });
-    prepared.agent.set_tools(tools as Arc<dyn Tools>);
+    prepared.set_asker(Arc::clone(&host) as Arc<dyn Asker>);
+    let lender = Arc::clone(&host);
+    prepared.set_outer_tools(Box::new(move |own| {
+        Arc::new(RpcTools { own, host: Arc::clone(&lender) }) as Arc<dyn Tools>
+    }));
     output::message(&json!({"type": "ready"}));
+    let told = Arc::clone(&host);
+    prepared.notices.show_with(move |text| {
+        output::message(&json!({
+            "type": "extension_ui_request", "id": format!("ui_{}", told.number()),
+            "method": "notify", "message": text, "notifyType": "warning",
+        }));
+    });
     let (sender, lines) = unbounded_channel();
     let closing = Arc::clone(&host);
     std::thread::spawn(move || {

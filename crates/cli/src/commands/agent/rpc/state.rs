@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use umbo_agent::{
-    AgentMessage, Entry, EntryKind, InterruptMode, QueueMode, Queues, Session, build_context,
-    session_directory, to_html,
+    AgentMessage, Entry, EntryKind, InterruptMode, Phase, QueueMode, Queues, Session,
+    build_context, session_directory, to_html,
 };
 use umbo_model::{Effort, RetryPolicy};
 use umbo_ops::{Call, ExecRequest, Ticket, exec};
@@ -23,7 +23,6 @@ const LEVELS: [&str; 6] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 pub(super) struct State {
     pub(super) prepared: Prepared,
     context: Context,
-    todos: Value,
     /// The models that `cycle_model` goes through.
     models: Vec<String>,
 }
@@ -40,6 +39,10 @@ impl Glimpse {
         if word == "get_state" {
             let mut state = self.state.clone();
             state["isStreaming"] = json!(true);
+            let session = self.file.as_deref().and_then(|file| Session::open_read_only(file).ok());
+            if let Some(session) = session {
+                state["todoPhases"] = json!(todos(&session));
+            }
             state["queuedMessageCount"] = json!(queues.len());
             set_modes(&mut state, queues);
             return Some(Ok(Some(state)));
@@ -52,7 +55,7 @@ impl Glimpse {
 impl State {
     pub(super) fn new(context: Context, prepared: Prepared) -> Self {
         let models = prepared.reachable_models();
-        Self { prepared, context, todos: json!([]), models }
+        Self { prepared, context, models }
     }
 
     pub(super) fn queues(&self) -> Arc<Queues> {
@@ -99,7 +102,7 @@ impl State {
             "autoCompactionEnabled": setup.compaction.enabled,
             "messageCount": self.message_count(),
             "queuedMessageCount": agent.queues().len(),
-            "todoPhases": self.todos,
+            "todoPhases": todos(session),
             "systemPrompt": setup.system,
             "dumpTools": tools,
         });
@@ -116,10 +119,7 @@ impl State {
         let is_enabled = command["enabled"] == true;
         Some(match word {
             "get_state" => Ok(Some(self.describe())),
-            "set_todos" => {
-                self.todos = normalised(&command["phases"]);
-                Ok(Some(json!({"todoPhases": self.todos})))
-            }
+            "set_todos" => self.set_todos(&command["phases"]),
             "set_model" => {
                 self.set_model(&format!("{}/{}", text("provider"), text("modelId"))).map(Some)
             }
@@ -168,6 +168,15 @@ impl State {
             },
             _ => return None,
         })
+    }
+
+    /// The host's list takes the place of the agent's.
+    fn set_todos(&mut self, phases: &Value) -> Answered {
+        let phases: Vec<Phase> =
+            serde_json::from_value(phases.clone()).map_err(|error| format!("phases: {error}"))?;
+        let kept = self.prepared.agent.set_todos(phases, &mut |_| {});
+        kept.map_err(|error| error.to_string())?;
+        Ok(Some(json!({"todoPhases": todos(self.session())})))
     }
 
     fn set_model(&mut self, name: &str) -> Result<Value, String> {
@@ -340,14 +349,9 @@ fn describe_model(name: &str) -> Value {
     json!({"provider": provider, "id": id})
 }
 
-/// Phases without what a host knows for itself.
-fn normalised(phases: &Value) -> Value {
-    let task = |task: &Value| json!({"content": task["content"], "status": task["status"]});
-    let phase = |phase: &Value| {
-        let tasks = phase["tasks"].as_array().into_iter().flatten().map(task);
-        json!({"name": phase["name"], "tasks": tasks.collect::<Vec<_>>()})
-    };
-    phases.as_array().into_iter().flatten().map(phase).collect()
+/// The todo list of a session, without what a host knows for itself.
+fn todos(session: &Session) -> Vec<Phase> {
+    build_context(session, None).unwrap_or_default().todos
 }
 
 fn messages(session: &Session) -> Vec<Value> {

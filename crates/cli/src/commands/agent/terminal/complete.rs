@@ -2,9 +2,9 @@
 
 use std::fs;
 
-const COMMANDS: [&str; 13] = [
-    "/branch", "/compact", "/cost", "/exit", "/handoff", "/help", "/jobs", "/model", "/new",
-    "/quit", "/tree", "/undo", "/",
+const COMMANDS: [&str; 15] = [
+    "/branch", "/compact", "/cost", "/exit", "/handoff", "/help", "/jobs", "/mcp", "/model",
+    "/new", "/todo", "/quit", "/tree", "/undo", "/",
 ];
 /// As many are offered.
 const MOST_OFFERED: usize = 50;

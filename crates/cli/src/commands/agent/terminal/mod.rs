@@ -5,6 +5,7 @@
 //! ctrl-enter or alt-enter says it when the agent is done; esc interrupts. What was typed is kept
 //! until it is delivered, also if this process is killed.
 
+mod choice;
 mod complete;
 mod editor;
 mod keys;
@@ -18,13 +19,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use umbo_agent::{AgentMessage, Delivery, Queues};
+use tokio::sync::oneshot;
+use umbo_agent::{
+    AgentMessage, Asker, BoxFuture, Chosen, Delivery, Queues, UserQuestion, show_todos,
+};
 use umbo_gate::{Covers, Lasts, Question, Reply, UsableBy};
 use umbo_tools::Approver;
 
+use self::choice::{Choice, Pressed};
 use self::editor::Editor;
 use self::keys::{Key, Keys};
 use self::screen::Screen;
@@ -49,7 +54,7 @@ ctrl-j     a new line          esc     interrupt          ctrl-t  show thinking,
 up, down   history             ctrl-r  search in it       tab     complete a path or a command
 ctrl-c     clear what is typed, or interrupt; twice to leave   ctrl-d  leave
 /model [VENDOR/NAME]  /compact [what matters]  /handoff [focus]  /tree  /branch [ENTRY]  /undo
-/jobs  /cost  /new  /quit  /help";
+/todo  /mcp  /jobs  /cost  /new  /quit  /help";
 
 /// Asks the person, from the thread of a call.
 struct AskHere(Mutex<Sender<Event>>);
@@ -63,11 +68,28 @@ impl Approver for AskHere {
     }
 }
 
+impl Asker for AskHere {
+    fn ask(
+        self: Arc<Self>,
+        questions: Vec<UserQuestion>,
+        timeout: Option<Duration>,
+    ) -> BoxFuture<Option<Vec<Chosen>>> {
+        let (sender, answer) = oneshot::channel();
+        let asked = Event::Choice(Box::new(Choice::new(questions, timeout, sender)));
+        // Where nobody hears it, nobody answers.
+        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(asked);
+        Box::pin(async move { answer.await.ok()? })
+    }
+}
+
 pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure> {
     log::start(None)?;
     let (events, heard) = mpsc::channel();
     let approver = Arc::new(AskHere(Mutex::new(events.clone())));
-    let prepared = Prepared::new(context, words, Some(approver))?;
+    let mut prepared = Prepared::new(context, words, Some(Arc::clone(&approver) as _))?;
+    prepared.set_asker(approver);
+    let notes = events.clone();
+    prepared.notices.show_with(move |text| drop(notes.send(Event::Note(vec![text.to_owned()]))));
     let kept = Kept::new(context, &prepared)?;
     let (orders, taken) = unbounded_channel();
     let mut view = View::default();
@@ -161,6 +183,8 @@ impl Front {
                     Ok(event) => break Some(event),
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                     Err(RecvTimeoutError::Timeout) if self.screen.has_resized() => break None,
+                    // A countdown is shown.
+                    Err(RecvTimeoutError::Timeout) if self.view.has_countdown() => break None,
                     Err(RecvTimeoutError::Timeout) => {}
                 }
             };
@@ -171,6 +195,61 @@ impl Front {
                 }
             }
             self.screen.has_resized();
+            self.drop_choices();
+        }
+    }
+
+    /// Answers questions that nobody answered in time, and takes away those that nobody waits for.
+    fn drop_choices(&mut self) {
+        let is_late = |choice: &Choice| choice.deadline.is_some_and(|late| late <= Instant::now());
+        while let Some(first) = self.view.choices.front() {
+            if !first.is_abandoned() && !is_late(first) {
+                return;
+            }
+            let Some(choice) = self.view.choices.pop_front() else { return };
+            if let Some(draft) = &choice.draft {
+                self.editor.give_back(draft);
+            }
+            if !choice.is_abandoned() {
+                let defaults = choice.defaults();
+                choice.answer(Some(defaults));
+            }
+        }
+    }
+
+    /// Answers the question of the model that is shown.
+    fn choose(&mut self, key: &Key) {
+        let Some(choice) = self.view.choices.front_mut() else { return };
+        let pressed = match (key, &choice.draft) {
+            (Key::Enter, Some(_)) if self.editor.text().trim().is_empty() => return,
+            (Key::Enter, Some(_)) => {
+                let text = self.editor.take();
+                if let Some(draft) = choice.draft.take() {
+                    self.editor.give_back(&draft);
+                }
+                choice.take_text(text)
+            }
+            (Key::Escape, Some(_)) => {
+                drop(self.editor.take());
+                if let Some(draft) = choice.draft.take() {
+                    self.editor.give_back(&draft);
+                }
+                return;
+            }
+            (key, Some(_)) => {
+                self.editor.press(key);
+                return;
+            }
+            (key, None) => choice.press(key),
+        };
+        match pressed {
+            Pressed::Shown => {}
+            Pressed::WantsText => choice.draft = Some(self.editor.take()),
+            Pressed::Over(chosen) => {
+                if let Some(choice) = self.view.choices.pop_front() {
+                    choice.answer(chosen);
+                }
+            }
         }
     }
 
@@ -193,8 +272,10 @@ impl Front {
                 self.view.questions.push_back(*question);
                 self.answers.push(answer);
             }
+            Event::Choice(choice) => self.view.choices.push_back(*choice),
             Event::Idle(standing) => {
                 self.view.is_busy = false;
+                self.view.todos.clone_from(&standing.todos);
                 self.view.standing = standing;
             }
         }
@@ -207,6 +288,10 @@ impl Front {
             self.wants_out = false;
         }
         if !self.view.questions.is_empty() && self.decide(key) {
+            return false;
+        }
+        if self.view.questions.is_empty() && !self.view.choices.is_empty() {
+            self.choose(key);
             return false;
         }
         if self.editor.search().is_some() && self.editor.press(key) {
@@ -304,6 +389,11 @@ impl Front {
             "tree" => Order::Tree,
             "branch" => Order::Branch(rest),
             "undo" => Order::Undo,
+            "todo" => {
+                self.view.note(&show_todos(&self.view.todos.clone()));
+                return false;
+            }
+            "mcp" => Order::Mcp,
             "jobs" => Order::Jobs,
             "cost" => Order::Cost,
             "new" => Order::New,

@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use umbo_agent::{AgentEvent, AgentMessage};
+use umbo_agent::{AgentEvent, AgentMessage, Phase, Task, TaskStatus};
 use umbo_gate::Question;
 use umbo_model::{BlockStart, Event as ModelEvent, ToolCall, ToolResult};
 
+use super::choice::Choice;
 use super::editor::Editor;
 use super::lines::{Line, Look, Markdown, width};
 use super::screen::Live;
@@ -19,6 +20,8 @@ const MOST_ASKED_LINES: usize = 20;
 const SHOWN_RESULT_LINES: usize = 8;
 /// As many lines of a running command.
 const SHOWN_TAIL_LINES: usize = 3;
+/// As much of the task that is being done.
+const SHOWN_TASK: usize = 30;
 /// As much of a call's arguments.
 const SHOWN_ARGUMENTS: usize = 160;
 
@@ -44,6 +47,9 @@ pub(super) struct View {
     pub(super) is_busy: bool,
     pub(super) standing: Standing,
     pub(super) questions: VecDeque<Question>,
+    /// What the model asks.
+    pub(super) choices: VecDeque<Choice>,
+    pub(super) todos: Vec<Phase>,
     /// What waits to be delivered.
     pub(super) queued: usize,
     hint: Option<String>,
@@ -60,6 +66,11 @@ impl View {
     /// Something small that is shown until the next key.
     pub(super) fn hint(&mut self, text: Option<String>) {
         self.hint = text;
+    }
+
+    /// Whether something that is shown changes by itself.
+    pub(super) fn has_countdown(&self) -> bool {
+        self.choices.front().is_some_and(|choice| choice.deadline.is_some())
     }
 
     /// Takes an event in.
@@ -93,6 +104,11 @@ impl View {
             AgentEvent::CompactionEnd { before, after } => {
                 self.note(&format!("summarised: {before} tokens are now {after}"));
             }
+            AgentEvent::Rewound { report } => {
+                self.note("back at the checkpoint; what stays of what came since:");
+                self.note(report);
+            }
+            AgentEvent::Todos(phases) => self.todos.clone_from(phases),
             AgentEvent::Sleeping { running } => {
                 self.note(&format!("waiting for {running} jobs; you will see when one ends"));
             }
@@ -222,9 +238,14 @@ impl View {
         if let Some(question) = self.questions.front() {
             lines.extend(ask(question).iter().flat_map(|line| line.wrap(columns)));
         }
+        if self.questions.is_empty()
+            && let Some(choice) = self.choices.front()
+        {
+            lines.extend(choice.lines().iter().flat_map(|line| line.wrap(columns)));
+        }
         // A third of the screen at most, and of that the end.
         let most = (rows / 3).max(4);
-        if self.questions.is_empty() && lines.len() > most {
+        if self.questions.is_empty() && self.choices.is_empty() && lines.len() > most {
             lines.drain(..lines.len() - most);
         }
         lines.push(self.status(editor, columns));
@@ -232,6 +253,19 @@ impl View {
         let (input, cursor) = typed(editor, columns, (rows / 3).max(3));
         lines.extend(input);
         Live { cursor: (before + cursor.0, cursor.1), lines }
+    }
+
+    /// How the todo list stands, if anything of it is open.
+    fn todo(&self) -> Option<String> {
+        let tasks = || self.todos.iter().flat_map(|phase| &phase.tasks);
+        let is_open =
+            |task: &&Task| matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress);
+        let next = tasks()
+            .find(|task| task.status == TaskStatus::InProgress)
+            .or_else(|| tasks().find(is_open))?;
+        let (all, open) = (tasks().count(), tasks().filter(is_open).count());
+        let content = crate::output::cut(&next.content, SHOWN_TASK);
+        Some(format!("todo {}/{all}: {content}", all - open))
     }
 
     fn status(&self, editor: &Editor, columns: usize) -> Line {
@@ -248,6 +282,9 @@ impl View {
                 if self.thought > 0 {
                     text = format!("{text} · thinking {}", self.thought);
                 }
+            }
+            if let Some(todo) = self.todo() {
+                text = format!("{todo} · {text}");
             }
             if self.queued > 0 {
                 text = format!("{} queued · {text}", self.queued);

@@ -4,15 +4,17 @@ use std::sync::mpsc::Sender;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 use umbo_agent::{
-    AgentEvent, AgentMessage, Delivery, EntryKind, Session, SessionError, session_directory,
+    AgentEvent, AgentMessage, Delivery, EntryKind, Phase, Session, SessionError, session_directory,
 };
 use umbo_engine::{Scope, Status};
 use umbo_gate::{Question, Reply};
 use umbo_model::Part;
 use umbo_ops::first_line;
 
+use super::super::mcp_tools;
 use super::super::outcome_words;
 use super::super::setup::Prepared;
+use super::choice::Choice;
 use crate::commands::sessions::tree_lines;
 use crate::context::Context;
 use crate::sessions;
@@ -26,6 +28,7 @@ pub(super) enum Order {
     Branch(Option<String>),
     Undo,
     Tree,
+    Mcp,
     Jobs,
     Cost,
     New,
@@ -42,6 +45,8 @@ pub(super) enum Event {
     GiveBack(String),
     /// Somebody has to decide.
     Asked(Box<Question>, Sender<Option<Reply>>),
+    /// The model asks something.
+    Choice(Box<Choice>),
     /// It has nothing to do.
     Idle(Standing),
 }
@@ -53,6 +58,7 @@ pub(super) struct Standing {
     pub(super) tokens: u64,
     pub(super) window: u64,
     pub(super) cost: f64,
+    pub(super) todos: Vec<Phase>,
 }
 
 /// The agent, and whom it tells.
@@ -98,6 +104,7 @@ impl Worker {
             Order::Branch(entry) => self.branch(entry.as_deref()),
             Order::Undo => self.undo(),
             Order::Tree => self.note(tree_lines(self.prepared.agent.session())),
+            Order::Mcp => self.note(mcp_tools::describe(self.prepared.servers.as_deref())),
             Order::Jobs => self.jobs(),
             Order::Cost => self.cost(),
             Order::New => self.begin_anew(),
@@ -119,13 +126,12 @@ impl Worker {
 
     fn tell_idle(&mut self) {
         let agent = &mut self.prepared.agent;
-        let tokens = agent
-            .context_now()
-            .map_or(0, |context| umbo_agent::compact::context_tokens(&context.messages));
+        let context = agent.context_now().unwrap_or_default();
+        let tokens = umbo_agent::compact::context_tokens(&context.messages);
         let window = agent.model().map_or(0, |candidate| candidate.model.window);
-        let standing =
-            Standing { model: self.prepared.model.clone(), tokens, window, cost: agent.cost() };
-        self.tell(Event::Idle(standing));
+        let (model, cost, todos) =
+            (self.prepared.model.clone(), agent.cost(), context.todos.clone());
+        self.tell(Event::Idle(Standing { model, tokens, window, cost, todos }));
     }
 
     async fn prompt(&mut self, content: Vec<Part>) {
