@@ -141,7 +141,7 @@ fn a_host_that_waits_for_a_process_itself_is_told_of_its_end_once() {
     assert_eq!(process_result(&tools, "nobody").unwrap(), None);
     call(&tools, "write_stdin", json!({"process_id": "ends", "chars": "\n"}));
     let events = process_events(&tools, "ends").unwrap();
-    events.wait_event_after("exited", 0, PATIENCE).unwrap().unwrap();
+    events.wait_event_after("exited", 0, TIMEOUT).unwrap().unwrap();
     let result = process_result(&tools, "ends").unwrap().unwrap();
     assert_eq!((&result["status"], &result["exit_code"]), (&json!("completed"), &json!(4)));
     call(&tools, "cancel_process", json!({"process_id": "is stopped"}));
