@@ -30,6 +30,7 @@ use lash_core::{PromptContribution, SessionToolAccess, ToolProvider};
 use lash_tool_support::StaticToolProvider;
 use umbo_engine::Engine;
 use umbo_tools::{Caller, CallerBuilder, Owner, Toolset};
+use umbo_view::Budget;
 
 use shell::Shell;
 
@@ -37,6 +38,11 @@ pub use umbo_engine::init;
 
 /// Whose the jobs are. Lash's process ids are those of one registry, whatever session asks.
 const OWNER: &str = "lash";
+
+/// How much output is told: as much as lash's own shell keeps, for programs use it as data, and what a
+/// model reads of it is bounded by the host.
+pub const OUTPUT_BUDGET: Budget =
+    Budget { bytes: 512_000, tokens: u64::MAX, lines: u64::MAX, line_bytes: u64::MAX };
 
 /// Why there is no plugin.
 #[derive(Debug, thiserror::Error)]
@@ -74,12 +80,14 @@ impl ShellPlugin {
         }?;
         let caller = Caller::builder(engine)
             .directory(std::env::current_dir()?)
-            .environment(std::env::vars_os());
+            .environment(std::env::vars_os())
+            .budget(OUTPUT_BUDGET);
         Self::new(caller)
     }
 
     /// The plugin for a caller that was made by hand: another directory or environment, a gate, a
-    /// sandbox.
+    /// sandbox. It tells as much output as the caller's budget says, which [`OUTPUT_BUDGET`] is made
+    /// for.
     pub fn new(caller: CallerBuilder) -> Result<Self, OpenError> {
         let caller = caller.owner(Owner::Named(OWNER.to_owned()));
         // Which calls overlap is for lash to say.

@@ -15,7 +15,7 @@ use lash::testing::{TestLocalProcessRegistry, TestProvider};
 use lash::{LashCore, ModelSpec, TurnInput};
 use lash_core::{
     ExecutionScope, InlineRuntimeEffectController, LeaseTimings, ProcessAwaitOutput,
-    ScopedEffectController,
+    ScopedEffectController, ToolCall,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -59,7 +59,10 @@ impl Yard {
             .expect("an engine");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let environment = [("PATH".into(), path), ("SHELL".into(), "/bin/sh".into())];
-        let caller = Caller::builder(engine).directory(self.project()).environment(environment);
+        let caller = Caller::builder(engine)
+            .directory(self.project())
+            .environment(environment)
+            .budget(umbo_lash::OUTPUT_BUDGET);
         ShellPlugin::new(caller).expect("a plugin")
     }
 
@@ -208,6 +211,27 @@ async fn a_timeout_fails_and_what_is_wrong_is_said_and_runs_nothing() {
     read_with(&mut reads, "not live or visible").await;
     assert!(!yard.project().join("ran").exists());
     assert!(core.processes().get("call-2").await.expect("processes").is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn output_is_whole_up_to_what_lash_keeps_of_it() {
+    let yard = Yard::new();
+    let provider = yard.plugin().provider();
+    let context = lash_core::testing::mock_tool_context();
+    let run = async |cmd: &str| {
+        let args = json!({"cmd": cmd});
+        let call =
+            ToolCall { name: "exec_command", args: &args, context: &context, progress: None };
+        provider.execute(call).await.value_for_projection()
+    };
+    let whole = run("yes x | head -c 60000").await;
+    assert_eq!(whole["output"].as_str().map(str::len), Some(60_000));
+    let line = run("head -c 60000 /dev/zero | tr '\\0' x").await;
+    assert_eq!(line["output"].as_str().map(str::len), Some(60_000));
+    let cut = run("seq 1 200000").await;
+    assert!(cut["output"].as_str().is_some_and(|text| text.len() <= 512_000), "too much");
+    let path = cut["full_output_path"].as_str().expect("where all of it is");
+    assert_eq!(std::fs::metadata(path).expect("the file").len(), 1_288_895);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -190,26 +190,59 @@ fn cancelled(tool: &'static str, line: &str) -> Case {
 
 /// Why a call may end differently.
 pub(crate) fn declared(case: &Case) -> Option<&'static str> {
-    let line = case.arguments["cmd"].as_str().unwrap_or_default();
-    let is_wrong = |field: &str| match &case.arguments[field] {
+    let Case { tool, arguments, .. } = case;
+    let line = arguments["cmd"].as_str().unwrap_or_default();
+    let is_start = *tool == "start_command";
+    let is_wrong = |field: &str| match &arguments[field] {
         Value::Null => false,
         Value::Bool(_) => field != "login",
         Value::String(_) => !["workdir", "shell"].contains(&field),
-        Value::Number(number) => !number.as_u64().is_some_and(|number| number > 0),
+        Value::Number(number) => {
+            ["workdir", "shell"].contains(&field)
+                || number.as_u64().is_none_or(|number| number == 0)
+        }
         _ => true,
     };
     let fields = ["login", "workdir", "shell", "max_output_tokens", "timeout_ms"];
-    if line.trim().is_empty() && case.arguments["cmd"].is_string() {
-        Some("a command of nothing is refused")
-    } else if line.starts_with("kill -") {
-        Some("a signal is the code 128 + n")
-    } else if case.arguments["unknown"] == 1 {
-        Some("the schema of both has no such field; only umbo holds a call against it here")
-    } else if fields.iter().any(|field| is_wrong(field)) {
-        Some("a field of a wrong type is refused, and nothing runs")
-    } else if case.arguments["max_output_tokens"] == 100 || line == "seq 1 200000" {
-        Some("of output that does not fit, the beginning, the end and the errors are kept")
-    } else {
-        None
-    }
+    let reasons = [
+        (line.trim().is_empty() && arguments["cmd"].is_string(), "a command of nothing is refused"),
+        (line.starts_with("kill -"), "a signal is the code 128 + n"),
+        (
+            arguments["unknown"] == 1,
+            "the schema of both has no such field; only umbo holds a call against it here",
+        ),
+        (
+            fields.iter().any(|field| is_wrong(field)),
+            "a field of a wrong type is refused, and nothing runs",
+        ),
+        (arguments.get("timeout_ms") == Some(&Value::Null), "null is not given, here too"),
+        (
+            arguments["max_output_tokens"] == 100
+                || line == "seq 1 200000"
+                || line.starts_with("head -c 40000"),
+            "of output that does not fit, the beginning, the end and the errors are kept",
+        ),
+        (line.contains(r"\033(B"), "a sequence that chooses letters is taken out whole"),
+        (
+            arguments["shell"] == "bash",
+            "a shell that is named is known by the path it was found at",
+        ),
+        (
+            arguments["login"] == true,
+            "the document has login for every shell; the host has it for those it knows",
+        ),
+        (
+            is_start && ["nowhere", "file"].iter().any(|place| arguments["workdir"] == *place),
+            "a directory that is none is refused; the host goes to the home directory",
+        ),
+        (
+            is_start && line.starts_with("no-such"),
+            "the host has since put a line before the command, which turns the echo off",
+        ),
+        (
+            case.typed.iter().any(|typed| typed["close_stdin"] == true),
+            "the terminal library of the host sends the end of a line before the end of the input",
+        ),
+    ];
+    reasons.into_iter().find(|(applies, _)| *applies).map(|(_, reason)| reason)
 }

@@ -79,5 +79,7 @@ fn has_come(file: &Path) -> bool {
 
 /// The output without the place, which is another for each.
 fn without_place(output: &str, project: &Path) -> String {
-    output.replace(&project.display().to_string(), "PROJECT")
+    let output = output.replace(&project.display().to_string(), "PROJECT");
+    let above = project.parent().unwrap_or(project).display().to_string();
+    output.replace(&above, "ABOVE")
 }

@@ -86,6 +86,7 @@ fn calls(root: &Path) -> Vec<Value> {
         " ",
     ];
     calls.extend(lines.map(|line| json!({"command": line})));
+    calls.extend(generated(60).into_iter().map(|line| json!({"command": line})));
     for line in ["echo a; sleep 9", "echo e >&2; sleep 9", "trap '' TERM; echo a; sleep 9"] {
         calls.push(json!({"command": line, "timeout_secs": 1}));
     }
@@ -118,6 +119,37 @@ fn calls(root: &Path) -> Vec<Value> {
         json!({"command": "true", "working_dir": 5}),
     ]);
     calls
+}
+
+/// Lines made of pieces, the same ones each time.
+fn generated(count: usize) -> Vec<String> {
+    let mut seed: u64 = 20_260_101;
+    let mut below = move |most: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % most
+    };
+    let mut line = || {
+        let mut parts = Vec::new();
+        for _ in 0..=below(4) {
+            let number = below(100);
+            parts.push(match below(9) {
+                0 => format!("echo out{number}"),
+                1 => format!("echo err{number} >&2"),
+                2 => format!("printf 'part{number}'"),
+                3 => format!("seq 1 {number}"),
+                4 => format!("(echo sub; exit {number})"),
+                5 => format!("sh -c 'echo child{number}; exit {number}'"),
+                6 => format!("for i in 1 2 3; do echo loop $i {number}; done"),
+                7 => "cat file; cd sub; pwd; cd ..".to_owned(),
+                _ => format!("x={number}; echo $((x * 3))"),
+            });
+        }
+        if below(3) == 0 {
+            parts.push(format!("exit {}", below(256)));
+        }
+        parts.join("; ")
+    };
+    (0..count).map(|_| line()).collect()
 }
 
 fn ours(umbo: &OsString, root: &Path, home: &Path, call: &Value) -> Result<Value, Box<dyn Error>> {

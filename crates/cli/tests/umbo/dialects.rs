@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use umbo_engine::{Engine, Warmth};
-use umbo_tools::dialect::lash::process_events;
+use umbo_tools::dialect::lash::{process_events, process_result};
 use umbo_tools::dialect::meerkat::{JobId, JobManager, JobStatus};
 use umbo_tools::dialect::tasks::{Risk, TaskStore, Tasks, classify};
-use umbo_tools::{Builder, CallerBuilder, Overlap, Owner, Ticket, ToolResult, Toolset};
+use umbo_tools::{Builder, CallerBuilder, ErrorCode, Overlap, Owner, Ticket, ToolResult, Toolset};
 
 use crate::harness::{TIMEOUT, UMBO, Umbo};
 
@@ -125,6 +125,46 @@ fn a_forwarder_hears_every_signal_of_its_process_after_the_last() {
     assert_eq!(exited.payload, json!({"state": "exited", "exit_code": 0}));
     assert!(process_events(&tools, "shell:none").is_none());
     call(&tools, "cancel_process", json!({"process_id": other}));
+}
+
+#[test]
+fn a_host_that_waits_for_a_process_itself_is_told_of_its_end_once() {
+    let umbo = Umbo::new();
+    let tools = toolset(&umbo, "lash");
+    let start = |id: &str, line: &str| {
+        let ticket = Ticket::builder().id(id).build();
+        assert!(!tools.call("start_command", json!({"cmd": line}), &ticket).is_error);
+    };
+    start("ends", "read x; exit 4");
+    start("is stopped", "read x");
+    assert_eq!(process_result(&tools, "ends").unwrap(), None, "it runs");
+    assert_eq!(process_result(&tools, "nobody").unwrap(), None);
+    call(&tools, "write_stdin", json!({"process_id": "ends", "chars": "\n"}));
+    let events = process_events(&tools, "ends").unwrap();
+    events.wait_event_after("exited", 0, TIMEOUT).unwrap().unwrap();
+    let result = process_result(&tools, "ends").unwrap().unwrap();
+    assert_eq!((&result["status"], &result["exit_code"]), (&json!("completed"), &json!(4)));
+    call(&tools, "cancel_process", json!({"process_id": "is stopped"}));
+    assert_eq!(process_result(&tools, "is stopped").unwrap_err().code, ErrorCode::Cancelled);
+    let told = call(&tools, "exec_command", json!({"cmd": "true"})).completed;
+    assert!(told.is_empty(), "told twice: {told:?}");
+}
+
+#[test]
+fn calls_overlap_if_the_host_orders_them_itself() {
+    let umbo = Umbo::new();
+    let tools = builder(&umbo, "lash").parallel().build().unwrap();
+    let (one, other) = meeting(&umbo, "host");
+    thread::scope(|scope| {
+        for line in [one, other] {
+            let tools = &tools;
+            scope.spawn(move || {
+                let result =
+                    call(tools, "exec_command", json!({"cmd": line, "timeout_ms": 60_000}));
+                assert!(!result.is_error, "{}", result.text);
+            });
+        }
+    });
 }
 
 #[test]
