@@ -66,6 +66,9 @@ impl Functions {
     }
 }
 
+/// No kernel takes a longer path.
+const LONGEST_PATH_BYTES: usize = 4096;
+
 /// Where a text is: the directory that its `cd`s lead to, as far as they say.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Directory {
@@ -76,11 +79,17 @@ pub(crate) struct Directory {
 impl Directory {
     pub(crate) fn enter(&mut self, to: &str) {
         let to = if to.is_empty() { "~" } else { to };
-        self.path = if is_rooted(to) || self.path.is_empty() {
-            to.to_owned()
-        } else {
-            format!("{}/{to}", self.path)
-        };
+        if is_rooted(to) || self.path.is_empty() {
+            to.clone_into(&mut self.path);
+        } else if self.path.len() + to.len() < LONGEST_PATH_BYTES {
+            self.path = format!("{}/{to}", self.path);
+        }
+        // Otherwise there is no such directory, and nobody goes there.
+    }
+
+    /// How much there is to look through for each path.
+    pub(crate) fn bytes(&self) -> usize {
+        self.path.len()
     }
 
     /// A path as it is from here. Nothing if it is the same as it was.

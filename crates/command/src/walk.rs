@@ -10,7 +10,7 @@ use std::rc::Rc;
 use brush_parser::ast;
 use brush_parser::{ParserOptions, parse_tokens};
 
-use crate::effect::{Does, READ, UNKNOWN};
+use crate::effect::{DESTROY, Does, READ, UNKNOWN};
 use crate::lexer::{self, MAX_DEPTH, Stop};
 use crate::path;
 use crate::reading::SimpleCommand;
@@ -125,6 +125,16 @@ impl Walk {
         path::danger_of_writing(text).or_else(|| {
             self.directory.resolve(text).and_then(|text| path::danger_of_writing(&text))
         })
+    }
+
+    /// Why removing a file or changing it in place is worse than an ordinary change. Files of a project
+    /// are in its repository; those in the folders of a home are nowhere else.
+    pub(crate) fn danger_of_losing(&self, text: &str) -> Option<Does> {
+        let personal = || {
+            path::is_personal(text)
+                || self.directory.resolve(text).is_some_and(|text| path::is_personal(&text))
+        };
+        self.danger_of_writing(text).or_else(|| personal().then_some(LOSES_PERSONAL))
     }
 
     /// Whether a path is all of a system, a home or a project.
@@ -425,6 +435,9 @@ impl Walk {
 
     /// Notes that a variable is set; `text` is its exact value where there is one.
     pub(crate) fn assign(&mut self, name: &str, value: Value, text: Option<&str>) {
+        if !self.charge(32) {
+            return;
+        }
         if !scope::is_name(name) {
             self.inexact("a variable has an unusual name");
             return;
@@ -552,6 +565,10 @@ impl Walk {
 
 /// Setting a variable that other programs read.
 const UNKNOWN_VARIABLE: Does = Does { phrase: "changes what later commands run", ..UNKNOWN };
+
+/// A file of which nobody has another copy.
+const LOSES_PERSONAL: Does =
+    Does { phrase: "removes or changes a personal file that has no other copy", ..DESTROY };
 
 /// Processes that start processes.
 pub(crate) const FORK_STORM: Does = Does {

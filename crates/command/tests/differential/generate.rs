@@ -398,8 +398,70 @@ pub(crate) fn sqlite(count: usize) -> Vec<String> {
 }
 
 /// Programs that others start for a part of their work. What these do is traced as well.
-pub(crate) const HELPERS: &[&str] =
-    &["jq", "ls", "less", "diff", "gzip", "tail", "zstd", "xz", "bzip2", "lz4"];
+pub(crate) const HELPERS: &[&str] = &[
+    "jq",
+    "ls",
+    "less",
+    "diff",
+    "gzip",
+    "tail",
+    "zstd",
+    "xz",
+    "bzip2",
+    "lz4",
+    // Interpreters of what is a script, and what scripts are made of.
+    "sh",
+    "dash",
+    "env",
+    "perl",
+    "python3",
+    "python3.11",
+    "python3.12",
+    "python3.13",
+    "python",
+    "pyenv",
+    "node",
+    "ruby",
+    "awk",
+    "basename",
+    "cat",
+    "cut",
+    "date",
+    "dirname",
+    "expr",
+    "getopt",
+    "grep",
+    "head",
+    "hostname",
+    "id",
+    "locale",
+    "mawk",
+    "readlink",
+    "realpath",
+    "rev",
+    "sed",
+    "seq",
+    "sort",
+    "stty",
+    "tput",
+    "tr",
+    "true",
+    "tty",
+    "uname",
+    "uniq",
+    "wc",
+    "which",
+    "whoami",
+    "xargs",
+    "lsmod",
+    "dpkg",
+    "dpkg-query",
+    "apt-get",
+    "apt-cache",
+    "getconf",
+    "ps",
+    "find",
+];
 
 /// What an option may be given.
 const VALUES: &[&str] =
@@ -409,8 +471,8 @@ const OPERANDS: &[&str] = &["in", "in.txt", "in.json", "in.csv", "dir", "a", "in
 
 /// For each row that only reads and whose program is on this machine: each of its options once, and
 /// some together.
-pub(crate) fn rows(most: usize) -> Vec<String> {
-    let mut commands = all_rows();
+pub(crate) fn rows(most: usize, asks_others: bool) -> Vec<String> {
+    let mut commands = all_rows(asks_others);
     let mut dice = Dice::new();
     // A few of a seed; all in a long run.
     while commands.len() > most {
@@ -420,10 +482,10 @@ pub(crate) fn rows(most: usize) -> Vec<String> {
     commands
 }
 
-fn all_rows() -> Vec<String> {
+fn all_rows(asks_others: bool) -> Vec<String> {
     let mut dice = Dice::new();
     let mut commands = Vec::new();
-    for row in proof::read_only_rows() {
+    for row in proof::read_only_rows().into_iter().filter(|row| row.asks_others == asks_others) {
         if !is_installed(&row.program) || is_left_out(&row.name) {
             continue;
         }

@@ -152,6 +152,11 @@ pub(crate) fn contradicts(trace: &str, starts: &[&str]) -> bool {
     .any(|name| call.starts_with(name))
 }
 
+/// Whether a line of a trace shows a question to another machine.
+pub(crate) fn asks(trace: &str) -> bool {
+    trace.split_once(' ').is_some_and(|(_, call)| call.trim_start().starts_with("connect("))
+}
+
 /// Terminals, and what every program of the system opens for itself.
 fn is_harmless(path: &str) -> bool {
     matches!(path, "/dev/null" | "/dev/tty" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/zero" | "/dev/full" | "/dev/ptmx")
