@@ -221,6 +221,11 @@ impl Walk {
         {
             self.find(sql::DROPS, name, format!("{name} {}", words.join(" ")));
         }
+        // A program in a jar is one that nobody knows.
+        let jar = argv.iter().position(|word| word.text == "-jar").filter(|_| name == "java");
+        if jar.and_then(|at| argv.get(at + 2..)).is_some_and(tells_to_destroy) {
+            self.find(DESTROYS, name, format!("{name} -jar"));
+        }
     }
 
     /// Judges by a row, following sub-commands.

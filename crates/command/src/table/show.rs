@@ -61,7 +61,7 @@ pub(super) const ROWS: &[Row] = &[
     row("adb devices|adb logcat|adb version|adb get-state|adb get-serialno|adb features|adb bugreport-list", READ).options("ldt:s:v:b: --buffer= --format= --pid="),
     row("adb shell", RUN),
     // The network.
-    row("showmount|rpcinfo|nfsstat|smbtree|nmblookup|smbstatus|ldapwhoami|ssh-audit|speedtest|speedtest-cli|geoiplookup|mmdblookup|dict|wn|sdcv|ansiweather|httpstat|avahi-browse|avahi-resolve|mdns-scan|arp-scan|dnstracer", FETCH).takes(Hosts).options("adeplsnchvrtbf:i: --json --simple --bytes --secure --list --server= --no-color --all --terminate --resolve --localnet -I=").when(&[("--share --proxy -o --xml --csv", UNKNOWN)]),
+    row("showmount|rpcinfo|nfsstat|smbtree|nmblookup|smbstatus|ldapwhoami|ssh-audit|speedtest|speedtest-cli|geoiplookup|mmdblookup|dict|wn|ansiweather|httpstat|avahi-browse|avahi-resolve|mdns-scan|arp-scan|dnstracer", FETCH).takes(Hosts).options("adeplsnchvrtbf:i: --json --simple --bytes --secure --list --server= --no-color --all --terminate --resolve --localnet -I=").when(&[("--share --proxy -o --xml --csv", UNKNOWN)]),
     row("snmpwalk|snmpget|snmpgetnext|snmpbulkwalk|snmpbulkget|snmptable", FETCH).takes(Hosts).options("v:c:O:l:u:a:A:x:X:r:t:m:M:I:C:n:"),
     row("ldapsearch", FETCH).takes(Takes::Text).options("xLb:s:H:D:W h:p:Z -LLL -LL"),
     // Clusters.

@@ -459,6 +459,19 @@ pub(crate) const HELPERS: &[&str] = &[
     "apt-get",
     "apt-cache",
     "getconf",
+    "echo",
+    "file",
+    "gettext",
+    "ip",
+    "kpsewhich",
+    "ldconfig",
+    "lsb_release",
+    "lsusb",
+    "mono",
+    "mountpoint",
+    "pacman-conf",
+    "rcs",
+    "ssh-add",
     "ps",
     "find",
 ];
@@ -542,8 +555,14 @@ fn is_left_out(name: &str) -> bool {
             | "terraform" | "blkid" | "findmnt" | "lsblk" | "dpkg-deb" | "tofu" | "helm" | "conda"
             // The socket of its server.
             | "tmux"
+            // Open a device for questions, as root load the module for it, or take part in what plays sound.
+            | "spa-acp-tool" | "aconnect" | "cpupower" | "hwinfo" | "laptop-detect" | "setserial" | "zbarcam" | "tpm2" | "kpartx" | "btrfs" | "sgdisk" | "radeontop" | "pamixer" | "espeak" | "espeak-ng" | "speak" | "speak-ng" | "gst-device-monitor-1.0" | "gst-transcoder-1.0" | "gst-inspect-1.0" | "podman" | "lstopo"
+            // Make the directory for their settings or their database at first use, or keep a log.
+            | "gpg" | "rpm" | "dnf" | "zypper" | "pacman" | "inxi" | "lpass" | "aptitude" | "borg" | "bq" | "rc-status" | "apt-key" | "apt-file" | "pacman-key"
+            // Work with temporary files, or look for their settings here.
+            | "hunspell" | "diffoscope" | "als" | "atool" | "check-support-status" | "enscript" | "tshark" | "mat2" | "readpe" | "pescan" | "pehash" | "pepack" | "tlmgr" | "fmtutil" | "fmtutil-user" | "fmtutil-sys" | "httpd"
             // Counters of a Java machine, in the directory for temporary files.
-            | "jar" | "jdeps" | "jps" | "jstack" | "jstat" | "jinfo" | "javap" | "java" | "jmod" | "jimage"
+            | "jar" | "jdeps" | "jps" | "jstack" | "jstat" | "jinfo" | "javap" | "java" | "jmod" | "jimage" | "jhsdb" | "jarsigner" | "jmap"
             // Ask other machines, if only for names.
             | "ss" | "pg_isready" | "ssh-keyscan" | "getent" | "netstat" | "arp" | "route" | "last" | "w" | "who" | "pinky" | "ping" | "dig" | "host" | "nslookup" | "whois" | "traceroute" | "mtr" | "tracepath" | "curl" | "wget" | "finger"
             // Builtins, and programs that wait.
