@@ -431,10 +431,10 @@ impl Walk {
         let given = ["-q", "--query", "-t", "--text"];
         let mut texts: Vec<Word> = given.iter().flat_map(|it| options.all_values_of(it)).collect();
         texts.extend(options.operands.iter().map(|word| (*word).clone()));
-        if !(texts.is_empty() && options.has("--help")) {
-            self.statements(name, &texts.iter().collect::<Vec<_>>(), false);
-        } else {
+        if texts.is_empty() && options.has("--help") {
             self.find(READ, name, name);
+        } else {
+            self.statements(name, &texts.iter().collect::<Vec<_>>(), false);
         }
     }
 
