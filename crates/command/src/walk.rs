@@ -10,9 +10,8 @@ use std::rc::Rc;
 use brush_parser::ast;
 use brush_parser::{ParserOptions, parse_tokens};
 
-use crate::effect::{DESTROY, Does, READ, UNKNOWN};
+use crate::effect::{Does, READ, UNKNOWN};
 use crate::lexer::{self, MAX_DEPTH, Stop};
-use crate::path;
 use crate::reading::SimpleCommand;
 use crate::scan;
 use crate::scope::{self, Value, Variables};
@@ -112,35 +111,6 @@ impl Walk {
             self.inexact("there is too much to read");
         }
         self.steps <= self.budget
-    }
-
-    /// Whether a path is a secret, here or from where the text has gone.
-    pub(crate) fn is_secret(&self, text: &str) -> bool {
-        path::is_secret(text)
-            || self.directory.resolve(text).is_some_and(|text| path::is_secret(&text))
-    }
-
-    /// Why writing to a path is worse than an ordinary change, here or from where the text has gone.
-    pub(crate) fn danger_of_writing(&self, text: &str) -> Option<Does> {
-        path::danger_of_writing(text).or_else(|| {
-            self.directory.resolve(text).and_then(|text| path::danger_of_writing(&text))
-        })
-    }
-
-    /// Why removing a file or changing it in place is worse than an ordinary change. Files of a project
-    /// are in its repository; those in the folders of a home are nowhere else.
-    pub(crate) fn danger_of_losing(&self, text: &str) -> Option<Does> {
-        let personal = || {
-            path::is_personal(text)
-                || self.directory.resolve(text).is_some_and(|text| path::is_personal(&text))
-        };
-        self.danger_of_writing(text).or_else(|| personal().then_some(LOSES_PERSONAL))
-    }
-
-    /// Whether a path is all of a system, a home or a project.
-    pub(crate) fn is_everything(&self, text: &str) -> bool {
-        path::is_everything(text)
-            || self.directory.resolve(text).is_some_and(|text| path::is_everything(&text))
     }
 
     /// Notes that the verdict holds only if the directory is as supposed.
@@ -565,10 +535,6 @@ impl Walk {
 
 /// Setting a variable that other programs read.
 const UNKNOWN_VARIABLE: Does = Does { phrase: "changes what later commands run", ..UNKNOWN };
-
-/// A file of which nobody has another copy.
-const LOSES_PERSONAL: Does =
-    Does { phrase: "removes or changes a personal file that has no other copy", ..DESTROY };
 
 /// Processes that start processes.
 pub(crate) const FORK_STORM: Does = Does {
