@@ -133,7 +133,7 @@ impl Context {
         env::var_os("PATH").unwrap_or_default()
     }
 
-    /// The person who asks, with what their words say about how.
+    /// The person at the command line, with what their words say about how.
     pub(crate) fn caller(&self, words: &CallerWords) -> Result<Caller, Failure> {
         let mode = words.mode.or(self.settings.exec.mode);
         let gate = gate::keeper(self, mode)?;
@@ -142,7 +142,7 @@ impl Context {
         builder.gate(gate).build().map_err(Failure::new)
     }
 
-    /// The person who asks, for verbs that run and type nothing: they work where there is no place
+    /// The person at the command line, for verbs that run and type nothing: they work where there is no place
     /// for rules, and in a directory that is gone.
     pub(crate) fn observer(&self, words: &CallerWords) -> Result<Caller, Failure> {
         self.caller_builder(words)?.build().map_err(Failure::new)
@@ -179,6 +179,7 @@ impl Context {
         let confinement = settings.confinement.as_ref().map(|within| within.project.clone());
         Caller::builder(Arc::clone(&self.backend))
             .state(&self.state)
+            .job_ids(umbo_tools::dialect::job_id)
             .environment(self.variables())
             .minimize(settings.minimize)
             .confine(confinement)

@@ -11,6 +11,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use umbo_sandbox::Plan;
 
+use crate::names::NameUse;
+use crate::turns::After;
+
 /// A command to run and how.
 ///
 /// Made by [`Request::shell`], [`Request::program`] or [`Request::new`], and completed by the methods
@@ -54,9 +57,18 @@ pub struct Request {
     pub on_disconnect: OnDisconnect,
     /// What happens when as many jobs run as may.
     pub admission: Admission,
+    /// Other jobs that must have ended before it begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<After>,
+    /// The group it belongs to: of those only so many run at once, whatever runs besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// A name to find it by.
     pub name: Option<String>,
-    /// Who asked, for lists and completions of that caller only.
+    /// Whether other live jobs may have the same name.
+    #[serde(default)]
+    pub name_use: NameUse,
+    /// The caller that owns it: lists and completions can be of its jobs only.
     pub owner: Option<String>,
     /// What the caller wants to find again in lists of jobs. Umbo itself does not look at it.
     pub labels: BTreeMap<String, String>,
@@ -85,7 +97,10 @@ impl Request {
             leaks: Leaks::Kill,
             on_disconnect: OnDisconnect::Detach,
             admission: Admission::Queue,
+            after: Vec::new(),
+            group: None,
             name: None,
+            name_use: NameUse::Shared,
             owner: None,
             labels: BTreeMap::new(),
             session: None,
@@ -183,7 +198,7 @@ impl Request {
         self
     }
 
-    /// Who asked.
+    /// The caller that owns it.
     #[must_use]
     pub fn owner(mut self, owner: impl Into<String>) -> Self {
         self.owner = Some(owner.into());
@@ -232,6 +247,7 @@ pub enum Command {
 /// Whether a shell reads the login files. They can cost a hundred times the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Login {
     /// It does not.
     #[default]
@@ -273,6 +289,7 @@ pub struct Session {
 /// Where a command in a session runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SessionDirectory {
     /// Where the one before it ended; the first runs in the request's `cwd`.
     #[default]
@@ -284,6 +301,7 @@ pub enum SessionDirectory {
 /// Whether a snapshot of the user's own shell set-up is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Profile {
     /// No set-up at all.
     #[default]
@@ -309,6 +327,7 @@ pub struct Environment {
 /// Whether standard output and standard error of a command are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Streams {
     /// Each has a pipe of its own: what came on which is known; of two writes to different ones at the
     /// same moment, not which was first.
@@ -321,6 +340,7 @@ pub enum Streams {
 /// Whether a person sits at the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Attendance {
     /// Nobody answers prompts: pagers print, editors and password prompts fail at once. These are
     /// defaults (`PAGER=cat`, `EDITOR=true`, `CI=1` and the like): a variable that the base has stays.
@@ -412,15 +432,15 @@ pub struct Size {
 
 impl Size {
     /// The longest side of a terminal: a screen has to fit into memory.
-    pub const LONGEST: u16 = 1000;
+    pub const LONGEST_SIDE: u16 = 1000;
 
     /// Refuses what no terminal is.
     pub(crate) fn check(self, field: &'static str) -> crate::error::Result<()> {
-        let is_fine = |side: u16| (1..=Self::LONGEST).contains(&side);
+        let is_fine = |side: u16| (1..=Self::LONGEST_SIDE).contains(&side);
         if is_fine(self.columns) && is_fine(self.rows) {
             return Ok(());
         }
-        let (columns, rows, most) = (self.columns, self.rows, Self::LONGEST);
+        let (columns, rows, most) = (self.columns, self.rows, Self::LONGEST_SIDE);
         let problem = format!("{columns}x{rows} is no terminal; a side has 1 to {most} characters");
         Err(crate::error::Error::invalid(field, problem))
     }
@@ -485,6 +505,7 @@ pub struct OutputLimit {
 /// What happens when a job has written as much as it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum OutputPolicy {
     /// The job is stopped.
     Stop,
@@ -517,6 +538,7 @@ impl Ladder {
 /// What happens to descendants alive when the command itself has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Leaks {
     /// They are killed, and listed in the outcome.
     #[default]
@@ -539,6 +561,7 @@ pub enum OnDisconnect {
 /// What happens when as many jobs run as may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Admission {
     /// The job waits, in state `created`, until another ends.
     #[default]

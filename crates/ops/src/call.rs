@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use umbo_engine::sandbox::{Decision, Grant, Question};
 use umbo_engine::{
     AttachedJob, Condition, Environment, Heard, JobHandle, Login, Met, OnDisconnect, Outcome,
-    Request, Scope, Shell, Stdin, Summary,
+    Request, Scope, Shell, Status, Stdin, Summary,
 };
 use umbo_gate::{AccessQuestion, AccessReply, Mode, Recipe, Script};
 use umbo_recipes::Task;
@@ -23,6 +23,8 @@ use crate::project::{TASK, job_name};
 use crate::sandbox::{Chosen, SandboxWords, Wanted};
 use crate::ticket::Ticket;
 
+/// The label that says what its caller said about a job's sandbox, so that the same can be said again.
+pub(crate) const SANDBOX: &str = "sandbox";
 /// The label that names the dialect a job was started in.
 pub(crate) const DIALECT: &str = "dialect";
 /// How often a wait checks whether its call was cancelled, and reports progress.
@@ -38,7 +40,7 @@ const MATCH_OVERLAP_BYTES: u64 = 64 << 10;
 /// A call in progress.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// Who asks.
+    /// The caller.
     pub caller: &'a Caller,
     /// What its holder can do with it.
     pub ticket: &'a Ticket,
@@ -136,6 +138,11 @@ impl<'a> Call<'a> {
         let takes_keys = request.terminal.is_some() || request.stdin == Stdin::Open;
         let directory = || self.caller.backend.begins_in(request);
         let mut labelled = self.caller.with_secrets(request);
+        if let Some(words) = self.sandbox.filter(|words| !words.is_empty())
+            && let Ok(text) = serde_json::to_string(words)
+        {
+            labelled.to_mut().labels.insert(SANDBOX.to_owned(), text);
+        }
         if takes_keys && Gatekeeper::only_reads_input(request, &directory()) {
             labelled.to_mut().labels.insert(INPUT.to_owned(), INPUT_IS_DATA.to_owned());
         }
@@ -200,8 +207,18 @@ impl<'a> Call<'a> {
 
     /// Starts a job that nobody waits for.
     pub fn start(&self, request: &Request) -> Result<JobHandle, Error> {
+        self.start_when(request, || Ok(()))
+    }
+
+    /// The same, after something that is done once it is allowed.
+    pub(crate) fn start_when(
+        &self,
+        request: &Request,
+        before: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<JobHandle, Error> {
         self.caller.confined(request)?;
         let Admitted { permit, request, .. } = self.admit(request)?;
+        before()?;
         let request = &*self.labelled(&request);
         let attached = self.caller.backend.spawn(&self.made_once(request))?;
         let job = attached.job();
@@ -218,6 +235,7 @@ impl<'a> Call<'a> {
         let Admitted { permit, request, chosen } = self.admit(request)?;
         let request = &*self.labelled(&request);
         let deadline = Instant::now().checked_add(timeout);
+        let mut awaiting = self.caller.completions.starting();
         // Who has no time for the end is told of the start: before that there is no job to tell of.
         let sent = self.made_once(request);
         let mut attached = if timeout < LONG_WAIT || self.ticket.wants_start() {
@@ -226,6 +244,7 @@ impl<'a> Call<'a> {
             self.caller.backend.attend(&sent, WAKE_INTERVAL)?
         };
         let job = attached.job();
+        awaiting.is_for(job.id());
         permit.started(&job);
         if request.on_disconnect == OnDisconnect::Stop {
             self.ticket.bind(&job);
@@ -237,7 +256,7 @@ impl<'a> Call<'a> {
             match attached.hear(self.sleep(left))? {
                 Heard::Ended(outcome) => break Some(*outcome),
                 Heard::Asked(question) => self.put_question(&job, question),
-                Heard::Nothing => {}
+                _ => {}
             }
             if left.is_zero() || self.ticket.is_over() {
                 break None;
@@ -250,11 +269,12 @@ impl<'a> Call<'a> {
             self.told(&job);
             if let Some(chosen) = &chosen {
                 let notes = self.caller.sandboxes.notes(chosen, &outcome);
+                self.ticket.note(&notes);
                 outcome.notes.extend(notes);
             }
             return Ok(Ran::Ended(job, Box::new(outcome)));
         }
-        self.caller.completions.expect(job.id());
+        awaiting.hand_back();
         if self.ticket.is_cancelled() && request.on_disconnect == OnDisconnect::Stop {
             // Whom the cancellation did not reach, for it was about to start, misses its caller.
             drop(attached);
@@ -337,7 +357,7 @@ impl<'a> Call<'a> {
                 met => {
                     // While it still counts as awaited: an end is told by one of the two.
                     if matches!(met, Met::Exit | Met::Ended) {
-                        self.caller.completions.seen(job.id());
+                        self.told(job);
                     }
                     return Ok(met);
                 }
@@ -374,7 +394,8 @@ impl<'a> Call<'a> {
     /// The job that a caller means: by an id any, by a name one of its own, or else one that a person
     /// started. A name never means a job of another agent; that there is one is told.
     pub fn job(&self, name: &str) -> Result<JobHandle, Error> {
-        let name = plain_id(name);
+        let name = name.strip_prefix("artifact://").unwrap_or(name);
+        let name = (self.caller.job_id)(name).unwrap_or(name);
         self.own_job(name).or_else(|error| match self.caller.backend.job(name) {
             Ok(other) if has_no_owner(&other) => Ok(self.masking(other)),
             other => Err(self.unknown(error, other.ok().as_ref())),
@@ -488,6 +509,13 @@ impl<'a> Call<'a> {
         Ok(text(&self.view(job, 0, stream, budget)?))
     }
 
+    /// How a job ended, if its status says so; then the caller knows.
+    pub fn ended<'s>(&self, job: &JobHandle, status: &'s Status) -> Option<&'s Outcome> {
+        let Status::Ended(outcome) = status else { return None };
+        self.told(job);
+        Some(outcome)
+    }
+
     /// The caller knows how this job ended.
     pub fn told(&self, job: &JobHandle) {
         self.caller.completions.told(job.id());
@@ -534,14 +562,6 @@ impl Watch<'_> {
             self.call.ticket.tell(&Tick { elapsed: tick.elapsed.max(1), ..tick });
         }
     }
-}
-
-/// The id of a job, however a contract writes it: `artifact://ID` is its output, `job_ID` a background
-/// job of the dialect `meerkat`.
-fn plain_id(name: &str) -> &str {
-    let name = name.strip_prefix("artifact://").unwrap_or(name);
-    let ulid = name.strip_prefix("job_").filter(|rest| rest.len() == 26);
-    ulid.unwrap_or(name)
 }
 
 fn has_no_owner(job: &JobHandle) -> bool {

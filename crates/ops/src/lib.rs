@@ -1,7 +1,7 @@
 //! The operations: what a tool call, a word of the command line or a library call comes to.
 //!
-//! A [`Caller`] says who asks, from where and with what rights; a [`Ticket`] lets whoever waits for
-//! an operation cancel it and hear how it stands. The gate is passed here and nowhere else
+//! A [`Caller`] is a program or a person with a directory, an environment and rights; a [`Ticket`] lets
+//! whoever waits for an operation cancel it and hear how it stands. The gate is passed here and nowhere else
 //! ([`Gatekeeper`]).
 //!
 //! Each operation is one function with a typed request and a typed answer. The command line makes the
@@ -40,6 +40,7 @@ mod caller_jobs;
 mod classify;
 mod clock;
 mod completions;
+mod control;
 mod error;
 mod events;
 mod exec;
@@ -54,6 +55,7 @@ mod output;
 pub mod project;
 mod prune;
 mod recipe;
+mod restart;
 mod sandbox;
 mod screen;
 mod stop;
@@ -63,17 +65,15 @@ mod typed;
 mod values;
 mod wait;
 
-pub use answer::{
-    JobAnswer, JobUsage, LeakedProcess, ListedJob, containment_name, denials, fate_name,
-    limit_name, lost_reason, stage_name,
-};
+pub use answer::{JobAnswer, JobUsage, LeakedProcess, ListedJob, denials};
 pub use audit_writer::record_missed_ends;
 pub use call::{Call, Ran, Whose, fresh_name, text};
 pub use caller::{BuildError, Caller, CallerBuilder, Owner};
 pub use caller_jobs::{label_wait, outlasted};
 pub use classify::{ClassifyAnswer, ClassifyRequest, classify, language};
-pub use clock::{Clock, now};
+pub use clock::now;
 pub use completions::{Awaiting, Completions};
+pub use control::{Control, ControlAnswer, ControlRequest, control, parse_signal};
 pub use error::{Error, ErrorCode, RefusalDetails};
 pub use events::{EventAnswer, Events, EventsRequest, events};
 pub use exec::{ExecOptions, ExecRequest, LimitsArgument, OnDisconnect, OutputWanted, exec};
@@ -89,6 +89,7 @@ pub use recipe::{
     PlanAnswer, RecipeAnswer, RecipeOptions, RecipeRequest, RecipesAnswer, RunAnswer, folder, plan,
     recipe, recipes, run,
 };
+pub use restart::{RestartAnswer, RestartRequest, restart};
 pub use sandbox::{
     OwnProfile, Proposal, SandboxAnswer, SandboxArgument, SandboxSettings, SandboxWords, TryAnswer,
     UsualSandbox, sandbox_explain, sandbox_try,

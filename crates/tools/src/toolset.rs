@@ -9,7 +9,6 @@ use serde_json::Value;
 use tracing::{field, info, info_span};
 use umbo_engine::Summary;
 use umbo_ops::{Call, Caller, CallerBuilder, ErrorCode, Ticket};
-use umbo_view::mask::Masker;
 
 use crate::answer::{Answer, ToolError, ToolResult};
 use crate::completed::Completed;
@@ -43,6 +42,7 @@ pub struct Builder {
     caller: CallerBuilder,
     dialect: Option<String>,
     own_dialect: Option<Box<dyn Dialect>>,
+    job_id: fn(&str) -> Option<&str>,
     settings: Vec<(String, SettingValue)>,
     project: Option<PathBuf>,
     has_terminal: bool,
@@ -50,6 +50,7 @@ pub struct Builder {
     hidden: Vec<String>,
     others: Vec<String>,
     sets: Option<Vec<ToolSet>>,
+    is_parallel: bool,
 }
 
 impl Builder {
@@ -62,8 +63,9 @@ impl Builder {
 
     /// A contract that the program brings itself, instead of one that is known by its name.
     #[must_use]
-    pub fn with_dialect(mut self, dialect: impl Dialect) -> Self {
+    pub fn with_dialect<D: Dialect>(mut self, dialect: D) -> Self {
         self.own_dialect = Some(Box::new(dialect));
+        self.job_id = D::job_id;
         self
     }
 
@@ -128,6 +130,14 @@ impl Builder {
         self
     }
 
+    /// Calls of all tools run side by side, even those that the contract puts one after the other: for
+    /// a host that orders them itself.
+    #[must_use]
+    pub fn parallel(mut self) -> Self {
+        self.is_parallel = true;
+        self
+    }
+
     /// The dialect, told what there is to know about its caller.
     fn open_dialect(&mut self) -> Result<Box<dyn Dialect>, BuildError> {
         if let Some(own) = self.own_dialect.take() {
@@ -164,14 +174,20 @@ impl Builder {
                 && !is_named(&self.hidden)
                 && self.sets.as_ref().is_none_or(|sets| sets.contains(&tool.set))
         });
-        let mut caller =
-            self.caller.dialect(dialect.name()).tools(tools.iter().map(|tool| tool.name));
+        let mut caller = self
+            .caller
+            .dialect(dialect.name())
+            .job_ids(self.job_id)
+            .tools(tools.iter().map(|tool| tool.name));
         if dialect.prefers_bash() {
             caller = caller.prefer_bash();
         }
         let caller = caller.build()?;
         dialect.arrange(&mut tools, &caller);
         for tool in &mut tools {
+            if self.is_parallel {
+                tool.overlap = Overlap::Parallel;
+            }
             // A project's own words may be in it: the names and docs of its tasks.
             tool.description = caller.mask(&tool.description);
             tool.input_schema = masked(std::mem::take(&mut tool.input_schema), &caller);
@@ -205,6 +221,7 @@ impl Toolset {
             caller,
             dialect: None,
             own_dialect: None,
+            job_id: dialect::job_id,
             settings: Vec::new(),
             project: None,
             has_terminal: false,
@@ -212,6 +229,7 @@ impl Toolset {
             hidden: Vec::new(),
             others: Vec::new(),
             sets: None,
+            is_parallel: false,
         }
     }
 
@@ -258,7 +276,7 @@ impl Toolset {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// What is said to who asks for a tool that does not exist.
+    /// The error for a tool that does not exist.
     pub fn unknown_tool(&self, name: &str) -> String {
         self.mask(&self.dialect.unknown_tool(name, &self.tools).message)
     }
@@ -312,18 +330,23 @@ impl Toolset {
                 )
             }
         };
-        let structured = self.masked(structured);
+        let (structured, text) = (self.masked(structured), self.mask(&text));
+        let completed = completed.into_iter().map(|told| self.masked_completion(told)).collect();
+        let notes = ticket.take_notes().iter().map(|note| self.mask(note)).collect();
+        self.keep_found_secrets();
         let schema = self.tool(name).and_then(|tool| tool.output_schema.as_ref());
         ToolResult {
             fits_schema: schema.is_none_or(|schema| schema::check(schema, &structured).is_ok()),
             structured,
-            text: self.mask(&text),
+            text,
             is_error: error.is_some(),
             error,
             job,
             is_cut,
             images,
-            completed: completed.into_iter().map(|told| self.masked_completion(told)).collect(),
+            // The dialect of our own tells them itself.
+            notes: if self.dialect.tells_notes() { Vec::new() } else { notes },
+            completed,
         }
     }
 
@@ -357,7 +380,7 @@ impl Toolset {
         };
         let arguments =
             tool.prepared(arguments).map_err(|problem| self.dialect.refuse(tool, &problem))?;
-        let arguments = restored(arguments, &self.masker);
+        let arguments = restored(arguments, &self.caller);
         let cancelled = || ToolError::new(ErrorCode::Cancelled, "tool call cancelled");
         let _turn = match tool.overlap {
             Overlap::Serial => Some(self.turns.take(ticket).ok_or_else(cancelled)?),
@@ -389,12 +412,12 @@ fn masked(value: Value, caller: &Caller) -> Value {
 }
 
 /// Arguments in which the secrets stand again that placeholders stand for.
-fn restored(value: Value, masker: &Masker) -> Value {
+fn restored(value: Value, caller: &Caller) -> Value {
     match value {
-        Value::String(text) if text.contains('#') => Value::String(masker.restore(&text)),
-        Value::Array(items) => items.into_iter().map(|item| restored(item, masker)).collect(),
+        Value::String(text) if text.contains('#') => Value::String(caller.restore(&text)),
+        Value::Array(items) => items.into_iter().map(|item| restored(item, caller)).collect(),
         Value::Object(map) => {
-            map.into_iter().map(|(name, value)| (name, restored(value, masker))).collect()
+            map.into_iter().map(|(name, value)| (name, restored(value, caller))).collect()
         }
         other => other,
     }

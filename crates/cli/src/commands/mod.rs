@@ -15,6 +15,7 @@ mod edit;
 mod events;
 mod exec;
 mod find;
+mod groups;
 mod input;
 mod install;
 mod jobs;
@@ -24,25 +25,31 @@ mod mcp;
 mod models;
 mod order;
 mod output;
+mod pause;
 mod prune;
 mod read;
 mod recipes;
+mod restart;
 mod rules;
 mod run;
 mod sandbox;
+mod sandbox_port;
 mod screen;
 mod search;
 mod secrets;
 mod sessions;
+mod shells;
 mod start;
 mod stop;
 mod tools;
+mod top;
 mod tour;
 mod tree;
 mod trust;
 mod undo;
 mod uninstall;
 mod wait;
+mod watch;
 mod write;
 
 use std::process::ExitCode;
@@ -65,10 +72,18 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
         Command::Jobs(args) => jobs::run(context, &args),
+        Command::Top(args) => top::run(context, &args),
         Command::Output(args) => output::run(context, &args),
         Command::Input(args) => input::run(context, &args),
         Command::Wait(args) => wait::run(context, &args),
         Command::Stop(args) => stop::run(context, &args),
+        Command::Restart(args) => restart::run(context, &args),
+        Command::Pause(args) => pause::pause(context, &args),
+        Command::Resume(args) => pause::resume(context, &args),
+        Command::Signal(args) => pause::signal(context, &args),
+        Command::Watch(args) => watch::run(context, *args),
+        Command::Groups(args) => groups::run(context, &args),
+        Command::Shells(args) => shells::run(context, &args),
         Command::Screen(args) => screen::run(context, &args),
         Command::Attach(args) => attach::run(context, &args),
         Command::Events(args) => events::run(context, &args),
@@ -110,6 +125,8 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
         Command::Exec(_)
         | Command::Start(_)
         | Command::Run(_)
+        | Command::Restart(_)
+        | Command::Watch(_)
         | Command::Sandbox(_)
         | Command::Mcp(_)
         | Command::Agent(_)
@@ -173,17 +190,17 @@ fn remark(outcome: &Outcome) -> Option<String> {
             parts.push(format!("ended by signal {signal}{core}"));
         }
         End::TimedOut { after_ms, .. } => {
-            let limit = outcome.limit.map_or("time", umbo_ops::limit_name);
+            let limit = outcome.limit.map_or("time", Limit::name);
             parts.push(format!("stopped by its {limit} limit after {after_ms} ms"));
         }
         End::Stopped { stage, .. } => match outcome.limit {
             Some(limit) => {
-                parts.push(format!("stopped by its {} limit", umbo_ops::limit_name(limit)));
+                parts.push(format!("stopped by its {} limit", limit.name()));
             }
-            None => parts.push(format!("stopped ({})", umbo_ops::stage_name(*stage))),
+            None => parts.push(format!("stopped ({})", stage.name())),
         },
         End::Lost { reason } => {
-            parts.push(format!("lost: {}", umbo_ops::lost_reason(*reason)));
+            parts.push(format!("lost: {}", reason.name()));
         }
         End::FailedToStart { why } => parts.push(format!("failed to start: {why}")),
     }
@@ -192,17 +209,15 @@ fn remark(outcome: &Outcome) -> Option<String> {
         let what = match limit {
             Limit::Memory => ": the kernel killed a process of it",
             Limit::Processes => ": a process could not be started",
-            Limit::Wall | Limit::Idle | Limit::Output => "",
+            _ => "",
         };
-        parts.push(format!("its {} limit struck{what}", umbo_ops::limit_name(limit)));
+        parts.push(format!("its {} limit struck{what}", limit.name()));
     }
     if !outcome.leaked.is_empty() {
         let mut list: Vec<_> = outcome
             .leaked
             .iter()
-            .map(|leak| {
-                format!("{} {} ({})", leak.pid, leak.command, umbo_ops::fate_name(leak.fate))
-            })
+            .map(|leak| format!("{} {} ({})", leak.pid, leak.command, leak.fate.name()))
             .collect();
         if outcome.more_leaked > 0 {
             list.push(format!("and {} more", outcome.more_leaked));

@@ -205,7 +205,7 @@ fn a_wrong_variable_is_named_with_its_value_and_what_is_accepted() {
     let place = Place::new("");
     let said = place.call(&["exec", "true"]).env("UMBO_EXEC_MODE", "gard").refused();
     let expected = "umbo: UMBO_EXEC_MODE: \"gard\" was given; accepted: \"default\", \
-                    \"accept_edits\", \"auto\", \"guard\", \"open\"; did you mean guard?\n";
+                    \"accept_edits\", \"auto\", \"guard\", \"open\"; did you mean `guard`?\n";
     assert_eq!(said, expected);
     for (name, value) in [
         ("UMBO_OUTPUT_TOKENS", "0"),
@@ -220,7 +220,7 @@ fn a_wrong_variable_is_named_with_its_value_and_what_is_accepted() {
     }
     let checked = place.call(&["config", "check"]).env("UMBO_TOOLS_SHELL_ENABLE", "true").answer();
     assert_eq!(checked.status, 1);
-    assert!(checked.said().contains("did you mean UMBO_TOOLS_SHELL_ENABLED?"), "{checked:?}");
+    assert!(checked.said().contains("did you mean `UMBO_TOOLS_SHELL_ENABLED`?"), "{checked:?}");
     let foreign = place.call(&["config", "check"]).env("UMBO_THEATRE_TICKETS", "2").answer();
     assert_eq!((foreign.status, foreign.stderr), (0, Vec::new()));
 }
@@ -297,10 +297,10 @@ fn without_a_terminal_the_words_are_checked_first_and_the_file_is_named() {
     let place = Place::new("");
     for (words, why) in [
         (&["config", "set", "exec.mod", "auto"][..], "did you mean `exec.mode`?"),
-        (&["config", "set", "exec.mode", "gard"], "did you mean guard?"),
+        (&["config", "set", "exec.mode", "gard"], "did you mean `guard`?"),
         (&["config", "unset", "exec.mod"], "did you mean `exec.mode`?"),
-        (&["config", "set", "exec.mode", "auto"], "run it in one, or edit "),
-        (&["config", "unset", "exec.mode"], "run it in one, or edit "),
+        (&["config", "set", "exec.mode", "auto"], "run it in one, give --yes, or edit "),
+        (&["config", "unset", "exec.mode"], "run it in one, give --yes, or edit "),
     ] {
         let said = place.call(words).refused();
         assert!(said.contains(why), "{words:?}: {said}");
@@ -308,6 +308,19 @@ fn without_a_terminal_the_words_are_checked_first_and_the_file_is_named() {
         assert_eq!(is_edited, said.contains("needs a person"), "{said}");
     }
     assert_eq!(fs::read_to_string(place.user_file()).unwrap(), "");
+}
+
+#[test]
+fn a_script_says_yes_and_a_job_does_not() {
+    let place = Place::new("");
+    place.call(&["config", "set", "--yes", "exec.mode", "auto"]).answer().expect_status(0);
+    assert_eq!(place.shown("exec.mode")["value"], "auto");
+    place.call(&["config", "unset", "-y", "exec.mode"]).answer().expect_status(0);
+    assert_eq!(place.shown("exec.mode")["value"], json!(null));
+    // Not seen by the gate, for the words are made up as it runs.
+    let line = format!("u='{UMBO}'; v=config; \"$u\" $v set --yes tools.mode open");
+    let inside = place.call(&["exec", "--mode", "open", &line]).status(125).answer();
+    assert!(inside.said().contains("does not run inside a job"), "{}", inside.said());
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 mod cancel_process;
 mod exec_command;
-mod kept_text;
 mod list_process_handles;
 mod process_events;
+mod process_result;
 mod start_command;
 mod write_stdin;
 
@@ -18,18 +18,24 @@ use umbo_engine::{
 use umbo_ops::{Call, ErrorCode, JobLog, text};
 use umbo_view::{Reader, ViewOptions};
 
+use super::kept_text::KeptText;
 use super::{Dialect, Registered};
 use crate::answer::ToolError;
 use crate::completed::Completed;
+use crate::denied::with_denials;
 use crate::guidance::Guidance;
 use crate::tool::{Annotations, Tool};
 
-use kept_text::KeptText;
-
 pub use process_events::{ProcessEvent, ProcessEvents, process_events};
+pub use process_result::process_result;
 
-pub(super) const REGISTERED: Registered =
-    Registered { name: "lash", settings: &[], open: |_| Box::new(Lash) };
+pub(super) const REGISTERED: Registered = Registered {
+    name: "lash",
+    job_id: Lash::job_id,
+    settings: &[],
+    secrets: &[],
+    open: |_| Box::new(Lash),
+};
 
 /// The label of a process whose nonzero exit code is a result.
 const ALLOW_NONZERO: &str = "allow_nonzero_exit";
@@ -284,7 +290,7 @@ fn finished(
     let is_raw = output.len() as u64 == outcome.total_bytes;
     let full_output_path = (!is_raw).then(|| job.output_path().display().to_string());
     let mut finished = Finished {
-        output,
+        output: with_denials(output, outcome),
         status: FinishedState::Completed,
         done: true,
         running: false,

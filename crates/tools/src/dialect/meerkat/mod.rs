@@ -24,6 +24,7 @@ use super::{Dialect, Registered};
 use crate::answer::ToolError;
 use crate::completed::Completed;
 use crate::cut::with_rest;
+use crate::denied::with_denials;
 use crate::schema::Problem;
 use crate::tool::{Annotations, Tool};
 
@@ -35,7 +36,9 @@ use types::{lost, seconds};
 
 pub(super) const REGISTERED: Registered = Registered {
     name: "meerkat",
+    job_id: Meerkat::job_id,
     settings: settings::SETTINGS,
+    secrets: &[],
     open: |host| {
         let project = host.project.map(std::path::Path::to_owned);
         Box::new(Meerkat::new(ShellConfig::new(host.settings), project))
@@ -77,6 +80,10 @@ impl Dialect for Meerkat {
     }
 
     /// None while it is switched off: a tool that always refuses is no use to a model.
+    fn job_id(written: &str) -> Option<&str> {
+        types::engine_id(written)
+    }
+
     fn tools(&self) -> Vec<Tool> {
         let state = &self.state;
         if !state.config.enabled {
@@ -222,12 +229,12 @@ fn status(call: &Call<'_>, job: &JobHandle, summary: &Summary) -> Result<JobStat
         End::Exited { .. } | End::Signaled { .. } => JobStatus::Completed {
             exit_code: outcome.exit_code(),
             stdout: output(Stream::Stdout)?,
-            stderr: output(Stream::Stderr)?,
+            stderr: with_denials(output(Stream::Stderr)?, outcome),
             duration_secs,
         },
         End::TimedOut { .. } => JobStatus::TimedOut {
             stdout: output(Stream::Stdout)?,
-            stderr: output(Stream::Stderr)?,
+            stderr: with_denials(output(Stream::Stderr)?, outcome),
             duration_secs,
         },
         End::Stopped { .. } => JobStatus::Cancelled { duration_secs },

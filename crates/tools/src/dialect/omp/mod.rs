@@ -17,9 +17,11 @@ use umbo_engine::{End, JobHandle, Outcome, Summary};
 use umbo_ops::{Call, Caller, ErrorCode, JobLog, first_line, outlasted};
 use umbo_view::{Budget, Reader, Shape, View, ViewOptions};
 
-use super::{Dialect, Registered};
+use super::kept_text::KeptText;
+use super::{Dialect, Registered, SecretsFile};
 use crate::answer::ToolError;
 use crate::completed::Completed;
+use crate::denied::with_denials;
 use crate::schema::Problem;
 use crate::tool::{Annotations, Tool};
 
@@ -28,7 +30,12 @@ use settings::OmpSettings;
 
 pub(super) const REGISTERED: Registered = Registered {
     name: "omp",
+    job_id: Omp::job_id,
     settings: settings::SETTINGS,
+    secrets: &[
+        SecretsFile::Home(".omp/agent/secrets.yml"),
+        SecretsFile::Directory(".omp/secrets.yml"),
+    ],
     open: |host| {
         let settings = OmpSettings::new(host.settings, host.longest_wait);
         let (has_terminal, beside) = (host.has_terminal, host.beside.to_vec());
@@ -166,7 +173,7 @@ fn view(
 ) -> Result<View, ToolError> {
     let bytes = bytes.min(call.budget(None).bytes);
     let budget = Budget { bytes, tokens: u64::MAX, lines: u64::MAX, line_bytes: u64::MAX };
-    let mut reader = Reader::new(JobLog::open(job)?).mask(&call.caller.masker);
+    let mut reader = Reader::new(KeptText(JobLog::open(job)?)).mask(&call.caller.masker);
     if let Some(lines) = head {
         let next = lines.saturating_add(1);
         let end = reader.lines(next..=next, &budget)?.offset.start;
@@ -185,6 +192,8 @@ fn ending(
 ) -> Result<String, String> {
     let output = output.trim_end();
     let output = if output.is_empty() { "(no output)" } else { output };
+    let output = with_denials(output.to_owned(), outcome);
+    let output = output.trim_end();
     let failure = match &outcome.end {
         End::Exited { code: 0 } => return Ok(output.to_owned()),
         End::Exited { code } => format!("Command exited with code {code}"),

@@ -16,6 +16,7 @@ use umbo_ops::{Call, ErrorCode, Ran};
 use super::{Dialect, Registered};
 use crate::answer::ToolError;
 use crate::cut::with_rest;
+use crate::denied::with_denials;
 use crate::schema::Problem;
 use crate::settings::{Setting, SettingDefault, SettingKind, Tightens};
 use crate::time::{limit, wait_for};
@@ -23,7 +24,9 @@ use crate::tool::Tool;
 
 pub(super) const REGISTERED: Registered = Registered {
     name: "recipe",
+    job_id: Recipe::job_id,
     settings: &[ENABLED],
+    secrets: &[],
     open: |host| {
         let state = State { root: host.project.map(Path::to_owned) };
         Box::new(Recipe { state: Arc::new(state), has_recipes: host.settings.flag(ENABLED.key) })
@@ -161,7 +164,7 @@ fn ended(call: &Call<'_>, job: &JobHandle, outcome: &Outcome) -> Result<Ended, T
     };
     let file = job.output_path().display().to_string();
     let rest = format!("all of it is in {file}; `shell.bash` reads it, as sed -n '1,200p' {file}");
-    let stdout = with_rest(call, job, None, &rest)?;
+    let stdout = with_denials(with_rest(call, job, None, &rest)?, outcome);
     Ok(Ended { stdout, stderr: "", exit_code, timed_out })
 }
 
