@@ -32,7 +32,7 @@ fn lists_archive(args: &[Word]) -> bool {
     // The first bundle needs no dash: `tar tf x.tar`.
     let mut words = args.to_vec();
     if !first.starts_with('-') {
-        words[0] = Word::literal(&format!("-{first}"));
+        words[0] = Word::literal(format!("-{first}"));
     }
     let row = Row { options: TAR_LIST, valued: "", flags: "", rules: &[], only: None, ..TAR_ROW };
     let options = Options::of(&row, &words);
