@@ -1,7 +1,12 @@
 //! Prints the precision and recall table, and what one reading costs.
+//!
+//! `measure worst` reads long texts of one construct each, `measure fuzz COUNT` long texts that are made
+//! of constructs thrown together, and says which took longest. Times are those of the processor, so that
+//! a busy machine does not lengthen them.
 
 #![expect(clippy::print_stdout, reason = "an example talks to its reader")]
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use umbo_command::corpus::{SETS, corpus_table};
@@ -43,6 +48,24 @@ fn hostile(bytes: usize) -> Vec<(&'static str, String)> {
         ("globs", format!("ls {}", fill("*?"))),
         ("here-documents", fill("cat <<E\nx\nE\n")),
         ("cases", format!("case x in {} esac", fill("a) ls;; "))),
+        ("substitutions in one word", format!("echo {}", fill("$(ls)"))),
+        ("backquotes in one word", format!("echo {}", fill("`ls`"))),
+        ("expansions in one word", format!("echo {}", fill("${x:-a}"))),
+        ("arithmetic", format!("echo {}", fill("$((1+1)) "))),
+        ("process substitutions", format!("cat {}", fill("<(ls) "))),
+        ("conditions", fill("[[ a == b ]]; ")),
+        ("loops", fill("for i in a b; do ls; done; ")),
+        ("shells in shells", fill("bash -c 'ls -l'; ")),
+        ("wrappers", fill("sudo env A=b nice ls; ")),
+        ("assignments that use each other", fill("a=$a$b; b=$a; ")),
+        ("one variable", format!("x=1; {}", fill("echo $x; "))),
+        ("directories", fill("cd a; cat b; ")),
+        ("here-documents that expand", fill("cat <<E\n$(ls)\nE\n")),
+        ("text in quotes to a shell", format!("sh -c '{}'", fill("ls; "))),
+        ("text in quotes to a shell, twice", format!("sh -c \"sh -c '{}'\"", fill("ls; "))),
+        ("long options", format!("ls {}", fill("--color=auto "))),
+        ("bundles of letters", format!("ls -{}", fill("l"))),
+        ("find that runs", format!("find . {}", fill("-exec ls {} + "))),
         ("stars in a path", format!("cat {}", fill("*a"))),
         ("sed", format!("sed '{}'", fill("s/a/b/;"))),
         ("awk", format!("awk '{}'", fill("{print $1} "))),
@@ -52,26 +75,164 @@ fn hostile(bytes: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// How long this thread has had a processor, as Linux counts it; elsewhere the time of day.
+fn processor_time(start: Instant) -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanos = text.as_deref().and_then(|text| text.split(' ').next()?.parse().ok());
+    nanos.map_or_else(|| start.elapsed(), Duration::from_nanos)
+}
+
+/// The shortest of three readings of a text.
+fn reading_time(text: &str) -> Duration {
+    let start = Instant::now();
+    let once = |_| {
+        // The kernel counts at every switch of tasks, and one is asked for here.
+        std::thread::yield_now();
+        let before = processor_time(start);
+        std::hint::black_box(read(text, Shell::Bash));
+        std::thread::yield_now();
+        processor_time(start).saturating_sub(before)
+    };
+    (0..3).map(once).min().unwrap_or_default()
+}
+
+fn report(name: &str, text: &str, time: Duration) {
+    let steps = umbo_command::steps(text, Shell::Bash);
+    println!("{:>7} bytes  {steps:>9} steps  {time:>12?}  {name}", text.len());
+}
+
 fn worst() {
-    println!("\nslowest of three, of texts made to be slow:");
-    for bytes in [16 * 1024, 64 * 1024, 120 * 1024] {
+    println!("\nfastest of three, of texts made to be slow:");
+    for bytes in [16 * 1024, 64 * 1024, 128 * 1024 - 256] {
         for (name, text) in hostile(bytes) {
-            let time = (0..3)
-                .map(|_| {
-                    let start = Instant::now();
-                    std::hint::black_box(read(&text, Shell::Bash));
-                    start.elapsed()
-                })
-                .min();
-            println!("{:>7} bytes  {:>12?}  {name}", text.len(), time.unwrap_or_default());
+            report(name, &text, reading_time(&text));
         }
     }
 }
 
+/// Parts that texts are thrown together from.
+const PARTS: &[&str] = &[
+    "$(",
+    ")",
+    "`",
+    "\"",
+    "'",
+    "#",
+    "\n",
+    "\\",
+    ";",
+    "|",
+    "&&",
+    "echo ",
+    "rm -x ",
+    " ",
+    "<<E\n",
+    "\nE\n",
+    "{ ",
+    "; }",
+    "(",
+    "case x in ",
+    " esac",
+    "x) ",
+    ";;",
+    "$x",
+    "${x:-",
+    "}",
+    "$((1+",
+    "))",
+    "[[ a == ",
+    " ]]",
+    "if ",
+    "; then ",
+    "; fi",
+    "for i in a; do ",
+    "; done",
+    "! ",
+    "*",
+    "~",
+    "> f",
+    "<(",
+    "<<< x",
+    "f() { ",
+    "x=1 ",
+    "{a,b}",
+    "sed 's/a/b/' ",
+    "awk '{print}' ",
+    "find . -exec ls {} \\; ",
+    "xargs ",
+    "git -c a=b ",
+    "$'\\x41'",
+    "sudo ",
+    "env A=b ",
+    "bash -c 'ls' ",
+    "eval ls ",
+    "ssh h ",
+    "python3 -c 'print(1)' ",
+    "psql -c 'select 1' ",
+    "a",
+    "--long=value ",
+    "-abc ",
+    "/etc/passwd ",
+    "~/.ssh/id_rsa ",
+    "frob ",
+    "cat ",
+    "ls; ",
+    "curl -H x ",
+    "x+=1; ",
+    "export A=1; ",
+    "cd a; ",
+    "$A ",
+    "${A[0]} ",
+    "docker exec c ls; ",
+    "kubectl get x; ",
+    "jq . ",
+    "test -f x; ",
+];
+
+/// Reads texts that are made of a few parts, repeated, and prints those that took longest.
+fn fuzz(count: usize) {
+    let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut below = |most: usize| {
+        dice ^= dice << 13;
+        dice ^= dice >> 7;
+        dice ^= dice << 17;
+        usize::try_from(dice % u64::try_from(most.max(1)).unwrap_or(1)).unwrap_or(0)
+    };
+    let mut slowest: Vec<(Duration, String, String)> = Vec::new();
+    for _ in 0..count {
+        let bytes = [8, 32, 127][below(3)] * 1024;
+        let mut unit = || (0..=below(6)).map(|_| PARTS[below(PARTS.len())]).collect::<String>();
+        let (before, unit, after) = (unit(), unit(), unit());
+        let times = bytes / unit.len().max(1);
+        // Opened as often as it is closed, or one after the other.
+        let text = if below(3) == 0 {
+            let deep = below(60) + 1;
+            let padding = "a ".repeat(bytes / deep / 2);
+            format!(
+                "{}{after}{}",
+                format!("{before}{padding}{unit}").repeat(deep),
+                ")".repeat(deep)
+            )
+        } else {
+            format!("{before}{}{after}", unit.repeat(times))
+        };
+        let text: String = text.chars().take(128 * 1024).collect();
+        let time = reading_time(&text);
+        slowest.push((time, format!("{before:?} {unit:?} {after:?}"), text));
+        slowest.sort_by_key(|(time, _, _)| std::cmp::Reverse(*time));
+        slowest.truncate(25);
+    }
+    for (time, name, text) in &slowest {
+        report(name, text, *time);
+    }
+}
+
 fn main() {
-    if std::env::args().any(|word| word == "worst") {
-        worst();
-        return;
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["worst"] => return worst(),
+        ["fuzz", count] => return fuzz(count.parse().unwrap_or(1000)),
+        _ => {}
     }
     println!("{}", corpus_table());
     let first = Instant::now();
@@ -80,12 +241,14 @@ fn main() {
     for set in SETS {
         let commands: Vec<String> = set.commands().collect();
         let mut times: Vec<Duration> = Vec::new();
-        for _ in 0..20 {
-            for command in &commands {
+        for command in &commands {
+            // The fastest of many: what else the machine does is not the reader's.
+            let once = || {
                 let start = Instant::now();
                 std::hint::black_box(read(command, Shell::Bash));
-                times.push(start.elapsed());
-            }
+                start.elapsed()
+            };
+            times.push((0..20).map(|_| once()).min().unwrap_or_default());
         }
         times.sort_unstable();
         let at = |percent: usize| times[(times.len() - 1) * percent / 100];

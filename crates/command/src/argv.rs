@@ -36,6 +36,11 @@ pub(crate) struct Options<'a> {
     only_operands: bool,
 }
 
+/// Different letters in one bundle: a text with more is no bundle of options.
+const MOST_LETTERS: usize = 128;
+/// What such a text counts as; no program has such an option.
+const TOO_MANY_LETTERS: &str = "--…";
+
 fn listed(list: &str, option: &str) -> bool {
     list.split_whitespace().any(|one| one == option)
 }
@@ -122,11 +127,21 @@ impl<'a> Options<'a> {
             self.note(&text[..2], None, None);
             return false;
         }
+        let mut seen = String::new();
         for (at, letter) in text[1..].char_indices() {
             let option = &text[1 + at..1 + at + letter.len_utf8()];
-            let option = format!("-{option}");
             let rest = &text[1 + at + letter.len_utf8()..];
             let is_last = rest.is_empty();
+            // A letter that is there already says nothing new, unless what follows is its value.
+            if !is_last && seen.contains(letter) {
+                continue;
+            }
+            if seen.len() > MOST_LETTERS {
+                self.note(TOO_MANY_LETTERS, None, None);
+                return false;
+            }
+            seen.push(letter);
+            let option = format!("-{option}");
             self.note(&option, (!is_last).then_some(rest), next.filter(|_| is_last));
             match takes(row, &option) {
                 Some(spec::Takes::Value | spec::Takes::Format) => return is_last,
@@ -193,8 +208,9 @@ impl<'a> Options<'a> {
                 let harmless = |name: &str| name == "--" || is_digit(name) || listed(list, name);
                 // `--print` shows something, `--print=cfg=file` writes it.
                 let names_file = |given: &Given<'_>| {
-                    let next = given.next.map(Word::likely);
-                    given.inline.as_deref().or(next).is_some_and(|value| value.contains('='))
+                    let next = given.next.map(Word::likely).filter(|next| !next.starts_with('-'));
+                    let value = given.inline.as_deref().or(next);
+                    value.is_some_and(|value| value.contains('=') && !value.contains("://"))
                 };
                 list.split_whitespace().next().is_some_and(|first| self.has(first))
                     && !self.given.iter().any(names_file)
@@ -351,7 +367,8 @@ pub(crate) fn unknown_before_sub<'a>(row: &Row, args: &'a [Word]) -> Option<&'a 
         let name = text.split('=').next().unwrap_or(text);
         let letters = || text[1..].chars().all(|letter| known(&format!("-{letter}")));
         let bundle = !text.starts_with("--") && !row.single_dash && letters();
-        !(known(name) || listed(USUAL, name) || bundle)
+        let switches_off = text.starts_with("--no-") && !text.contains('=');
+        !(known(name) || listed(USUAL, name) || bundle || switches_off)
     })
 }
 

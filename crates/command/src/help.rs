@@ -8,14 +8,24 @@ use crate::word::{Expansion, Word};
 /// Programs to which a letter that means help elsewhere means something else.
 const OTHERWISE: &str = "shutdown halt poweroff reboot init telinit systemctl-halt service rc-service kill yes source .";
 
+/// Builtins that print their help, or refuse the option, in every shell.
+const BUILTINS_WITH_HELP: &str = "alias bg bind compgen complete compopt declare dirs disown enable export fc fg getopts hash history jobs local mapfile popd pushd read readarray readonly set shift shopt suspend times trap type typeset ulimit umask unalias unset wait";
+
 /// Whether a known program is only asked what it is. Builtins would take the words as operands.
 pub(crate) fn asks_for_help(row: &Row, name: &str, args: &[Word]) -> bool {
     let builtin = row.reader == Reader::Builtin || row.names.contains("|.|");
+    if let [word] = args
+        && word.exact() == Some("--help")
+        && among(BUILTINS_WITH_HELP, name)
+    {
+        return true;
+    }
     let Some((last, before)) = args.split_last().filter(|_| !builtin) else { return false };
     let alone = before.is_empty();
     let sub_names = || row.subs && before.iter().all(is_sub_name);
     match last.exact() {
         Some("--version" | "--help") => alone || sub_names(),
+        Some("--help-all" | "--help-long" | "--long-help" | "--fullhelp" | "--full-help") => alone,
         // A letter counts where the program does not take it for something else.
         Some(letter @ ("-h" | "-?" | "-V" | "-help" | "-version" | "-\\?" | "--usage")) => {
             let plain = !among(OTHERWISE, name) && !takes_otherwise(row, letter);
@@ -88,10 +98,16 @@ pub(crate) fn asks_unknown_for_help(args: &[Word]) -> bool {
     let Some((last, before)) = args.split_last() else { return false };
     match last.exact() {
         Some("--help" | "--version") => before.len() <= 2 && before.iter().all(is_sub_name),
-        Some("-h" | "-V" | "-help" | "-version" | "-?" | "--help-all" | "--usage") => {
-            before.is_empty()
-        }
+        Some(
+            "-h" | "-V" | "-help" | "-version" | "-?" | "--help-all" | "--help-long"
+            | "--long-help" | "--fullhelp" | "--usage",
+        ) => before.is_empty(),
         None => before.is_empty() && is_question(last),
-        _ => false,
+        // `frob help`, `frob help list`: the name of a sub-command whose help is asked for.
+        Some(_) => {
+            args.len() <= 3
+                && args.first().and_then(Word::exact) == Some("help")
+                && args.iter().all(is_sub_name)
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! through for dangers.
 
 use crate::argv::{self, Options};
-use crate::effect::{DESTROY, Does, Kind, READ, RUN, SECRET, UNKNOWN};
+use crate::effect::{DESTROY, Does, KILL, Kind, READ, RUN, SECRET, UNKNOWN};
 use crate::framework::drops_database;
 use crate::help::{asks_for_help, asks_unknown_for_help};
 use crate::path;
@@ -48,7 +48,9 @@ pub(crate) fn program_name(word: &str) -> Option<&str> {
 impl Walk {
     /// Judges a command that is run through the wrappers `via`.
     pub(crate) fn judge(&mut self, argv: &[Word], via: &[String]) {
-        if !self.charge(16 + argv.iter().map(|word| word.text.len() + 4).sum::<usize>()) {
+        // Each word may be a path, and is looked at from where the text has gone.
+        let path = self.directory.bytes();
+        if !self.charge(16 + argv.iter().map(|word| word.text.len() + path + 4).sum::<usize>()) {
             return;
         }
         let before = self.found.len();
@@ -136,6 +138,7 @@ impl Walk {
         self.frameworks(name, argv);
         self.kept_by_tee(name, argv);
         self.moves_everything(name, argv);
+        self.stops_everything(name, argv);
         if matches!(name, "source" | ".") {
             let file = argv.get(1).map_or("", |word| word.likely()).to_owned();
             self.foreign(name, format!("{name} {file}"));
@@ -195,6 +198,21 @@ impl Walk {
         }
     }
 
+    /// `docker stop $(docker ps -q)`: whatever runs at that moment, whoever started it.
+    fn stops_everything(&mut self, name: &str, argv: &[Word]) {
+        let engine = matches!(name, "docker" | "podman" | "nerdctl");
+        let subs: Vec<&str> = argv.iter().skip(1).take(2).filter_map(Word::exact).collect();
+        let stops = matches!(subs[..], ["stop" | "kill" | "pause" | "restart", ..])
+            || matches!(subs[..], ["container", "stop" | "kill" | "pause" | "restart"]);
+        let from_list = |word: &Word| {
+            let listed = |it: &Expansion| matches!(it, Expansion::Input | Expansion::Substitution);
+            word.expansions.iter().any(listed)
+        };
+        if engine && stops && argv.iter().any(from_list) {
+            self.find(STOPS_ALL, name, format!("{name} {}", subs.join(" ")));
+        }
+    }
+
     /// Frameworks name what they do to a database in words of their own: `db:drop`, `migrate:fresh`.
     fn frameworks(&mut self, name: &str, argv: &[Word]) {
         let words: Vec<&str> = argv.iter().skip(1).map(Word::likely).collect();
@@ -202,6 +220,11 @@ impl Walk {
             && drops_database(name, &words)
         {
             self.find(sql::DROPS, name, format!("{name} {}", words.join(" ")));
+        }
+        // A program in a jar is one that nobody knows.
+        let jar = argv.iter().position(|word| word.text == "-jar").filter(|_| name == "java");
+        if jar.and_then(|at| argv.get(at + 2..)).is_some_and(tells_to_destroy) {
+            self.find(DESTROYS, name, format!("{name} -jar"));
         }
     }
 
@@ -495,6 +518,8 @@ impl Walk {
         }
         let worse = match does.kind {
             Kind::Read | Kind::Network => None,
+            Kind::Delete => self.danger_of_losing(likely),
+            Kind::Write if name == "sed" => self.danger_of_losing(likely),
             _ => self.danger_of_writing(likely),
         };
         if does.kind == Kind::Write && name == "mv" && likely == "/dev/null" {
@@ -518,6 +543,8 @@ const UNKNOWN_OPTION: Does =
     Does { phrase: "could turn out to be an option that does more", ..UNKNOWN };
 /// Everything that is somewhere is moved.
 const MOVES_ALL: Does = Does { phrase: "moves everything of a directory", ..DESTROY };
+/// Whatever runs is stopped.
+const STOPS_ALL: Does = Does { phrase: "stops whatever runs at that moment", ..KILL };
 /// A function that calls itself.
 const RECURSION: Does = Does { phrase: "calls itself", ..UNKNOWN };
 /// A program that is not known is told to take something away.

@@ -383,14 +383,23 @@ impl<'a> Lexer<'a> {
         Ok(self.cursor.since(start).to_owned())
     }
 
+    /// The tokens, each delimiter of a here-document followed by its text.
     fn finish(mut self) -> Vec<Token> {
-        // From the last to the first, so that earlier indices stay right.
-        while let Some((tag, body, delimiter)) = self.bodies.pop() {
-            let span = SourceSpan { start: position(0), end: position(0) };
-            self.tokens.insert(tag + 1, Token::Word(delimiter, span.clone()));
-            self.tokens.insert(tag + 1, Token::Word(body, span));
+        if self.bodies.is_empty() {
+            return self.tokens;
         }
-        self.tokens
+        self.bodies.sort_by_key(|(tag, _, _)| *tag);
+        let mut bodies = self.bodies.into_iter().peekable();
+        let mut tokens = Vec::with_capacity(self.tokens.len() + 2 * bodies.len());
+        for (at, token) in self.tokens.into_iter().enumerate() {
+            tokens.push(token);
+            if let Some((_, body, delimiter)) = bodies.next_if(|(tag, _, _)| *tag == at) {
+                let span = SourceSpan { start: position(0), end: position(0) };
+                tokens.push(Token::Word(body, span.clone()));
+                tokens.push(Token::Word(delimiter, span));
+            }
+        }
+        tokens
     }
 }
 

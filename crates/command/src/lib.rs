@@ -128,21 +128,26 @@ pub fn steps(command: &str, shell: Shell) -> usize {
 }
 
 fn walk_twice(command: &str, shell: Shell, given: Given<'_>) -> Walk {
-    let first = walk(command, shell, Rc::default(), given);
+    let budget = budget(command.len() + given.input.map_or(0, str::len));
+    let first = walk(command, shell, Rc::default(), given, budget);
     if first.learned.is_empty() {
         return first;
     }
     // Variables were set: read again, knowing all values each of them may have.
-    walk(command, shell, Rc::new(first.learned), given)
+    let left = budget.saturating_sub(first.steps);
+    let mut second = walk(command, shell, Rc::new(first.learned), given, left);
+    second.steps += first.steps;
+    second
 }
 
-/// How much work a text of a length may be.
+/// How much work a text of a length may be. A step is some 20 ns, so that the longest text is read in
+/// some 30 ms or called unknown.
 fn budget(bytes: usize) -> usize {
     STEPS_AT_LEAST + bytes.saturating_mul(STEPS_FOR_A_BYTE)
 }
 
-const STEPS_AT_LEAST: usize = 40_000;
-const STEPS_FOR_A_BYTE: usize = 32;
+const STEPS_AT_LEAST: usize = 400_000;
+const STEPS_FOR_A_BYTE: usize = 8;
 
 /// Reads text that is typed into a running program, of which nobody knows what it is: never certain,
 /// and dangerous if any part of it would be to a shell, an interpreter or a database.
@@ -159,10 +164,15 @@ pub fn read_typed(text: &str) -> Reading {
     Reading::of(walk)
 }
 
-fn walk(command: &str, shell: Shell, known: Rc<Variables>, given: Given<'_>) -> Walk {
+fn walk(
+    command: &str,
+    shell: Shell,
+    known: Rc<Variables>,
+    given: Given<'_>,
+    budget: usize,
+) -> Walk {
     let mut walk = Walk::new(shell, known);
-    let input = given.input.map_or(0, str::len);
-    walk.budget = budget(command.len() + input);
+    walk.budget = budget;
     for (name, text) in given.files {
         walk.files.write(name, text, false);
     }

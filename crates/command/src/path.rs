@@ -384,6 +384,37 @@ pub(crate) fn danger_of_writing(text: &str) -> Option<Does> {
     None
 }
 
+/// Folders of a home whose files are somebody's own and in no repository.
+const PERSONAL: [&str; 15] = [
+    "Desktop",
+    "Documents",
+    "Downloads",
+    "Music",
+    "Pictures",
+    "Photos",
+    "Videos",
+    "Movies",
+    "Public",
+    "Library",
+    "Dropbox",
+    "OneDrive",
+    "Google Drive",
+    "iCloud Drive",
+    "Nextcloud",
+];
+
+/// Whether a path is in a folder where a user keeps files of which there is no other copy.
+pub(crate) fn is_personal(text: &str) -> bool {
+    let path = normal(text);
+    let mut parts = path.trim_start_matches('/').split('/');
+    let in_home = match parts.next() {
+        Some("~" | "$HOME" | "${HOME}") => true,
+        Some("home" | "Users") if path.starts_with('/') => parts.next().is_some(),
+        _ => false,
+    };
+    in_home && parts.next().is_some_and(|folder| PERSONAL.contains(&folder))
+}
+
 /// Whether the path is a root, a home, or all of the current or a parent directory.
 pub(crate) fn is_everything(text: &str) -> bool {
     let bare = text.trim_end_matches('*').trim_end_matches('/');

@@ -1,5 +1,6 @@
 //! The tables, for the tests that prove them by running the programs.
 
+use crate::effect::Kind;
 use crate::risk::Risk;
 use crate::row::Reader;
 use crate::table;
@@ -11,6 +12,8 @@ pub struct ReadOnlyRow {
     pub name: String,
     /// The program alone.
     pub program: String,
+    /// Whether it asks other machines.
+    pub asks_others: bool,
     /// Its options, and whether each takes a value.
     pub options: Vec<(String, bool)>,
 }
@@ -44,7 +47,9 @@ pub fn read_only_rows() -> Vec<ReadOnlyRow> {
         options.retain(|(name, _)| name != "--*");
         for name in row.names.split('|').filter(|name| !name.contains('*')) {
             let program = name.split(' ').next().unwrap_or_default().to_owned();
-            rows.push(ReadOnlyRow { name: name.to_owned(), program, options: options.clone() });
+            let asks_others = row.does.kind == Kind::Network;
+            let options = options.clone();
+            rows.push(ReadOnlyRow { name: name.to_owned(), program, asks_others, options });
         }
     }
     rows

@@ -30,11 +30,13 @@ pub(crate) enum Takes {
 pub(crate) enum Reader {
     /// By the row alone.
     Row,
+    Ansible,
     Awk,
     Chmod,
     Code,
     Curl,
     Date,
+    Dc,
     Dd,
     Echo,
     Fd,

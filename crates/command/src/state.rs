@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::effect::{DESTROY, Does};
 use crate::path;
+use crate::walk::Walk;
 
 /// The functions that are defined at a point of the text. Definitions only ever come and go at the end.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +68,9 @@ impl Functions {
     }
 }
 
+/// No kernel takes a longer path.
+const LONGEST_PATH_BYTES: usize = 4096;
+
 /// Where a text is: the directory that its `cd`s lead to, as far as they say.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Directory {
@@ -76,11 +81,17 @@ pub(crate) struct Directory {
 impl Directory {
     pub(crate) fn enter(&mut self, to: &str) {
         let to = if to.is_empty() { "~" } else { to };
-        self.path = if is_rooted(to) || self.path.is_empty() {
-            to.to_owned()
-        } else {
-            format!("{}/{to}", self.path)
-        };
+        if is_rooted(to) || self.path.is_empty() {
+            to.clone_into(&mut self.path);
+        } else if self.path.len() + to.len() < LONGEST_PATH_BYTES {
+            self.path = format!("{}/{to}", self.path);
+        }
+        // Otherwise there is no such directory, and nobody goes there.
+    }
+
+    /// How much there is to look through for each path.
+    pub(crate) fn bytes(&self) -> usize {
+        self.path.len()
     }
 
     /// A path as it is from here. Nothing if it is the same as it was.
@@ -116,3 +127,39 @@ impl Files {
         self.texts.get(&path::normal(name)).map(String::as_str)
     }
 }
+
+/// Paths, seen from where the text has gone.
+impl Walk {
+    /// Whether a path is a secret, here or from where the text has gone.
+    pub(crate) fn is_secret(&self, text: &str) -> bool {
+        path::is_secret(text)
+            || self.directory.resolve(text).is_some_and(|text| path::is_secret(&text))
+    }
+
+    /// Why writing to a path is worse than an ordinary change, here or from where the text has gone.
+    pub(crate) fn danger_of_writing(&self, text: &str) -> Option<Does> {
+        path::danger_of_writing(text).or_else(|| {
+            self.directory.resolve(text).and_then(|text| path::danger_of_writing(&text))
+        })
+    }
+
+    /// Why removing a file or changing it in place is worse than an ordinary change. Files of a project
+    /// are in its repository; those in the folders of a home are nowhere else.
+    pub(crate) fn danger_of_losing(&self, text: &str) -> Option<Does> {
+        let personal = || {
+            path::is_personal(text)
+                || self.directory.resolve(text).is_some_and(|text| path::is_personal(&text))
+        };
+        self.danger_of_writing(text).or_else(|| personal().then_some(LOSES_PERSONAL))
+    }
+
+    /// Whether a path is all of a system, a home or a project.
+    pub(crate) fn is_everything(&self, text: &str) -> bool {
+        path::is_everything(text)
+            || self.directory.resolve(text).is_some_and(|text| path::is_everything(&text))
+    }
+}
+
+/// A file of which nobody has another copy.
+const LOSES_PERSONAL: Does =
+    Does { phrase: "removes or changes a personal file that has no other copy", ..DESTROY };

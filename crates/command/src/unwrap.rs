@@ -20,6 +20,9 @@ impl Walk {
         args: &[Word],
         via: &[String],
     ) {
+        if !self.charge(32) {
+            return;
+        }
         let mut via = via.to_vec();
         via.push(name.to_owned());
         let inside = match argv::unwrap(wrapper, args) {
@@ -56,6 +59,10 @@ impl Walk {
             return;
         }
         match wrapper.inner {
+            // What a container runs when nothing is said is its own matter.
+            wrapper::Inner::Argv if inside.rest.is_empty() && wrapper.names.contains(" exec") => {
+                self.find(RUN, name, name);
+            }
             wrapper::Inner::Argv if inside.rest.is_empty() => self.find(READ, name, name),
             wrapper::Inner::Argv => {
                 let before = self.found.len();

@@ -12,7 +12,6 @@ use brush_parser::{ParserOptions, parse_tokens};
 
 use crate::effect::{Does, READ, UNKNOWN};
 use crate::lexer::{self, MAX_DEPTH, Stop};
-use crate::path;
 use crate::reading::SimpleCommand;
 use crate::scan;
 use crate::scope::{self, Value, Variables};
@@ -112,25 +111,6 @@ impl Walk {
             self.inexact("there is too much to read");
         }
         self.steps <= self.budget
-    }
-
-    /// Whether a path is a secret, here or from where the text has gone.
-    pub(crate) fn is_secret(&self, text: &str) -> bool {
-        path::is_secret(text)
-            || self.directory.resolve(text).is_some_and(|text| path::is_secret(&text))
-    }
-
-    /// Why writing to a path is worse than an ordinary change, here or from where the text has gone.
-    pub(crate) fn danger_of_writing(&self, text: &str) -> Option<Does> {
-        path::danger_of_writing(text).or_else(|| {
-            self.directory.resolve(text).and_then(|text| path::danger_of_writing(&text))
-        })
-    }
-
-    /// Whether a path is all of a system, a home or a project.
-    pub(crate) fn is_everything(&self, text: &str) -> bool {
-        path::is_everything(text)
-            || self.directory.resolve(text).is_some_and(|text| path::is_everything(&text))
     }
 
     /// Notes that the verdict holds only if the directory is as supposed.
@@ -425,6 +405,9 @@ impl Walk {
 
     /// Notes that a variable is set; `text` is its exact value where there is one.
     pub(crate) fn assign(&mut self, name: &str, value: Value, text: Option<&str>) {
+        if !self.charge(32) {
+            return;
+        }
         if !scope::is_name(name) {
             self.inexact("a variable has an unusual name");
             return;

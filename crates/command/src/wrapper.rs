@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::effect::{Does, OVERWRITE, PRIVILEGE, READ, SEND, WRITE};
+use crate::effect::{Does, FETCH, OVERWRITE, PRIVILEGE, READ, SEND, WRITE};
 
 /// Where the inner command is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,8 +93,13 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
     wrapper("command", READ, Inner::Argv).flags("-p").instead("-v -V"),
     wrapper("builtin|nocorrect|noglob", READ, Inner::Argv),
     wrapper("exec", READ, Inner::Argv).flags("-c -l").valued("-a"),
-    wrapper("chrt|taskset", READ, Inner::Argv).flags("-b -f -i -o -r -c").skip(1),
-    wrapper("caffeinate", READ, Inner::Argv).flags("-d -i -m -s -u").valued("-t"),
+    wrapper("chrt|taskset", READ, Inner::Argv).flags("-b -f -i -o -r -c").instead("-m --max --version --help -V -h").skip(1),
+    wrapper("caffeinate", READ, Inner::Argv).flags("-d -i -m -s -u").valued("-t -w"),
+    // On a Mac it runs a program for another processor; elsewhere it only says which one this is.
+    wrapper("arch", READ, Inner::Argv)
+        .flags("-arm64 -arm64e -x86_64 -x86_64h -i386 -32 -64 -c -h")
+        .valued("-arch --arch -d -e")
+        .instead("--version --help"),
     wrapper("chronic|unbuffer|catchsegv|torsocks|torify|proxychains|proxychains4|tsocks|eatmydata|systemd-inhibit|dbus-launch|dbus-run-session", READ, Inner::Argv)
         .flags("-q -v -e"),
     wrapper("busybox|toybox", READ, Inner::Argv).instead("--list --help --list-full"),
@@ -122,7 +127,7 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         .flags("-i -t -d -T --interactive --tty --detach --no-TTY")
         .valued("-e -u -w --env --user --workdir --index")
         .skip(1),
-    wrapper("kubectl exec|oc exec|k exec", SEND, Inner::Argv)
+    wrapper("kubectl exec|oc exec|k exec", FETCH, Inner::Argv)
         .flags("-i -t -q --stdin --tty -it")
         .valued("-c -n --container --namespace --context")
         .skip(1),

@@ -236,7 +236,57 @@ fn families() -> Vec<Family> {
         ("substitutions side by side", |n| format!("echo {}", "$(ls) ".repeat(n))),
         ("here-documents", |n| "cat <<E\nx\nE\n".repeat(n)),
         ("statements", |n| format!("psql -c '{}'", "select 1; ".repeat(n))),
+        ("substitutions in one word", |n| format!("echo {}", "$(ls)".repeat(n))),
+        ("backquotes in one word", |n| format!("echo {}", "`ls`".repeat(n))),
+        ("here-documents that expand", |n| "cat <<E\n$(ls)\nE\n".repeat(n)),
+        ("shells in shells", |n| "bash -c 'ls -l'; ".repeat(n)),
+        ("wrappers", |n| "timeout 5 env A=b nice ls; ".repeat(n)),
+        ("assignments that use each other", |n| "a=$a$b; b=$a; ".repeat(n)),
+        ("conditions", |n| "[[ a == b ]]; ".repeat(n)),
+        ("loops", |n| "for i in a b; do ls; done; ".repeat(n)),
+        ("letters in one option", |n| format!("ls -{}", "l".repeat(n))),
+        ("programs that find runs", |n| format!("find . {}", "-exec ls {} + ".repeat(n))),
+        ("a script of sed", |n| format!("sed '{}'", "s/a/b/;".repeat(n))),
+        ("a program of awk", |n| format!("awk '{}'", "{print $1} ".repeat(n))),
+        ("a text for a shell in a shell", |n| format!("sh -c \"sh -c '{}'\"", "ls; ".repeat(n))),
     ]
+}
+
+/// Texts whose work once grew faster than they do, or depends on what came before.
+fn hungry() -> Vec<Family> {
+    vec![
+        ("directories", |n| "cd a; cat b; ".repeat(n)),
+        ("substitutions in substitutions, padded", |n| {
+            let level = format!("echo {} $(", "x ".repeat(n / 50));
+            format!("{}ls{}", level.repeat(50), ")".repeat(50))
+        }),
+        ("texts in texts", |n| format!("{}{}", "eval ".repeat(14), "ls ".repeat(n))),
+        ("machines behind machines", |n| "ssh h ".repeat(n)),
+        ("not closed", |n| {
+            format!("echo `{}", "curl -H x psql -c 'select 1' bash -c 'ls' ".repeat(n))
+        }),
+        ("set again and again", |n| format!("x+=1; {}", "curl -H $x bash -c 'ls' ".repeat(n))),
+        ("different letters in one option", |n| {
+            let letters =
+                (0..n).filter_map(|at| char::from_u32(0x4e00 + u32::try_from(at).unwrap()));
+            format!("ls -{}", letters.collect::<String>())
+        }),
+    ]
+}
+
+/// What the longest text may cost: at some 20 ns a step, less than 50 ms.
+const MOST_STEPS: usize = 2_000_000;
+
+#[test]
+fn no_text_of_the_greatest_length_is_too_much_work() {
+    for (name, family) in families().into_iter().chain(hungry()) {
+        let each = family(100).len() / 100;
+        let text = family(128 * 1024 / each.max(1));
+        let cut = (0..=128 * 1024).rev().find(|at| text.is_char_boundary(*at));
+        let text = text.get(..cut.unwrap_or(0)).unwrap_or(&text);
+        let steps = umbo_command::steps(text, Shell::Bash);
+        assert!(steps <= MOST_STEPS, "{name}: {steps} steps for {} bytes", text.len());
+    }
 }
 
 #[test]

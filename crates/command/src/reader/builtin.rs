@@ -52,6 +52,14 @@ impl Walk {
                 }
                 self.find(READ, name, name);
             }
+            // A name alone is shown.
+            "alias"
+                if args.iter().all(|word| {
+                    word.exact().is_some_and(|text| !text.contains('=') && !text.starts_with('-'))
+                }) =>
+            {
+                self.find(READ, name, name);
+            }
             "alias" | "unalias" if args.iter().any(|word| !word.starts_with("-")) => {
                 self.find(RUN, name, name);
             }

@@ -23,6 +23,26 @@ fn is_mode(word: &str) -> bool {
         && !matches!(word, "-c" | "-f")
 }
 
+/// Options of tar that leave a list what it is.
+const TAR_LIST: &str = "tvf:zjJaZRnC:X: --list --verbose --file= --gzip --gunzip --bzip2 --xz --zstd --lzma --lzip --auto-compress --directory= --exclude= --exclude-from= --wildcards --no-wildcards --ignore-case --no-ignore-case --anchored --no-anchored --strip-components= --show-transformed-names --show-stored-names --numeric-owner --full-time --utc --no-recursion --recursion --occurrence? --totals --block-number --force-local --null --quoting-style= --ignore-zeros --warning=";
+
+/// Whether tar is told to list an archive, with nothing that does more.
+fn lists_archive(args: &[Word]) -> bool {
+    let Some(first) = args.first().and_then(Word::exact) else { return false };
+    // The first bundle needs no dash: `tar tf x.tar`.
+    let mut words = args.to_vec();
+    if !first.starts_with('-') {
+        words[0] = Word::literal(format!("-{first}"));
+    }
+    let row = Row { options: TAR_LIST, valued: "", flags: "", rules: &[], only: None, ..TAR_ROW };
+    let options = Options::of(&row, &words);
+    (options.has("-t") || options.has("--list"))
+        && options.all_listed(&row)
+        && !options.may_hide_option()
+}
+
+const TAR_ROW: Row = crate::row::row("tar", READ);
+
 impl Walk {
     pub(super) fn rm(&mut self, row: &'static Row, name: &str, args: &[Word]) {
         let options = Options::of(row, args);
@@ -59,7 +79,7 @@ impl Walk {
             } else if deep || forced {
                 FORCED
             } else {
-                self.danger_of_writing(word.likely()).unwrap_or(DELETE)
+                self.danger_of_losing(word.likely()).unwrap_or(DELETE)
             };
             self.find_at(does, name, what.clone(), target);
             self.suppose(word);
@@ -99,7 +119,7 @@ impl Walk {
             } else if setuid || opens || (name == "chattr" && mode.contains('i')) {
                 SERVICE
             } else {
-                self.danger_of_writing(word.likely()).unwrap_or(WRITE)
+                self.danger_of_losing(word.likely()).unwrap_or(WRITE)
             };
             self.find_path(does, name, format!("{name} {mode}"), word);
         }
@@ -183,20 +203,8 @@ impl Walk {
         if args.iter().any(remote) && !args.iter().any(|word| word.text == "--force-local") {
             self.find(UNKNOWN, name, format!("{name} of an archive on another machine"));
         }
-        let bundle = args.first().map_or("", |word| word.text.as_str());
-        let letters = bundle
-            .strip_prefix('-')
-            .filter(|rest| !rest.starts_with('-'))
-            .unwrap_or(if bundle.starts_with('-') { "" } else { bundle });
-        let plain = letters.chars().all(|c| "tvfzjJaZ".contains(c));
-        let lists = (letters.contains('t') && plain || bundle == "--list")
-            && args.iter().skip(1).all(|word| word.literal || !word.may_be_option)
-            && args.iter().skip(1).all(|word| {
-                !word.starts_with("-")
-                    || matches!(word.text.as_str(), "-f" | "-v" | "-z" | "--wildcards")
-            });
-        if lists {
-            self.find(READ, name, format!("{name} {bundle}"));
+        if lists_archive(args) {
+            self.find(READ, name, format!("{name} {}", args[0].text));
             return;
         }
         if args.iter().any(|word| {

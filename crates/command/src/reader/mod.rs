@@ -1,7 +1,9 @@
 //! Programs whose arguments say more than options and operands.
 
+mod ansible;
 mod awk;
 mod builtin;
+mod calculator;
 mod code;
 mod date;
 mod file;
@@ -26,12 +28,14 @@ impl Walk {
     pub(crate) fn read_by(&mut self, reader: Reader, row: &'static Row, name: &str, args: &[Word]) {
         match reader {
             Reader::Row => self.plain(row, name, args),
+            Reader::Ansible => self.ansible(row, name, args),
             Reader::Awk => self.awk(name, args),
             Reader::Builtin => self.builtin(row, name, args),
             Reader::Chmod => self.chmod(row, name, args),
             Reader::Code => self.code(row, name, args),
             Reader::Curl => self.curl(row, name, args),
             Reader::Date => self.date(row, name, args),
+            Reader::Dc => self.dc(row, name, args),
             Reader::Dd => self.dd(name, args),
             // Whatever its arguments are, they are printed or ignored.
             Reader::Echo => self.find(READ, name, name),

@@ -404,6 +404,10 @@ impl Walk {
 
     /// Database shells whose language is not read: only what deletes is seen.
     pub(super) fn other_statements(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        if name == "sqlcmd" && args.first().and_then(Word::exact) == Some("query") {
+            self.query_command(row, name, &args[1..]);
+            return;
+        }
         self.find(row.does, name, name);
         let input = self.input_text();
         let texts = args.iter().map(Word::likely).chain(input.as_deref());
@@ -413,6 +417,24 @@ impl Walk {
         });
         if let Some(text) = drops.map(str::to_owned).next() {
             self.find(DROPS, name, format!("{name} {text}"));
+        }
+    }
+
+    /// `sqlcmd query [-d DATABASE] STATEMENT`.
+    fn query_command(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        const OPTIONS: &str = "q:t:d: --query= --text= --database=";
+        let known = Row { options: OPTIONS, valued: "", ..*row };
+        let options = Options::of(&known, args);
+        if !options.all_listed(&known) || options.may_hide_option() || options.count() > 1 {
+            self.find(row.does, name, name);
+        }
+        let given = ["-q", "--query", "-t", "--text"];
+        let mut texts: Vec<Word> = given.iter().flat_map(|it| options.all_values_of(it)).collect();
+        texts.extend(options.operands.iter().map(|word| (*word).clone()));
+        if texts.is_empty() && options.has("--help") {
+            self.find(READ, name, name);
+        } else {
+            self.statements(name, &texts.iter().collect::<Vec<_>>(), false);
         }
     }
 

@@ -15,6 +15,9 @@ const PLAIN: &str = "-s -S -f -L -i -I -v -k -g -4 -6 -N -# -0 -1 -2 -3 --silent
 /// Options whose value only changes how curl asks and prints.
 const VALUED: &str = "-H -A -e -m -u -b -r -y -Y -z --header --user-agent --referer --max-time --connect-timeout --user --cookie --retry --retry-delay --retry-max-time --max-redirs --range --resolve --limit-rate --interface --cacert --capath --url --proto --speed-time --speed-limit --max-filesize --unix-socket --oauth2-bearer --aws-sigv4 --ciphers --noproxy --time-cond --url-query --tls-max --tls13-ciphers --dns-servers --dns-interface --happy-eyeballs-timeout-ms --keepalive-time --local-port --proto-default --proto-redir --request-target --connect-to --expect100-timeout --curves --pinnedpubkey --create-file-mode --parallel-max --retry-all-errors --rate -C --continue-at";
 
+/// Commands of FTP that change nothing.
+const FTP_QUESTIONS: &str = "PWD LIST NLST STAT SIZE MDTM NOOP SYST CDUP CWD FEAT HELP MLST MLSD";
+
 fn listed(list: &str, option: &str) -> bool {
     list.split_whitespace().any(|one| one == option)
 }
@@ -159,6 +162,13 @@ impl Walk {
                     self.find(crate::effect::OVERWRITE, name, what);
                 }
             }
+            // Commands for an FTP server; those of this list ask.
+            "-Q" | "--quote" => {
+                let command = text.trim_start_matches(['-', '+', '*']);
+                let verb = command.split(' ').next().unwrap_or_default().to_ascii_uppercase();
+                let asks = value.is_some_and(|word| word.literal) && listed(FTP_QUESTIONS, &verb);
+                self.find(if asks { FETCH } else { UNKNOWN }, name, format!("{what} {text}"));
+            }
             // -K names a file of more options, and whatever else curl has is not known here.
             "-K" | "--config" | "--engine" | "-x" | "--proxy" | "--preproxy" | "--netrc-file"
             | "--cert" | "-E" | "--key" => {
@@ -240,7 +250,11 @@ impl Walk {
             if lower.starts_with("file:") {
                 let does = if self.is_secret(text) { SECRET } else { READ };
                 self.find(does, name, format!("{name} {text}"));
-            } else if lower.contains("://") && !lower.starts_with("http") {
+            } else if lower.contains("://")
+                && !["http://", "https://", "ftp://", "ftps://"]
+                    .iter()
+                    .any(|it| lower.starts_with(it))
+            {
                 self.find(UNKNOWN, name, format!("{name} {text}"));
             }
             self.find_at(row.does, name, name, host);

@@ -4,7 +4,7 @@ use crate::effect::{
     BUILD, DELETE, FETCH, INSTALL, LISTEN, OVERWRITE, PRIVILEGE, PUBLISH, READ, RELEASE, REMOTE,
     RUN, SECRET, SIGNAL, SYNC, UNKNOWN, WRITE,
 };
-use crate::row::{Row, Takes, row};
+use crate::row::{Reader, Row, Takes, row};
 
 /// Options of docker and its kin that list and show.
 const DOCKER: &str = "aqsvf:n:l --all --quiet --filter= --format= --no-trunc --size --last= --latest --digests --tree --no-stream --human= --type= --since= --until= --limit= --json --verbose --orphans? --services --volumes --images --profiles --hash= --environment --variables --no-interpolate --no-normalize --no-path-resolution --no-consistency --status= --project= --platform= --raw --max-entries= --index= --namespace --interval= --pod --ns --sort= --noheading --no-color --no-log-prefix --resolve-image-digests --insecure --pretty --no-resolve --list-tags --project-name=";
@@ -114,7 +114,9 @@ pub(super) const ROWS: &[Row] = &[
     row("ansible-galaxy", FETCH).things(FETCH, SYNC, DELETE).other(UNKNOWN),
     row("ansible-galaxy install", REMOTE),
     row("ansible-vault", SECRET),
-    row("ansible|ansible-playbook|salt|salt-call|puppet|chef-client|knife|pyinfra", REMOTE),
+    // What it would work on is found out with code of the project.
+    row("ansible|ansible-playbook", REMOTE).begins(&[("--version --help", READ)]).reader(Reader::Ansible),
+    row("salt|salt-call|puppet|chef-client|knife|pyinfra", REMOTE),
     row("ansible-inventory", RUN),
     row("ansible-doc|ansible-config", READ).options("ljst:F --list --json --snippet --type= --list_files --metadata-dump --only-changed --format=").when(&[("--output", OVERWRITE), ("--vault-password-file --vault-id -M --module-path --playbook-dir -c --config", RUN)]),
     // Clouds: what only describes is read, the rest is remote and shared.

@@ -67,11 +67,16 @@ fn written() -> impl Iterator<Item = &'static Row> {
 }
 
 /// Names with a `*` in a word, which is any text: sub-commands that follow a rule of their own.
-static FAMILIES: LazyLock<Vec<(Vec<&'static str>, &'static Row)>> = LazyLock::new(|| {
-    let named = all().flat_map(|row| row.names.split('|').map(move |name| (name, row)));
+type Families = Vec<(Vec<&'static str>, &'static Row)>;
+
+static FAMILIES: LazyLock<Families> = LazyLock::new(|| families(all()));
+static LOOK_FAMILIES: LazyLock<Families> = LazyLock::new(|| families(LOOKS.iter()));
+
+fn families(rows: impl Iterator<Item = &'static Row>) -> Families {
+    let named = rows.flat_map(|row| row.names.split('|').map(move |name| (name, row)));
     let families = named.filter(|(name, _)| name.contains('*'));
     families.map(|(name, row)| (name.split(' ').collect(), row)).collect()
-});
+}
 
 /// The row of a program or of a program with its sub-commands (`git remote add`).
 pub(crate) fn find(name: &str) -> Option<&'static Row> {
@@ -99,17 +104,21 @@ pub(crate) fn has_looks(name: &str) -> bool {
 
 /// A row that says with which options a program only looks, which may have another row beside it.
 pub(crate) fn find_look(name: &str) -> Option<&'static Row> {
-    LOOKS_INDEX.get(name).copied()
+    LOOKS_INDEX.get(name).copied().or_else(|| family_among(&LOOK_FAMILIES, name))
 }
 
 /// The first row whose name fits with any text for `*`.
 fn family(name: &str) -> Option<&'static Row> {
+    family_among(&FAMILIES, name)
+}
+
+fn family_among(families: &Families, name: &str) -> Option<&'static Row> {
     let words: Vec<&str> = name.split(' ').collect();
     let fits = |family: &[&str]| {
         family.len() == words.len()
             && family.iter().zip(&words).all(|(shape, word)| has_shape(shape, word))
     };
-    FAMILIES.iter().find(|(family, _)| words.len() > 1 && fits(family)).map(|(_, row)| *row)
+    families.iter().find(|(family, _)| words.len() > 1 && fits(family)).map(|(_, row)| *row)
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub(super) const ROWS: &[Row] = &[
     row("bun pm", READ).subs(),
     row("bun pm ls|bun pm bin|bun pm hash", READ).options(NPM),
     row("bun outdated|bun audit|bun info", FETCH).options(NPM),
-    row("corepack", INSTALL),
+    row("corepack", INSTALL).subs().other(INSTALL),
     row("jsr|changeset|semantic-release|np|release-it", RELEASE),
     // Python.
     row("pip|pip3|pip3.11|pip3.12|pip3.13", READ)

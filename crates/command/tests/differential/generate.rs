@@ -398,8 +398,83 @@ pub(crate) fn sqlite(count: usize) -> Vec<String> {
 }
 
 /// Programs that others start for a part of their work. What these do is traced as well.
-pub(crate) const HELPERS: &[&str] =
-    &["jq", "ls", "less", "diff", "gzip", "tail", "zstd", "xz", "bzip2", "lz4"];
+pub(crate) const HELPERS: &[&str] = &[
+    "jq",
+    "ls",
+    "less",
+    "diff",
+    "gzip",
+    "tail",
+    "zstd",
+    "xz",
+    "bzip2",
+    "lz4",
+    // Interpreters of what is a script, and what scripts are made of.
+    "sh",
+    "dash",
+    "env",
+    "perl",
+    "python3",
+    "python3.11",
+    "python3.12",
+    "python3.13",
+    "python",
+    "pyenv",
+    "node",
+    "ruby",
+    "awk",
+    "basename",
+    "cat",
+    "cut",
+    "date",
+    "dirname",
+    "expr",
+    "getopt",
+    "grep",
+    "head",
+    "hostname",
+    "id",
+    "locale",
+    "mawk",
+    "readlink",
+    "realpath",
+    "rev",
+    "sed",
+    "seq",
+    "sort",
+    "stty",
+    "tput",
+    "tr",
+    "true",
+    "tty",
+    "uname",
+    "uniq",
+    "wc",
+    "which",
+    "whoami",
+    "xargs",
+    "lsmod",
+    "dpkg",
+    "dpkg-query",
+    "apt-get",
+    "apt-cache",
+    "getconf",
+    "echo",
+    "file",
+    "gettext",
+    "ip",
+    "kpsewhich",
+    "ldconfig",
+    "lsb_release",
+    "lsusb",
+    "mono",
+    "mountpoint",
+    "pacman-conf",
+    "rcs",
+    "ssh-add",
+    "ps",
+    "find",
+];
 
 /// What an option may be given.
 const VALUES: &[&str] =
@@ -409,8 +484,8 @@ const OPERANDS: &[&str] = &["in", "in.txt", "in.json", "in.csv", "dir", "a", "in
 
 /// For each row that only reads and whose program is on this machine: each of its options once, and
 /// some together.
-pub(crate) fn rows(most: usize) -> Vec<String> {
-    let mut commands = all_rows();
+pub(crate) fn rows(most: usize, asks_others: bool) -> Vec<String> {
+    let mut commands = all_rows(asks_others);
     let mut dice = Dice::new();
     // A few of a seed; all in a long run.
     while commands.len() > most {
@@ -420,10 +495,10 @@ pub(crate) fn rows(most: usize) -> Vec<String> {
     commands
 }
 
-fn all_rows() -> Vec<String> {
+fn all_rows(asks_others: bool) -> Vec<String> {
     let mut dice = Dice::new();
     let mut commands = Vec::new();
-    for row in proof::read_only_rows() {
+    for row in proof::read_only_rows().into_iter().filter(|row| row.asks_others == asks_others) {
         if !is_installed(&row.program) || is_left_out(&row.name) {
             continue;
         }
@@ -480,8 +555,14 @@ fn is_left_out(name: &str) -> bool {
             | "terraform" | "blkid" | "findmnt" | "lsblk" | "dpkg-deb" | "tofu" | "helm" | "conda"
             // The socket of its server.
             | "tmux"
+            // Open a device for questions, as root load the module for it, or take part in what plays sound.
+            | "spa-acp-tool" | "aconnect" | "cpupower" | "hwinfo" | "laptop-detect" | "setserial" | "zbarcam" | "tpm2" | "kpartx" | "btrfs" | "sgdisk" | "radeontop" | "pamixer" | "espeak" | "espeak-ng" | "speak" | "speak-ng" | "gst-device-monitor-1.0" | "gst-transcoder-1.0" | "gst-inspect-1.0" | "podman" | "lstopo"
+            // Make the directory for their settings or their database at first use, or keep a log.
+            | "gpg" | "rpm" | "dnf" | "zypper" | "pacman" | "inxi" | "lpass" | "aptitude" | "borg" | "bq" | "rc-status" | "apt-key" | "apt-file" | "pacman-key"
+            // Work with temporary files, or look for their settings here.
+            | "hunspell" | "diffoscope" | "als" | "atool" | "check-support-status" | "enscript" | "tshark" | "mat2" | "readpe" | "pescan" | "pehash" | "pepack" | "tlmgr" | "fmtutil" | "fmtutil-user" | "fmtutil-sys" | "httpd"
             // Counters of a Java machine, in the directory for temporary files.
-            | "jar" | "jdeps" | "jps" | "jstack" | "jstat" | "jinfo" | "javap" | "java" | "jmod" | "jimage"
+            | "jar" | "jdeps" | "jps" | "jstack" | "jstat" | "jinfo" | "javap" | "java" | "jmod" | "jimage" | "jhsdb" | "jarsigner" | "jmap"
             // Ask other machines, if only for names.
             | "ss" | "pg_isready" | "ssh-keyscan" | "getent" | "netstat" | "arp" | "route" | "last" | "w" | "who" | "pinky" | "ping" | "dig" | "host" | "nslookup" | "whois" | "traceroute" | "mtr" | "tracepath" | "curl" | "wget" | "finger"
             // Builtins, and programs that wait.

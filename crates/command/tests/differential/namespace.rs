@@ -109,15 +109,19 @@ pub(crate) fn contradicts(trace: &str, starts: &[&str]) -> bool {
         let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "creat("]
             .iter()
             .any(|flag| call.contains(flag));
-        return writes && !is_harmless(quoted(0));
+        // A file without a name is gone when it is closed.
+        return writes && !call.contains("O_TMPFILE") && !is_harmless(quoted(0));
     }
     if call.starts_with("execve(") {
         let program = quoted(0).rsplit('/').next().unwrap_or_default();
         // A program that is looked for along the path is not started where it is not found.
-        return call.ends_with("= 0") && program != "bash" && !starts.contains(&program);
+        let own = starts.last().is_some_and(|own| program.starts_with(&format!("{own}-")));
+        return call.ends_with("= 0") && program != "bash" && !own && !starts.contains(&program);
     }
     if call.starts_with("connect(") {
-        return call.contains("AF_INET");
+        // What is asked on this machine stays here.
+        let here = ["inet_addr(\"127.", "\"::1\""].iter().any(|address| call.contains(address));
+        return call.contains("AF_INET") && !here;
     }
     if call.starts_with("kill(") {
         return !call.contains(", 0)");
@@ -152,6 +156,11 @@ pub(crate) fn contradicts(trace: &str, starts: &[&str]) -> bool {
     .any(|name| call.starts_with(name))
 }
 
+/// Whether a line of a trace shows a question to another machine.
+pub(crate) fn asks(trace: &str) -> bool {
+    trace.split_once(' ').is_some_and(|(_, call)| call.trim_start().starts_with("connect("))
+}
+
 /// Terminals, and what every program of the system opens for itself.
 fn is_harmless(path: &str) -> bool {
     matches!(path, "/dev/null" | "/dev/tty" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/zero" | "/dev/full" | "/dev/ptmx")
@@ -161,4 +170,6 @@ fn is_harmless(path: &str) -> bool {
         || path.ends_with("/in.db")
         // A lock on who is logged in.
         || path.ends_with("/utmp") || path.ends_with("/wtmp")
+        // A lock on the list of users, and one that processes share.
+        || path == "/etc/.pwd.lock" || path.starts_with("/dev/shm/sem.")
 }
