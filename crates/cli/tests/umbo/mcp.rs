@@ -283,6 +283,85 @@ fn text_and_structure_say_the_same() {
     client.close();
 }
 
+/// Fields that only programs need: times, sizes, paths that a reader can ask for, and what the text says in
+/// other words.
+const FOR_PROGRAMS: &str = "artifact completed contained_by created_at cwd duration_ms effects ended_at \
+                            full_output_path leaked_count offset original_token_count owner parent pid \
+                            sandbox session started_at tokens total_bytes total_lines usage";
+
+/// What a structure has and its text does not say: clients show their models one or the other.
+fn unsaid(value: &Value, text: &str, place: &str, found: &mut Vec<String>) {
+    let is_said = match value {
+        Value::Object(map) => {
+            let may_grow = map.get("state").is_some_and(|state| state == "started");
+            for (name, value) in map {
+                let is_for_programs = FOR_PROGRAMS.split_whitespace().any(|known| known == name)
+                    || (name == "next_offset" && !may_grow)
+                    || (name == "omitted_bytes" && *value == 0);
+                if !is_for_programs {
+                    unsaid(value, text, &format!("{place}/{name}"), found);
+                }
+            }
+            true
+        }
+        Value::Array(items) => {
+            items.iter().for_each(|item| unsaid(item, text, &format!("{place}/#"), found));
+            true
+        }
+        Value::Null | Value::Bool(_) => true,
+        Value::Number(number) => {
+            let number = number.to_string();
+            text.split(|c: char| !c.is_ascii_digit()).any(|word| word == number)
+        }
+        Value::String(word) => match word.as_str() {
+            "started" => text.contains("running"),
+            // The id of a job by its end, which names it as well.
+            id if id.len() == 26 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+                text.contains(&id[20..])
+            }
+            word => word.lines().all(|line| text.contains(line.trim())),
+        },
+    };
+    if !is_said {
+        found.push(format!("{place}: {value}"));
+    }
+}
+
+#[test]
+fn the_text_of_each_tool_says_what_its_structure_says() {
+    let umbo = Umbo::new();
+    // What is dangerous runs unasked, too.
+    let mut client = Client::start(&umbo, &["--mode", "open"]);
+    client.initialize("2025-11-25");
+    let asks = "echo ready 42; read x; echo got $x; exit 4";
+    let nap = umbo.nap();
+    for (tool, arguments) in [
+        ("exec", json!({"command": "echo hi; exit 2"})),
+        ("exec", json!({"command": asks, "background": true, "name": "b"})),
+        ("wait", json!({"job": "b", "match": "ready \\d+"})),
+        ("wait", json!({"job": "b", "quiet": 0.05})),
+        ("wait", json!({"job": "b", "timeout": 0.05})),
+        ("output", json!({"job": "b"})),
+        ("jobs", json!({})),
+        ("input", json!({"job": "b", "text": "yes\n"})),
+        ("wait", json!({"job": "b"})),
+        ("output", json!({"job": "b"})),
+        ("output", json!({"job": "b", "grep": "got"})),
+        ("jobs", json!({})),
+        ("exec", json!({"command": nap, "background": true, "name": "n"})),
+        ("stop", json!({"job": "n"})),
+        ("exec", json!({"command": "kill -9 $$"})),
+        ("exec", json!({"command": nap, "timeout": 0.2})),
+    ] {
+        let result = client.tool(tool, &arguments);
+        let text = result["content"][0]["text"].as_str().unwrap();
+        let mut found = Vec::new();
+        unsaid(&result["structuredContent"], text, "", &mut found);
+        assert_eq!(found, [] as [&str; 0], "{tool} {arguments}: {result}");
+    }
+    client.close();
+}
+
 #[test]
 fn who_waits_is_told_the_tail() {
     let umbo = Umbo::new();
