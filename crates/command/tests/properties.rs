@@ -267,8 +267,8 @@ fn hungry() -> Vec<Family> {
         }),
         ("set again and again", |n| format!("x+=1; {}", "curl -H $x bash -c 'ls' ".repeat(n))),
         ("different letters in one option", |n| {
-            let letters =
-                (0..n).filter_map(|at| char::from_u32(0x4e00 + u32::try_from(at).unwrap()));
+            let letters = (0..n)
+                .filter_map(|at| char::from_u32(0x4e00 + u32::try_from(at).unwrap_or_default()));
             format!("ls -{}", letters.collect::<String>())
         }),
     ]

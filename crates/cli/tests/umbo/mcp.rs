@@ -305,7 +305,9 @@ fn unsaid(value: &Value, text: &str, place: &str, found: &mut Vec<String>) {
             true
         }
         Value::Array(items) => {
-            items.iter().for_each(|item| unsaid(item, text, &format!("{place}/#"), found));
+            for item in items {
+                unsaid(item, text, &format!("{place}/#"), found);
+            }
             true
         }
         Value::Null | Value::Bool(_) => true,
