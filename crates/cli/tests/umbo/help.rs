@@ -1,20 +1,14 @@
 //! The help of every verb, at a terminal of 80 columns: it fits a screen, or has its options in groups;
 //! it ends with two examples, and those are right.
 
-use crate::harness::{UMBO, Umbo};
+use crate::harness::Umbo;
 
-/// What a person sees who asks for help at a terminal of 80 columns and 24 rows.
+/// What a person sees who asks for help at a terminal of 80 columns. It is asked for as a person does: the
+/// gate refuses verbs that are a person's to any job, even their help.
 fn help(person: &Umbo, words: &str) -> Vec<String> {
-    // By variables: in words, the gate would refuse verbs that are a person's, even their help.
-    let (program, verb) = (format!("PROGRAM={UMBO}"), format!("VERB={words}"));
-    let terminal = ["--pty", "--size", "80x200", "--attended", "--env", "NO_COLOR=1"];
-    let options = [&terminal[..], &["--env", &program, "--env", &verb]].concat();
-    let job = person.start_with(&options, "\"$PROGRAM\" $VERB --help");
-    person.wait(&job, &[]);
-    let screen = person.call(["screen", &job]).answer().text();
-    let lines: Vec<String> = screen.lines().map(|line| line.trim_end().to_owned()).collect();
-    let written = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
-    lines[..written].to_vec()
+    let words: Vec<&str> = words.split_whitespace().chain(["--help"]).collect();
+    let text = person.call(words).env("COLUMNS", "80").env("NO_COLOR", "1").answer().text();
+    text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
 fn verbs(person: &Umbo) -> Vec<String> {

@@ -105,9 +105,11 @@ mod tests {
         let mut usage = Usage::default();
         let first = usage.look(&jobs);
         assert_eq!(first["job"].percent, None);
-        assert!(first["job"].memory > 0 && first["job"].processes > 0);
+        assert!(first["job"].processes > 0);
         let deadline = Instant::now() + std::time::Duration::from_mins(1);
-        while usage.look(&jobs)["job"].percent.unwrap_or(0.0) <= 0.0 {
+        // The kernel counts the memory of a young process late.
+        let is_seen = |seen: &Used| seen.memory > 0 && seen.percent.unwrap_or(0.0) > 0.0;
+        while !is_seen(&usage.look(&jobs)["job"]) {
             assert!(Instant::now() < deadline);
             std::thread::yield_now();
         }
