@@ -502,7 +502,7 @@ const ONE_OF: u64 = 10;
 /// more programs holds on one with fewer.
 pub(crate) fn rows(all: bool, asks_others: bool) -> Vec<String> {
     let mut commands = all_rows(asks_others);
-    commands.retain(|command| all || digest(command) % ONE_OF == 0);
+    commands.retain(|command| all || digest(command).is_multiple_of(ONE_OF));
     commands
 }
 
