@@ -192,8 +192,9 @@ impl Tree {
     pub(super) fn proof(&self) -> Option<Containment> {
         match &self.cgroup {
             _ if !self.is_empty => None,
-            Some(cgroup) if !cgroup.is_populated() => Some(Containment::Cgroup),
-            Some(_) => None,
+            Some(cgroup) => {
+                cgroup.is_empty_by(Instant::now() + LAST_MOMENTS).then_some(Containment::Cgroup)
+            }
             None if self.first.is_some() => Some(Containment::Namespace),
             None => Some(Containment::Subreaper),
         }

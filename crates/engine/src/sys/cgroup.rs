@@ -106,6 +106,15 @@ impl Cgroup {
             .is_ok_and(|events| events.lines().any(|line| line == "populated 1"))
     }
 
+    /// Whether the kernel says by the deadline that no process is in it: it may hear of the last one's end
+    /// a moment after that one's parent did.
+    pub(crate) fn is_empty_by(&self, deadline: Instant) -> bool {
+        if self.is_populated() {
+            await_event(&self.path, "populated 0", deadline);
+        }
+        !self.is_populated()
+    }
+
     /// Whether it was removed.
     pub(crate) fn is_gone(&self) -> bool {
         !self.path.exists()
