@@ -1,7 +1,7 @@
 //! Tools of other servers: umbo as a client of the protocol.
 //!
 //! Each server has a task that connects to it, learns its tools, and starts it again when it dies, each
-//! time after a longer while ([`keep`]). All of them run on a runtime of their own, so that whoever calls
+//! time after a longer while (`keep.rs`). All of them run on a runtime of their own, so that whoever calls
 //! may be on any other or on none. A server's process is the leader of a group that ends with it.
 
 mod connection;
