@@ -18,7 +18,7 @@ static BUILTIN: LazyLock<Policy> = LazyLock::new(|| {
 fn decision(policy: &Policy, command: &str, mode: Mode) -> Decision {
     let reading = read(command, Shell::Bash);
     let subject = Subject::new(command, &reading, Path::new("/p"), policy.roots());
-    decide(&subject, policy, mode, &["read", "search"], &[]).verdict.decision()
+    decide(&subject, policy, mode, &[]).verdict.decision()
 }
 
 fuzz_target!(|data: &[u8]| {
