@@ -88,6 +88,12 @@ pub(super) struct Notification {
 
 pub(super) fn notification(context: &Context, args: &Start) -> Result<Notification, Failure> {
     let line = args.turn.notify.clone().map(secrets::restored).transpose()?;
+    if line.as_deref().is_some_and(|line| line.trim().is_empty()) {
+        return Err(Failure::invalid(
+            "--notify",
+            "it is empty; give a line to run, or leave it out",
+        ));
+    }
     Ok(Notification { context: context.clone(), line, mode: args.mode })
 }
 

@@ -49,6 +49,7 @@ pub(crate) fn run(context: &Context, args: Watch) -> Result<ExitCode, Failure> {
         masking: context.masking(),
         ..CallerWords::default()
     })?;
+    let notify = start::notification(context, &args.start)?;
     let request = start::request(context, args.start, true)?;
     let ticket = Ticket::alone();
     let call = Call::new(&caller, &ticket);
@@ -58,6 +59,7 @@ pub(crate) fn run(context: &Context, args: Watch) -> Result<ExitCode, Failure> {
         let answer = umbo_ops::exec(&call, &request)?;
         let job = context.backend.job(&answer.job)?;
         *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&job));
+        notify.start(&job);
         let showing = thread::spawn({
             let job = Arc::clone(&job);
             move || show(&job)
@@ -107,6 +109,12 @@ struct WatchedFiles {
 impl WatchedFiles {
     fn new(root: &Path, glob: &str) -> Result<Self, Failure> {
         let name = glob.trim_start_matches("./");
+        if name.is_empty() {
+            return Err(Failure::invalid(
+                "GLOB",
+                "it is empty; say which files, as '*.rs' or '**'",
+            ));
+        }
         // As in .gitignore: without a slash it is about the name, wherever the file is.
         let anywhere = if name.contains('/') { name.to_owned() } else { format!("**/{name}") };
         let glob = GlobBuilder::new(&anywhere)

@@ -309,6 +309,11 @@ fn the_end_of_a_job_is_notified_by_a_job_of_its_own() {
     fs::remove_file(&file).unwrap();
     umbo.call(["exec", "--notify", &line, "exit 5"]).status(5).run();
     until("exec notifies too", || fs::read_to_string(&file).is_ok_and(|text| text == "exited 5\n"));
+    let marker = umbo.path().join("ran");
+    let said =
+        umbo.call(["start", "--notify", " ", &format!("touch '{}'", marker.display())]).refused();
+    assert!(said.contains("--notify: it is empty"), "{said}");
+    assert!(!marker.exists(), "nothing is started with a wrong word");
 }
 
 #[test]

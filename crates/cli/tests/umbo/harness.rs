@@ -186,6 +186,18 @@ impl Umbo {
         Call { command, stdin: None, stdout: Vec::new(), stderr: Vec::new(), status: 0 }
     }
 
+    /// Types a text, then keys, into a job's terminal.
+    pub(crate) fn type_into(&self, job: &str, text: &str, keys: &[&str]) {
+        let mut words = vec!["input", job];
+        if !text.is_empty() {
+            words.push(text);
+        }
+        for key in keys {
+            words.extend(["--key", key]);
+        }
+        self.call(words).run();
+    }
+
     /// `umbo exec LINE`.
     pub(crate) fn exec(&self, line: &str) -> Call<'_> {
         self.call(["exec", line])

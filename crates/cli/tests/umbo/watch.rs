@@ -55,3 +55,30 @@ fn what_has_ended_waits_for_the_next_change_and_tells_how_it_ended() {
     let said = watch.answer().said();
     assert!(said.contains("exited 3") && said.contains("src/new.rs changed"), "{said}");
 }
+
+#[test]
+fn no_files_to_watch_is_refused_and_each_run_is_notified_of() {
+    let umbo = Umbo::new();
+    let said = umbo.call(["watch", "", "true"]).refused();
+    assert!(said.contains("GLOB: it is empty"), "{said}");
+    let project = umbo.path().join("project");
+    fs::create_dir_all(&project).unwrap();
+    let told = umbo.path().join("told");
+    let line = format!("echo $UMBO_AFTER_EXIT_CODE >> '{}'", told.display());
+    let mut watch = umbo
+        .call(["watch", "--notify", &line, "*.rs", "echo ran; exit 3"])
+        .current_dir(&project)
+        .spawn();
+    for count in 1..=2 {
+        assert_eq!(watch.line(), "ran\n");
+        let deadline = std::time::Instant::now() + crate::harness::TIMEOUT;
+        while fs::read_to_string(&told).unwrap_or_default() != "3\n".repeat(count) {
+            assert!(std::time::Instant::now() < deadline, "{count}");
+            std::thread::yield_now();
+        }
+        fs::write(project.join("new.rs"), "x").unwrap();
+    }
+    assert_eq!(watch.line(), "ran\n");
+    signal(watch.pid(), Signal::INT);
+    watch.answer();
+}

@@ -45,14 +45,7 @@ impl<'a> Person<'a> {
     }
 
     fn types(&self, text: &str, keys: &[&str]) {
-        let mut words = vec!["input", &self.seat];
-        if !text.is_empty() {
-            words.push(text);
-        }
-        for key in keys {
-            words.extend(["--key", key]);
-        }
-        self.umbo.call(words).run();
+        self.umbo.type_into(&self.seat, text, keys);
     }
 
     /// What the screen shows, line by line.
