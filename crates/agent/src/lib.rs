@@ -26,7 +26,7 @@ mod tools;
 
 pub use context::{Context, ContextMessage, build_context};
 pub use entry::{Entry, EntryKind, Header, SESSION_VERSION};
-pub use job_tools::JobTools;
+pub use job_tools::{CallApprover, JobTools};
 pub use message::{AgentMessage, Content};
 pub use queue::{Delivery, InterruptMode, QueueMode, Queues};
 pub use run::{

@@ -1,6 +1,7 @@
 //! `umbo agent`, `umbo models`, `umbo sessions`: the real binary, against a model server on loopback
 //! that speaks the four vendors' formats from a script and refuses what they would refuse.
 
+mod acp;
 mod drained;
 mod killed;
 mod print;

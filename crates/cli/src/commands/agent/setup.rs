@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use umbo_agent::{
-    Agent, Candidate, JobTools, Limits, Mask, Session, Setup, Tools, compact, session_directory,
+    Agent, CallApprover, Candidate, JobTools, Limits, Mask, Session, Setup, Tools, compact,
+    session_directory,
 };
+use umbo_gate::Mode;
 use umbo_model::{CacheLife, Client, Effort, RetryPolicy, ThinkingStyle};
-use umbo_tools::{Approver, Owner, Toolset};
+use umbo_tools::{Owner, Toolset};
 
 use super::super::tools::{Caller, toolset_of};
 use super::system::SystemPrompt;
@@ -32,7 +34,7 @@ pub(super) struct Prepared {
 }
 
 /// Whoever is asked whether commands may run.
-pub(super) type SharedApprover = Arc<dyn Approver + Send + Sync>;
+pub(super) type SharedApprover = Arc<dyn CallApprover>;
 
 impl Prepared {
     /// Makes all of it. The approver is asked whether commands may run; without one, nobody is.
@@ -42,7 +44,7 @@ impl Prepared {
         approver: Option<SharedApprover>,
     ) -> Result<Self, Failure> {
         let models = Models::load()?;
-        let directory = Context::directory()?;
+        let directory = context.place()?;
         let session = open_session(context, words, &directory)?;
         let candidates = candidates(context, words, &models, &session)?;
         let Some(first) = candidates.first() else {
@@ -86,16 +88,36 @@ impl Prepared {
         let candidate = self.models.candidate(name)?;
         let dialect = dialect(context, &self.words, &candidate);
         if dialect != self.dialect {
-            let owner = self.tools.toolset().owner.clone().unwrap_or_default();
-            let toolset = toolset_named(context, &self.words, &dialect, owner)?;
-            let system = SystemPrompt::new(&Context::directory()?, &toolset.instructions());
-            self.agent.setup_mut().system = system.text;
-            self.tools = job_tools(toolset, self.approver.as_ref());
-            self.agent.set_tools(Arc::clone(&self.tools) as Arc<dyn Tools>);
-            self.dialect = dialect;
+            self.set_tools(context, dialect)?;
         }
         self.agent.set_model(candidate).map_err(Failure::new)?;
         name.clone_into(&mut self.model);
+        Ok(())
+    }
+
+    /// What runs unasked.
+    pub(super) fn mode(&self, context: &Context) -> Mode {
+        self.words.gate.unwrap_or(context.settings.agent.mode)
+    }
+
+    /// Chooses what runs unasked from now on.
+    pub(super) fn set_mode(&mut self, context: &Context, mode: Mode) -> Result<(), Failure> {
+        let before = self.words.gate.replace(mode);
+        let changed = self.set_tools(context, self.dialect.clone());
+        if changed.is_err() {
+            self.words.gate = before;
+        }
+        changed
+    }
+
+    fn set_tools(&mut self, context: &Context, dialect: String) -> Result<(), Failure> {
+        let owner = self.tools.toolset().owner.clone().unwrap_or_default();
+        let toolset = toolset_named(context, &self.words, &dialect, owner)?;
+        let system = SystemPrompt::new(&context.place()?, &toolset.instructions());
+        self.agent.setup_mut().system = system.text;
+        self.tools = job_tools(toolset, self.approver.as_ref());
+        self.agent.set_tools(Arc::clone(&self.tools) as Arc<dyn Tools>);
+        self.dialect = dialect;
         Ok(())
     }
 }
@@ -213,7 +235,7 @@ fn setup(
         Some(word) => effort(word),
         None => settings.effort.filter(|_| thinks),
     };
-    let masker = Arc::clone(secrets::shared()?);
+    let masker = secrets::masker(Some(&context.place()?))?;
     Ok(Setup {
         client,
         candidates,

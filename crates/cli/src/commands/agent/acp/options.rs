@@ -1,0 +1,115 @@
+//! What a person can choose for a session: what runs unasked, the model, how much it thinks.
+
+use agent_client_protocol::v1::schema::{
+    SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOption, SessionMode,
+    SessionModeState,
+};
+use serde_json::json;
+use umbo_agent::EntryKind;
+use umbo_gate::Mode;
+use umbo_model::Effort;
+
+use super::super::setup::Prepared;
+use crate::context::Context;
+
+pub(super) const MODE: &str = "mode";
+pub(super) const MODEL: &str = "model";
+pub(super) const EFFORT: &str = "effort";
+/// The word for no thinking.
+const OFF: &str = "off";
+
+/// The modes, in the older form of the protocol.
+pub(super) fn modes(prepared: &Prepared, context: &Context) -> SessionModeState {
+    let mode = |mode: Mode| {
+        let (name, about) = words(mode);
+        SessionMode::new(mode.as_str(), name).description(about.to_owned())
+    };
+    let current = prepared.mode(context).as_str();
+    SessionModeState::new(current, Mode::ALL.map(mode).to_vec())
+}
+
+/// All that can be chosen.
+pub(super) fn options(prepared: &Prepared, context: &Context) -> Vec<SessionConfigOption> {
+    let option = |value: String, name: String| SessionConfigSelectOption::new(value, name);
+    let modes = Mode::ALL.map(|mode| {
+        let (name, about) = words(mode);
+        option(mode.as_str().to_owned(), name.to_owned()).description(about.to_owned())
+    });
+    let mut models = prepared.reachable_models();
+    if !models.contains(&prepared.model) {
+        models.insert(0, prepared.model.clone());
+    }
+    let models: Vec<_> = models.into_iter().map(|name| option(name.clone(), name)).collect();
+    let mut options = vec![
+        SessionConfigOption::select(MODE, "Mode", prepared.mode(context).as_str(), modes.to_vec())
+            .description("What runs without asking".to_owned())
+            .category(SessionConfigOptionCategory::Mode),
+        SessionConfigOption::select(MODEL, "Model", prepared.model.clone(), models)
+            .category(SessionConfigOptionCategory::Model),
+    ];
+    let efforts = prepared.agent.model().map(|candidate| candidate.model.efforts.clone());
+    let mut levels: Vec<&str> =
+        efforts.unwrap_or_default().iter().map(|effort| effort.word()).collect();
+    if !levels.is_empty() {
+        levels.insert(0, OFF);
+        let now = prepared.agent.setup().effort.map_or(OFF, Effort::word);
+        if !levels.contains(&now) {
+            levels.push(now);
+        }
+        let levels: Vec<_> =
+            levels.into_iter().map(|word| option(word.to_owned(), word.to_owned())).collect();
+        options.push(
+            SessionConfigOption::select(EFFORT, "Thinking", now, levels)
+                .category(SessionConfigOptionCategory::ThoughtLevel),
+        );
+    }
+    options
+}
+
+/// The name of a mode, and what it means.
+fn words(mode: Mode) -> (&'static str, &'static str) {
+    match mode {
+        Mode::Default => ("Ask", "Commands that only read run, all others ask"),
+        Mode::AcceptEdits => {
+            ("Accept edits", "Everyday changes to files of the project run too, all others ask")
+        }
+        Mode::Auto => ("Auto", "What is not dangerous runs in a sandbox, the rest asks"),
+        Mode::Guard => ("Guard", "Only dangerous commands ask"),
+        Mode::Open => ("Open", "Nothing asks; deny rules still hold"),
+    }
+}
+
+/// Chooses something; the problem, if it cannot be.
+pub(super) fn choose(
+    prepared: &mut Prepared,
+    context: &Context,
+    option: &str,
+    value: &str,
+) -> Result<(), String> {
+    match option {
+        MODE => {
+            let mode = Mode::ALL.into_iter().find(|mode| mode.as_str() == value);
+            let Some(mode) = mode else {
+                let known = Mode::ALL.map(Mode::as_str).join(", ");
+                return Err(format!("mode: {value:?} was given; accepted: {known}"));
+            };
+            prepared.set_mode(context, mode).map_err(|failure| failure.to_string())
+        }
+        MODEL => prepared.set_model(context, value).map_err(|failure| failure.to_string()),
+        EFFORT => {
+            let effort: Option<Effort> = match value {
+                OFF => None,
+                word => Some(serde_json::from_value(json!(word)).map_err(|_| {
+                    format!("effort: {word:?} was given; accepted: off, and what the model lists")
+                })?),
+            };
+            prepared.agent.setup_mut().effort = effort;
+            let kind = EntryKind::ThinkingLevelChange { thinking_level: Some(value.to_owned()) };
+            let kept = prepared.agent.session_mut().append(kind);
+            kept.map(drop).map_err(|error| error.to_string())
+        }
+        other => {
+            Err(format!("configId: there is no {other:?}; there are {MODE}, {MODEL}, {EFFORT}"))
+        }
+    }
+}
