@@ -10,12 +10,13 @@ use crate::{fuzz, setup, tidy};
 const NEXTEST: &str = "0.9.143";
 
 /// Examples that show how the libraries are used, and check that it is so.
-const EXAMPLES: [(&str, &str); 5] = [
+const EXAMPLES: [(&str, &str); 6] = [
     ("umbo-engine", "one_command"),
     ("umbo-engine", "background_job"),
     ("umbo-tools", "agent_loop"),
     ("umbo-tools", "approvals"),
     ("umbo-tools", "custom_dialect"),
+    ("umbo-agent", "twenty_lines"),
 ];
 
 /// All of it.

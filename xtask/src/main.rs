@@ -42,7 +42,7 @@ cargo xtask VERB
     --corpus DIR [FILE]    against commands that others wrote; what contradicts them goes to FILE
     --differential [N]     what is called read-only is run, and the kernel says what it did (600)
   bench gate           deciding about them, and what asking and recording cost
-  bench agent          opening long sessions, deriving their context, and a turn of the loop
+  bench agent          long sessions, a turn of the loop, the first token, memory of many turns
   bench recipes        finding the tasks of 200 packages
   bench files          searching and finding beside `rg` and `fd`, listing and reading beside a shell
   fuzz TARGET|all [SECONDS]   any bytes at what reads them (60)
@@ -84,7 +84,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "view", "--corpus", rest @ ..] => bench::example("umbo-view", "corpus", rest),
         ["bench", "command", rest @ ..] => bench::command::run(rest),
         ["bench", "gate"] => bench::example("umbo-ops", "gate", &[]),
-        ["bench", "agent"] => bench::example("umbo-agent", "price", &[]),
+        ["bench", "agent"] => bench::agent(),
         ["bench", "files"] => bench::example("umbo-files", "beside", &[]),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection", &[]),
         ["fuzz", rest @ ..] => fuzz::run(rest),

@@ -1,22 +1,25 @@
-//! What an agent costs besides the model: opening a long session, deriving what the model reads, and
-//! a turn of the loop beside the same requests without it.
+//! What an agent costs besides the model: opening a long session, deriving what the model reads, a
+//! turn of the loop beside the same requests without it; and of the program itself, how long a token
+//! takes from the vendor to whoever looks, and its memory after many turns.
 //!
-//! `cargo run --release -p umbo-agent --example price`
+//! `cargo xtask bench agent`
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
-use std::sync::Arc;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use umbo_agent::{
     Agent, AgentEvent, AgentMessage, BoxFuture, Candidate, Completion, Durability, EntryKind,
-    Invocation, Limits, Recovery, Session, Setup, ToolOutput, Tools, build_context, compact,
+    Invocation, Recovery, Session, Setup, ToolOutput, Tools, build_context, compact,
 };
 use umbo_model::server::{Answer, ModelServer, Reply};
 use umbo_model::{
-    AssistantMessage, Block, CacheLife, Client, ClientOptions, Event, Message, Model, Part,
-    Request, RetryPolicy, StopReason, ToolCall, ToolInput, ToolSpec, Usage, WireFormat,
+    AssistantMessage, Block, Client, ClientOptions, Event, Message, Model, Part, Request,
+    StopReason, ToolCall, ToolInput, ToolSpec, Usage, WireFormat,
 };
 
 struct Nothing;
@@ -81,7 +84,13 @@ fn long_session(entries: usize) {
     let opened = started.elapsed();
     let started = Instant::now();
     let context = build_context(&session, None).unwrap();
-    let derived = started.elapsed();
+    let first = started.elapsed();
+    let derived = (0..9).map(|_| {
+        let started = Instant::now();
+        drop(build_context(&session, None).unwrap());
+        started.elapsed()
+    });
+    let derived = median(derived.chain([first]).collect());
     println!(
         "{entries:>7} entries, {:>4} MB: open {opened:>10.1?}, context of {} messages {derived:>10.1?}",
         bytes >> 20,
@@ -92,22 +101,12 @@ fn long_session(entries: usize) {
 
 fn setup(server: &ModelServer) -> Setup {
     let model = Model::new(WireFormat::Chat, "p", "m");
+    let endpoint = server.endpoint(WireFormat::Chat);
+    let client = Client::new(&ClientOptions::default()).unwrap();
     Setup {
-        client: Client::new(&ClientOptions::default()).unwrap(),
-        candidates: vec![Candidate {
-            model,
-            endpoint: server.endpoint(WireFormat::Chat),
-            price: None,
-        }],
-        promotion: None,
-        system: String::new(),
-        effort: None,
-        cache: CacheLife::Short,
-        retry: RetryPolicy::default(),
-        limits: Limits::default(),
         compaction: compact::Settings { enabled: false, ..compact::Settings::default() },
         wait_for_jobs: false,
-        mask: None,
+        ..Setup::new(client, Candidate { model, endpoint, price: None })
     }
 }
 
@@ -176,6 +175,79 @@ async fn turns(turns: usize) {
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// The program that people get, driven through its pipes: from the moment the vendor's first piece is
+/// ready until the frame with it is read, and the memory of the process.
+fn program(turns: usize) {
+    let umbo = std::env::current_exe().unwrap().parent().unwrap().with_file_name("umbo");
+    let place = std::env::temp_dir().join(format!("umbo-price-program-{}", std::process::id()));
+    std::fs::create_dir_all(&place).unwrap();
+    let ready = Arc::new(Mutex::new(Instant::now()));
+    let answered = Arc::clone(&ready);
+    let server = ModelServer::start(move |_| {
+        *answered.lock().unwrap() = Instant::now();
+        Reply::text("some words, as a model says them")
+    })
+    .unwrap();
+    let mut child = Command::new(umbo)
+        .args(["agent", "--mode", "rpc", "--model", "openai-chat/price"])
+        .current_dir(&place)
+        .env("HOME", &place)
+        .env("UMBO_STATE_DIR", place.join("state"))
+        .env("OPENAI_BASE_URL", format!("{}/v1", server.url()))
+        .env("OPENAI_API_KEY", "none-is-needed-here")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let resident = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap().to_owned();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+    };
+    let (mut shown, mut whole) = (Vec::new(), Vec::new());
+    let mut at_first = 0;
+    for turn in 0..turns {
+        let started = Instant::now();
+        writeln!(stdin, "{}", json!({"type": "prompt", "message": format!("turn {turn}")}))
+            .unwrap();
+        let mut is_shown = false;
+        for line in lines.by_ref() {
+            let frame: Value = serde_json::from_str(&line).unwrap();
+            if !is_shown && frame["assistantMessageEvent"]["type"] == "text_delta" {
+                is_shown = true;
+                shown.push(ready.lock().unwrap().elapsed());
+            }
+            if frame["type"] == "agent_end" {
+                break;
+            }
+        }
+        whole.push(started.elapsed());
+        if turn == 0 {
+            at_first = resident();
+        }
+    }
+    let last: Vec<Duration> = whole.split_off(whole.len() - whole.len() / 10);
+    println!(
+        "{turns:>7} prompts to the program: first token shown after {:.2?} (worst {:.2?}), a whole \
+         turn {:.2?}, of the last tenth {:.2?}; resident {at_first} MB after one, {} MB after all",
+        median(shown.clone()),
+        shown.iter().max().unwrap(),
+        median(whole),
+        median(last),
+        resident(),
+    );
+    drop(stdin);
+    child.wait().unwrap();
+    std::fs::remove_dir_all(&place).unwrap();
+}
+
 fn main() {
     for entries in [1_000, 10_000, 100_000] {
         long_session(entries);
@@ -184,7 +256,5 @@ fn main() {
     for count in [20, 200, 1_000] {
         runtime.block_on(turns(count));
     }
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let resident = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
-    println!("resident at the end, with the model server in the same process: {resident}");
+    program(1_000);
 }

@@ -52,7 +52,7 @@ pub fn build_context(session: &Session, leaf: Option<&str>) -> Result<Context, S
         None => session.recent(session.leaf_index()),
         Some(leaf) => session.path_to(Some(leaf))?,
     };
-    let mut context = from_entries(session, &entries);
+    let mut context = from_entries(session, entries);
     // Without a choice, the model that answered last is the one that is asked.
     if !context.models.contains_key("default")
         && let Some(name) = session.last_model(leaf)?
@@ -74,16 +74,16 @@ pub(crate) fn extend_context(session: &Session, context: &mut Context, from: usi
             let name = format!("{}/{}", answer.provider, answer.model);
             context.models.insert("default".to_owned(), name);
         }
-        if let Some(message) = entry.kind.message() {
+        if let Some(message) = entry.kind.into_message() {
             context.messages.push(ContextMessage { entry: entry.id, message });
         }
     }
     true
 }
 
-fn from_entries(session: &Session, entries: &[Entry]) -> Context {
+fn from_entries(session: &Session, entries: Vec<Entry>) -> Context {
     let mut context = Context { mode: "none".to_owned(), ..Context::default() };
-    for entry in entries {
+    for entry in &entries {
         read_state(&mut context, &entry.kind);
     }
     let last = entries.iter().rposition(|entry| matches!(entry.kind, EntryKind::Compaction { .. }));
@@ -99,10 +99,10 @@ fn from_entries(session: &Session, entries: &[Entry]) -> Context {
         let kept = entries.iter().position(|entry| entry.id == *first_kept_entry_id);
         first = kept.unwrap_or(last).min(last);
     }
-    for entry in &entries[first..] {
-        if let Some(mut message) = entry.kind.message() {
+    for entry in entries.into_iter().skip(first) {
+        if let Some(mut message) = entry.kind.into_message() {
             leave_out(session, &entry.id, &mut message);
-            context.messages.push(ContextMessage { entry: entry.id.clone(), message });
+            context.messages.push(ContextMessage { entry: entry.id, message });
         }
     }
     context

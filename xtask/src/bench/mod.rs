@@ -21,6 +21,12 @@ pub(crate) fn example(package: &str, name: &str, words: &[&str]) -> Done {
     execute(cargo(&run).args(words))
 }
 
+/// What an agent costs besides the model; the program that people get is measured too.
+pub(crate) fn agent() -> Done {
+    execute(&mut cargo(&["build", "--release", "--quiet", "--package", "umbo"]))?;
+    example("umbo-agent", "price", &[])
+}
+
 /// Times of the same thing.
 #[derive(Default)]
 struct Sample {

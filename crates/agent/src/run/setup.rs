@@ -31,7 +31,7 @@ pub struct Limits {
     pub time: Option<Duration>,
 }
 
-/// How an agent works.
+/// How an agent works. [`Setup::new`] has what is usual.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Sends the requests.
@@ -56,4 +56,24 @@ pub struct Setup {
     pub wait_for_jobs: bool,
     /// Hides secrets in all that is sent to a model.
     pub mask: Option<Mask>,
+}
+
+impl Setup {
+    /// A model with what is usual: asked again where that helps, no limits, the beginning summarised
+    /// before the window is full, and no secrets hidden.
+    pub fn new(client: Client, candidate: Candidate) -> Self {
+        Self {
+            client,
+            candidates: vec![candidate],
+            promotion: None,
+            system: String::new(),
+            effort: None,
+            cache: CacheLife::Short,
+            retry: RetryPolicy::default(),
+            limits: Limits::default(),
+            compaction: compact::Settings::default(),
+            wait_for_jobs: true,
+            mask: None,
+        }
+    }
 }

@@ -199,12 +199,29 @@ fn parse_message(line: &[u8]) -> Option<(String, EntryKind)> {
     if !line.starts_with(br#"{"type":"message""#) {
         return None;
     }
-    match &*serde_json::from_slice::<Peek<'_>>(line).ok()?.message.role {
+    let wrapped = |role: &str| match role {
         "user" => read(line, AgentMessage::User),
         "assistant" => read(line, AgentMessage::Assistant),
         "toolResult" => read(line, AgentMessage::ToolResult),
         _ => None,
+    };
+    match role_in_head(line) {
+        Some(role) => wrapped(role),
+        None => wrapped(&serde_json::from_slice::<Peek<'_>>(line).ok()?.message.role),
     }
+}
+
+/// The role, where our own lines have it: behind name, place and time. Nothing before it can have a
+/// quote of its own, so what looks like it is it.
+fn role_in_head(line: &[u8]) -> Option<&str> {
+    static ROLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r#"^\{"type":"message","id":"[^"\\]*","parentId":(?:null|"[^"\\]*"),"timestamp":"[^"\\]*","message":\{"role":"([a-zA-Z]+)""#,
+        )
+        .ok()
+    });
+    let found = ROLE.as_ref()?.captures(line)?.get(1)?;
+    std::str::from_utf8(found.as_bytes()).ok()
 }
 
 /// What the name of a file says: `TIME_ID.jsonl`.

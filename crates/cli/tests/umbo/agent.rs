@@ -4,6 +4,7 @@
 mod acp;
 mod drained;
 mod killed;
+mod oh_my_pi;
 mod print;
 mod rpc;
 mod secrets;

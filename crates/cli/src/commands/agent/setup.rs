@@ -55,7 +55,9 @@ impl Prepared {
         let toolset = toolset(context, words, &dialect, &session.header().id)?;
         let system = SystemPrompt::new(&directory, &toolset.instructions());
         let client = Client::new(&Models::client_options(&first.endpoint)).map_err(Failure::new)?;
-        let setup = setup(context, words, client, candidates, system.text)?;
+        let larger = context.settings.agent.larger_model.as_deref();
+        let promotion = larger.map(|name| models.candidate(name)).transpose()?;
+        let setup = Setup { promotion, ..setup(context, words, client, candidates, system.text)? };
         let tools = job_tools(toolset, approver.as_ref());
         let agent = Agent::new(session, Arc::clone(&tools) as Arc<dyn Tools>, setup);
         let (words, context_files) = (words.clone(), system.files);

@@ -1,7 +1,7 @@
 //! Programs that drive the agent: every command of the protocol, its events, and what a host lends.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 
 use serde_json::{Value, json};
@@ -10,19 +10,25 @@ use umbo_model::server::{Answer, Gate, Reply};
 use super::{CASES, DEADLINE, Scene};
 
 /// A host that talks to the agent of a scene.
-struct Host {
+pub(super) struct Host {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
     /// All frames so far.
-    seen: Vec<Value>,
+    pub(super) seen: Vec<Value>,
     count: u32,
 }
 
 impl Host {
     fn start(scene: &Scene, model: &str, words: &[&str]) -> Self {
         let words = [&["agent", "--mode", "rpc", "--model", model], words].concat();
-        let mut command = scene.call(&words).into_command();
+        let mut host = Self::of(scene.call(&words).into_command());
+        assert_eq!(host.next(), json!({"type": "ready"}), "the first frame");
+        host
+    }
+
+    /// A host of any program that speaks the protocol.
+    pub(super) fn of(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -36,9 +42,13 @@ impl Host {
             }
         });
         let stdin = child.stdin.take();
-        let mut host = Self { child, stdin, lines, seen: Vec::new(), count: 0 };
-        assert_eq!(host.next(), json!({"type": "ready"}), "the first frame");
-        host
+        Self { child, stdin, lines, seen: Vec::new(), count: 0 }
+    }
+
+    /// `kill -9`.
+    pub(super) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     fn next(&mut self) -> Value {
@@ -48,7 +58,7 @@ impl Host {
         frame
     }
 
-    fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+    pub(super) fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
             let frame = self.next();
             if is_it(&frame) {
@@ -57,7 +67,7 @@ impl Host {
         }
     }
 
-    fn until_type(&mut self, kind: &str) -> Value {
+    pub(super) fn until_type(&mut self, kind: &str) -> Value {
         self.until(|frame| frame["type"] == kind)
     }
 
@@ -65,7 +75,7 @@ impl Host {
         writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    fn send(&mut self, mut command: Value) -> String {
+    pub(super) fn send(&mut self, mut command: Value) -> String {
         self.count += 1;
         let id = format!("req_{}", self.count);
         command["id"] = json!(id);
@@ -74,7 +84,7 @@ impl Host {
     }
 
     /// The response to a command.
-    fn call(&mut self, command: Value) -> Value {
+    pub(super) fn call(&mut self, command: Value) -> Value {
         let id = self.send(command);
         self.until(|frame| frame["type"] == "response" && frame["id"] == id.as_str())
     }
@@ -93,7 +103,7 @@ impl Host {
     }
 
     /// Closes its end; the agent ends with status 0.
-    fn close(mut self) -> Vec<Value> {
+    pub(super) fn close(mut self) -> Vec<Value> {
         self.stdin = None;
         assert!(self.child.wait().unwrap().success());
         self.seen.extend(self.lines.iter());
@@ -161,7 +171,7 @@ fn a_prompt_is_acknowledged_at_once_and_its_events_come_in_the_order_that_hosts_
 #[test]
 fn state_modes_models_sessions_and_messages_are_asked_and_changed() {
     let scene =
-        Scene::new(vec![Reply::text("one"), Reply::text("two"), Reply::text("handed over")]);
+        Scene::new(vec![Reply::text("one"), Reply::text("two"), Reply::text("what was tried")]);
     let mut host = Host::start(&scene, CASES[0].model, &[]);
     let state = host.data(json!({"type": "get_state"}));
     assert_eq!(state["model"], json!({"provider": "anthropic", "id": "claude-sonnet-5"}));
@@ -246,6 +256,12 @@ fn state_modes_models_sessions_and_messages_are_asked_and_changed() {
     assert_eq!(host.data(json!({"type": "get_state"}))["sessionId"], first["sessionId"]);
     host.data(json!({"type": "navigate_tree", "entryId": branch[0]["entryId"]}));
     assert_eq!(host.data(json!({"type": "get_state"}))["messageCount"], 1);
+    let last = branch[1]["entryId"].clone();
+    host.data(json!({"type": "navigate_tree", "entryId": last}));
+    let first_entry = branch[0]["entryId"].clone();
+    let left =
+        host.data(json!({"type": "navigate_tree", "entryId": first_entry, "summarize": true}));
+    assert!(left["summary"].as_str().unwrap().contains("what was tried"), "{left}");
     host.error(json!({"type": "compact"}));
     host.data(json!({"type": "new_session"}));
     assert_eq!(host.error(json!({"type": "handoff"})), "Nothing to hand off (no messages yet)");

@@ -152,6 +152,10 @@ impl State {
             "new_session" => self.new_session(command["parentSession"].as_str()),
             "switch_session" => self.switch_session(Path::new(&text("sessionPath"))),
             "branch" => self.branch(&text("entryId")),
+            "navigate_tree" if command["summarize"] == true => {
+                let words = command["customInstructions"].as_str();
+                self.leave_branch(&text("entryId"), words).await
+            }
             "navigate_tree" => self.navigate(&text("entryId")),
             "set_session_name" => self.set_name(&text("name")),
             "export_html" => self.export(command["outputPath"].as_str()),
@@ -242,7 +246,9 @@ impl State {
         kept.map_err(|error| error.to_string())?;
         Ok(Some(json!({
             "exitCode": answer.exit_code, "cancelled": false, "output": output,
+            "outputBytes": output.len(), "outputLines": output.lines().count(),
             "truncated": truncated, "totalBytes": answer.total_bytes,
+            "workingDir": self.session().header().cwd,
         })))
     }
 
@@ -286,6 +292,15 @@ impl State {
     fn navigate(&mut self, id: &str) -> Answered {
         let moved = self.prepared.agent.session_mut().branch(id);
         moved.map(|()| Some(json!({"cancelled": false}))).map_err(|error| error.to_string())
+    }
+
+    /// The same, with a summary of the branch that is left.
+    async fn leave_branch(&mut self, id: &str, words: Option<&str>) -> Answered {
+        match self.prepared.agent.leave_branch(id, words).await {
+            Ok(Some(summary)) => Ok(Some(json!({"cancelled": false, "summary": summary}))),
+            Ok(None) => Err("the model wrote no summary: nothing has changed".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     fn set_name(&mut self, name: &str) -> Answered {
