@@ -5,10 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use agent_client_protocol::v1::schema::{
-    Diff, ToolCallContent, ToolCallId, ToolCallLocation, ToolKind,
-};
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 use umbo_model::ToolCall;
 
 use super::patch::changes_of_patch;
@@ -35,7 +33,7 @@ impl CallNames {
     }
 
     /// A new name for a call that begins.
-    pub(super) fn begin(&self, call_id: &str) -> ToolCallId {
+    pub(super) fn begin(&self, call_id: &str) -> String {
         let mut names = self.names();
         let mut name = call_id.to_owned();
         let mut number = 1;
@@ -44,13 +42,13 @@ impl CallNames {
             name = format!("{call_id}#{number}");
         }
         names.current.insert(call_id.to_owned(), name.clone());
-        ToolCallId::new(name)
+        name
     }
 
     /// The name of a call that has begun.
-    pub(super) fn name(&self, call_id: &str) -> ToolCallId {
+    pub(super) fn name(&self, call_id: &str) -> String {
         let current = self.names().current.get(call_id).cloned();
-        ToolCallId::new(current.unwrap_or_else(|| call_id.to_owned()))
+        current.unwrap_or_else(|| call_id.to_owned())
     }
 }
 
@@ -58,9 +56,49 @@ impl CallNames {
 pub(super) struct Look {
     pub(super) title: String,
     pub(super) kind: ToolKind,
-    pub(super) locations: Vec<ToolCallLocation>,
+    /// Files, and the line of some.
+    pub(super) locations: Vec<(PathBuf, Option<u64>)>,
     /// What it would change.
-    pub(super) changes: Vec<ToolCallContent>,
+    pub(super) changes: Vec<Change>,
+}
+
+/// A change of a file: a part of it, or all.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) path: PathBuf,
+    /// Nothing, if the file is new.
+    pub(super) old: Option<String>,
+    pub(super) new: String,
+}
+
+impl Look {
+    /// The files, as the protocol has them.
+    pub(super) fn locations(&self) -> Vec<Value> {
+        let place = |(path, line): &(PathBuf, Option<u64>)| match line {
+            Some(line) => json!({"path": path, "line": line}),
+            None => json!({"path": path}),
+        };
+        self.locations.iter().map(place).collect()
+    }
+
+    /// The changes, as the protocol has them.
+    pub(super) fn content(&self) -> Vec<Value> {
+        let change = |Change { path, old, new }: &Change| json!({"type": "diff", "path": path, "oldText": old, "newText": new});
+        self.changes.iter().map(change).collect()
+    }
+}
+
+/// The kind of a tool, as the protocol has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ToolKind {
+    Read,
+    Edit,
+    Search,
+    Execute,
+    Think,
+    Fetch,
+    Other,
 }
 
 /// Whether what files had before can still be read.
@@ -83,19 +121,19 @@ pub(super) fn look(call: &ToolCall, directory: &Path, when: When) -> Look {
     if when == When::Before {
         changes.iter_mut().for_each(|change| add_old_text(change, arguments));
     }
-    let mut locations: Vec<ToolCallLocation> = Vec::new();
+    let mut locations: Vec<(PathBuf, Option<u64>)> = Vec::new();
     let line = ["offset", "line"].iter().find_map(|name| arguments.get(*name)?.as_u64());
-    let line = line.and_then(|line| u32::try_from(line.max(1)).ok());
+    let line = line.map(|line| line.max(1));
     if let Some(path) = path_of(arguments) {
-        locations.push(ToolCallLocation::new(directory.join(path)).line(line));
+        locations.push((directory.join(path), line));
     }
     for change in &changes {
-        if !locations.iter().any(|known| known.path == change.path) {
-            locations.push(ToolCallLocation::new(change.path.clone()));
+        if !locations.iter().any(|(known, _)| *known == change.path) {
+            locations.push((change.path.clone(), None));
         }
     }
     let title = title(call, kind, &locations, directory);
-    Look { title, kind, locations, changes: changes.into_iter().map(Into::into).collect() }
+    Look { title, kind, locations, changes }
 }
 
 /// The kind of a tool, by its name in any dialect.
@@ -133,7 +171,7 @@ fn path_of(arguments: &Map<String, Value>) -> Option<&str> {
 fn title(
     call: &ToolCall,
     kind: ToolKind,
-    locations: &[ToolCallLocation],
+    locations: &[(PathBuf, Option<u64>)],
     directory: &Path,
 ) -> String {
     let shown = |path: &Path| path.strip_prefix(directory).unwrap_or(path).display().to_string();
@@ -142,7 +180,7 @@ fn title(
     } else if let Some(pattern) = text(&call.arguments, &["pattern", "query", "regex"]) {
         format!("{} {pattern}", call.name)
     } else if matches!(kind, ToolKind::Edit | ToolKind::Read) && !locations.is_empty() {
-        let paths: Vec<String> = locations.iter().map(|place| shown(&place.path)).collect();
+        let paths: Vec<String> = locations.iter().map(|(path, _)| shown(path)).collect();
         format!("{} {}", call.name, paths.join(", "))
     } else {
         call.name.clone()
@@ -157,18 +195,18 @@ fn title(
 }
 
 /// What a call that edits would change, as far as its arguments say.
-fn changes(arguments: &Map<String, Value>, directory: &Path) -> Vec<Diff> {
+fn changes(arguments: &Map<String, Value>, directory: &Path) -> Vec<Change> {
     if let Some(patch) = text(arguments, &["patch", "input"]) {
         return changes_of_patch(patch, directory);
     }
     let Some(path) = path_of(arguments).map(|path| directory.join(path)) else { return Vec::new() };
     if let Some(content) = text(arguments, &["content"]) {
-        return vec![Diff::new(path, content)];
+        return vec![Change { path, old: None, new: content.to_owned() }];
     }
     let one = |edit: &Map<String, Value>| {
         let old = text(edit, &["old_string", "old", "old_text", "oldText"])?;
         let new = text(edit, &["new_string", "new", "new_text", "newText"])?;
-        Some(Diff::new(path.clone(), new).old_text(old.to_owned()))
+        Some(Change { path: path.clone(), old: Some(old.to_owned()), new: new.to_owned() })
     };
     let edits = arguments.get("edits").and_then(Value::as_array);
     match edits {
@@ -178,26 +216,28 @@ fn changes(arguments: &Map<String, Value>, directory: &Path) -> Vec<Diff> {
 }
 
 /// Of a file that is replaced whole, what it has now.
-fn add_old_text(change: &mut Diff, arguments: &Map<String, Value>) {
+fn add_old_text(change: &mut Change, arguments: &Map<String, Value>) {
     let is_whole = arguments.get("content").is_some();
     let is_small = |path: &PathBuf| {
         fs::metadata(path)
             .is_ok_and(|about| about.is_file() && about.len() <= LARGEST_SHOWN_FILE_BYTES)
     };
     if is_whole && is_small(&change.path) {
-        change.old_text = fs::read_to_string(&change.path).ok();
+        change.old = fs::read_to_string(&change.path).ok();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn call(name: &str, arguments: &Value) -> ToolCall {
         let arguments = arguments.as_object().cloned().unwrap_or_default();
         serde_json::from_value(json!({"id": "c", "name": name, "arguments": arguments})).unwrap()
+    }
+
+    fn change(path: &str, old: Option<&str>, new: &str) -> Change {
+        Change { path: path.into(), old: old.map(str::to_owned), new: new.to_owned() }
     }
 
     fn seen(name: &str, arguments: &Value) -> Look {
@@ -207,10 +247,10 @@ mod tests {
     #[test]
     fn a_name_is_used_once_though_the_vendor_uses_it_again() {
         let names = CallNames::default();
-        assert_eq!(&*names.begin("call_0").0, "call_0");
-        assert_eq!(&*names.begin("call_0").0, "call_0#2");
-        assert_eq!(&*names.name("call_0").0, "call_0#2", "the one that runs now");
-        assert_eq!(&*names.name("other").0, "other");
+        assert_eq!(names.begin("call_0"), "call_0");
+        assert_eq!(names.begin("call_0"), "call_0#2");
+        assert_eq!(names.name("call_0"), "call_0#2", "the one that runs now");
+        assert_eq!(names.name("other"), "other");
     }
 
     #[test]
@@ -221,20 +261,19 @@ mod tests {
         assert_eq!(codex.title.chars().count(), LONGEST_TITLE_CHARS);
         let read = seen("Read", &json!({"file_path": "/p/src/a.rs", "offset": 12}));
         assert_eq!((read.title.as_str(), read.kind), ("Read src/a.rs", ToolKind::Read));
-        assert_eq!(read.locations[0].line, Some(12));
+        assert_eq!(read.locations, [(PathBuf::from("/p/src/a.rs"), Some(12))]);
         let edit = json!({"file_path": "/p/a", "old_string": "1", "new_string": "2"});
         let own = json!({"path": "a", "edits": [{"old": "1", "new": "2"}]});
         for (name, arguments) in [("Edit", edit), ("edit", own)] {
             let edit = seen(name, &arguments);
-            let expected = Diff::new("/p/a", "2").old_text("1".to_owned());
-            assert_eq!(edit.changes, [expected.into()], "{name}");
-            assert_eq!(edit.locations[0].path, Path::new("/p/a"));
+            assert_eq!(edit.changes, [change("/p/a", Some("1"), "2")], "{name}");
+            assert_eq!(edit.locations, [(PathBuf::from("/p/a"), None)]);
         }
         let write = seen("Write", &json!({"file_path": "/p/b", "content": "all"}));
-        assert_eq!(write.changes, [Diff::new("/p/b", "all").into()]);
+        assert_eq!(write.changes, [change("/p/b", None, "all")]);
         let patch = "*** Begin Patch\n*** Add File: c\n+new\n*** End Patch";
         let patched = seen("apply_patch", &json!({"input": patch}));
         assert_eq!(patched.title, "apply_patch c");
-        assert_eq!(patched.changes, [Diff::new("/p/c", "new\n").into()]);
+        assert_eq!(patched.changes, [change("/p/c", None, "new\n")]);
     }
 }

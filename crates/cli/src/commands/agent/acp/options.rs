@@ -1,10 +1,6 @@
 //! What a person can choose for a session: what runs unasked, the model, how much it thinks.
 
-use agent_client_protocol::v1::schema::{
-    SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOption, SessionMode,
-    SessionModeState,
-};
-use serde_json::json;
+use serde_json::{Value, json};
 use umbo_agent::EntryKind;
 use umbo_gate::Mode;
 use umbo_model::Effort;
@@ -19,33 +15,36 @@ pub(super) const EFFORT: &str = "effort";
 const OFF: &str = "off";
 
 /// The modes, in the older form of the protocol.
-pub(super) fn modes(prepared: &Prepared, context: &Context) -> SessionModeState {
+pub(super) fn modes(prepared: &Prepared, context: &Context) -> Value {
     let mode = |mode: Mode| {
         let (name, about) = words(mode);
-        SessionMode::new(mode.as_str(), name).description(about.to_owned())
+        json!({"id": mode.as_str(), "name": name, "description": about})
     };
-    let current = prepared.mode(context).as_str();
-    SessionModeState::new(current, Mode::ALL.map(mode).to_vec())
+    json!({"currentModeId": prepared.mode(context).as_str(), "availableModes": Mode::ALL.map(mode)})
 }
 
 /// All that can be chosen.
-pub(super) fn options(prepared: &Prepared, context: &Context) -> Vec<SessionConfigOption> {
-    let option = |value: String, name: String| SessionConfigSelectOption::new(value, name);
+pub(super) fn options(prepared: &Prepared, context: &Context) -> Value {
+    let plain = |word: &str| json!({"value": word, "name": word});
     let modes = Mode::ALL.map(|mode| {
         let (name, about) = words(mode);
-        option(mode.as_str().to_owned(), name.to_owned()).description(about.to_owned())
+        json!({"value": mode.as_str(), "name": name, "description": about})
     });
     let mut models = prepared.reachable_models();
     if !models.contains(&prepared.model) {
         models.insert(0, prepared.model.clone());
     }
-    let models: Vec<_> = models.into_iter().map(|name| option(name.clone(), name)).collect();
+    let models: Vec<Value> = models.iter().map(|name| plain(name)).collect();
     let mut options = vec![
-        SessionConfigOption::select(MODE, "Mode", prepared.mode(context).as_str(), modes.to_vec())
-            .description("What runs without asking".to_owned())
-            .category(SessionConfigOptionCategory::Mode),
-        SessionConfigOption::select(MODEL, "Model", prepared.model.clone(), models)
-            .category(SessionConfigOptionCategory::Model),
+        json!({
+            "id": MODE, "name": "Mode", "description": "What runs without asking",
+            "category": "mode", "type": "select", "options": modes,
+            "currentValue": prepared.mode(context).as_str(),
+        }),
+        json!({
+            "id": MODEL, "name": "Model", "category": "model", "type": "select",
+            "options": models, "currentValue": prepared.model,
+        }),
     ];
     let efforts = prepared.agent.model().map(|candidate| candidate.model.efforts.clone());
     let mut levels: Vec<&str> =
@@ -56,14 +55,13 @@ pub(super) fn options(prepared: &Prepared, context: &Context) -> Vec<SessionConf
         if !levels.contains(&now) {
             levels.push(now);
         }
-        let levels: Vec<_> =
-            levels.into_iter().map(|word| option(word.to_owned(), word.to_owned())).collect();
-        options.push(
-            SessionConfigOption::select(EFFORT, "Thinking", now, levels)
-                .category(SessionConfigOptionCategory::ThoughtLevel),
-        );
+        let levels: Vec<Value> = levels.into_iter().map(plain).collect();
+        options.push(json!({
+            "id": EFFORT, "name": "Thinking", "category": "thought_level", "type": "select",
+            "options": levels, "currentValue": now,
+        }));
     }
-    options
+    Value::Array(options)
 }
 
 /// The name of a mode, and what it means.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use agent_client_protocol::v1::schema::Diff;
+use super::calls::Change;
 
 /// The changes of a unified diff or an envelope `*** Begin Patch`; of anything else none.
-pub(super) fn changes_of_patch(patch: &str, directory: &Path) -> Vec<Diff> {
+pub(super) fn changes_of_patch(patch: &str, directory: &Path) -> Vec<Change> {
     let mut reader = Reader { directory, changes: Vec::new(), file: None };
     for line in patch.lines() {
         reader.read(line);
@@ -16,7 +16,7 @@ pub(super) fn changes_of_patch(patch: &str, directory: &Path) -> Vec<Diff> {
 
 struct Reader<'a> {
     directory: &'a Path,
-    changes: Vec<Diff>,
+    changes: Vec<Change>,
     file: Option<File>,
 }
 
@@ -75,8 +75,8 @@ impl Reader<'_> {
         if old == new {
             return;
         }
-        let change = Diff::new(self.directory.join(&file.path), new);
-        self.changes.push(if file.is_new { change } else { change.old_text(old) });
+        let (path, old) = (self.directory.join(&file.path), Some(old).filter(|_| !file.is_new));
+        self.changes.push(Change { path, old, new });
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
 
     fn shown(patch: &str) -> Vec<(String, Option<String>, String)> {
         let changes = changes_of_patch(patch, Path::new("/p"));
-        let row = |diff: Diff| (diff.path.display().to_string(), diff.old_text, diff.new_text);
+        let row = |change: Change| (change.path.display().to_string(), change.old, change.new);
         changes.into_iter().map(row).collect()
     }
 

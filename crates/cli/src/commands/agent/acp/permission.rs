@@ -1,18 +1,16 @@
 //! The gate's questions, put to the person at the editor.
 
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agent_client_protocol::Client;
-use agent_client_protocol::v1::ConnectionTo;
-use agent_client_protocol::v1::schema::{
-    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
-    SessionId, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
-};
+use serde_json::{Value, json};
 use umbo_agent::CallApprover;
 use umbo_gate::{Covers, Lasts, Question, Reply};
 
 use super::calls::CallNames;
+use super::wire::Editor;
 
 const ONCE: &str = "allow_once";
 const COMMAND: &str = "allow_command";
@@ -21,14 +19,15 @@ const REJECT: &str = "reject_once";
 
 /// Asks the editor for permissions of one session.
 pub(super) struct AskEditor {
-    pub(super) client: ConnectionTo<Client>,
+    editor: Arc<Editor>,
     /// Known as soon as there is a session.
-    pub(super) session: Mutex<Option<SessionId>>,
+    session: Mutex<Option<String>>,
     pub(super) names: Arc<CallNames>,
     /// Who the audit says has answered.
-    pub(super) person: String,
+    person: String,
     /// The questions that nobody has answered yet.
-    open: Mutex<Vec<Sender<Option<Reply>>>>,
+    open: Mutex<HashMap<u64, Sender<Option<Reply>>>>,
+    count: AtomicU64,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -36,18 +35,18 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl AskEditor {
-    pub(super) fn new(client: ConnectionTo<Client>, person: String) -> Self {
+    pub(super) fn new(editor: Arc<Editor>, person: String) -> Self {
         let (session, open) = (Mutex::default(), Mutex::default());
-        Self { client, session, names: Arc::default(), person, open }
+        Self { editor, session, names: Arc::default(), person, open, count: AtomicU64::new(0) }
     }
 
-    pub(super) fn set_session(&self, id: SessionId) {
-        *locked(&self.session) = Some(id);
+    pub(super) fn set_session(&self, id: &str) {
+        *locked(&self.session) = Some(id.to_owned());
     }
 
     /// Nobody waits for an answer any more.
     pub(super) fn give_up(&self) {
-        for sender in locked(&self.open).drain(..) {
+        for (_, sender) in locked(&self.open).drain() {
             let _ = sender.send(None);
         }
     }
@@ -56,50 +55,49 @@ impl AskEditor {
 impl CallApprover for AskEditor {
     fn ask_for(&self, call_id: &str, question: &Question) -> Option<(Reply, String)> {
         let session = locked(&self.session).clone()?;
-        let fields = ToolCallUpdateFields::new()
-            .kind(ToolKind::Execute)
-            .title(format!("`{}`", question.command))
-            .content(vec![
-                format!("{}\n\nin {}, {}", question.why, question.cwd, question.risk).into(),
-            ]);
-        let call = ToolCallUpdate::new(self.names.name(call_id), fields);
-        let request = RequestPermissionRequest::new(session, call, choices(question));
+        let why = format!("{}\n\nin {}, {}", question.why, question.cwd, question.risk);
+        let request = json!({
+            "sessionId": session,
+            "toolCall": {
+                "toolCallId": self.names.name(call_id),
+                "kind": "execute",
+                "title": format!("`{}`", question.command),
+                "content": [{"type": "content", "content": {"type": "text", "text": why}}],
+            },
+            "options": choices(question),
+        });
         let (sender, answer) = channel();
-        locked(&self.open).push(sender.clone());
-        let sent = self.client.send_request(request).on_receiving_result(async move |result| {
-            let reply = result.ok().and_then(|response| match response.outcome {
-                RequestPermissionOutcome::Selected(chosen) => reply(&chosen.option_id.0),
-                _ => None,
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        locked(&self.open).insert(number, sender.clone());
+        self.editor.ask("session/request_permission", &request, move |result| {
+            let chosen = result.and_then(|result| {
+                let outcome = &result["outcome"];
+                reply(outcome["optionId"].as_str().filter(|_| outcome["outcome"] == "selected")?)
             });
             // Who has given up does not want it any more.
-            let _ = sender.send(reply);
-            Ok(())
+            let _ = sender.send(chosen);
         });
-        sent.ok()?;
-        Some((answer.recv().ok()??, self.person.clone()))
+        let replied = answer.recv().ok();
+        locked(&self.open).remove(&number);
+        Some((replied??, self.person.clone()))
     }
 }
 
 /// What a person can say to a question.
-fn choices(question: &Question) -> Vec<PermissionOption> {
+fn choices(question: &Question) -> Vec<Value> {
+    let choice =
+        |id: &str, name: String, kind: &str| json!({"optionId": id, "name": name, "kind": kind});
     let mut choices = vec![
-        PermissionOption::new(ONCE, "Allow once", PermissionOptionKind::AllowOnce),
-        PermissionOption::new(
-            COMMAND,
-            "Allow this command for the session",
-            PermissionOptionKind::AllowAlways,
-        ),
+        choice(ONCE, "Allow once".to_owned(), "allow_once"),
+        choice(COMMAND, "Allow this command for the session".to_owned(), "allow_always"),
     ];
     if !question.prefixes.is_empty() {
         let prefixes: Vec<String> =
             question.prefixes.iter().map(|prefix| format!("`{}`", prefix.join(" "))).collect();
-        choices.push(PermissionOption::new(
-            PREFIX,
-            format!("Allow what begins with {} for the session", prefixes.join(" or ")),
-            PermissionOptionKind::AllowAlways,
-        ));
+        let name = format!("Allow what begins with {} for the session", prefixes.join(" or "));
+        choices.push(choice(PREFIX, name, "allow_always"));
     }
-    choices.push(PermissionOption::new(REJECT, "Reject", PermissionOptionKind::RejectOnce));
+    choices.push(choice(REJECT, "Reject".to_owned(), "reject_once"));
     choices
 }
 

@@ -5,31 +5,22 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agent_client_protocol::v1::ConnectionTo;
-use agent_client_protocol::v1::schema::{
-    AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, ConfigOptionUpdate,
-    ContentBlock, ContentChunk, Cost, CurrentModeUpdate, InitializeRequest, ListSessionsRequest,
-    ListSessionsResponse, LoadSessionRequest, LoadSessionResponse, McpServer, Meta,
-    NewSessionRequest, NewSessionResponse, PromptResponse, ResumeSessionRequest,
-    ResumeSessionResponse, SessionConfigOptionValue, SessionId, SessionInfo, SessionNotification,
-    SessionUpdate, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
-    SetSessionModeRequest, SetSessionModeResponse, StopReason, UnstructuredCommandInput,
-    UsageUpdate,
-};
-use agent_client_protocol::{Client, Error};
 use jiff::Timestamp;
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use umbo_agent::{AgentEvent, Limit, Outcome, Queues, compact, list, session_directory};
 
 use super::super::outcome_words;
 use super::super::setup::Prepared;
 use super::options::{self, choose};
 use super::permission::AskEditor;
+use super::prompt::{self, ContentBlock};
 use super::replay::past;
 use super::updates::{Shows, Updates};
-use super::{failed, invalid, prompt};
+use super::wire::{Answered, Editor, RpcError, failed, invalid, not_found};
 use crate::args::Agent as Words;
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::sessions;
 
 /// As many sessions are listed at a time.
@@ -39,7 +30,8 @@ const PAGE: usize = 50;
 pub(super) struct Sessions {
     context: Context,
     words: Words,
-    client: Mutex<About>,
+    editor: Arc<Editor>,
+    about: Mutex<About>,
     open: Mutex<HashMap<String, Arc<OpenSession>>>,
 }
 
@@ -50,13 +42,84 @@ struct About {
     shows: Shows,
 }
 
+/// `initialize`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Initialize {
+    #[serde(rename = "protocolVersion")]
+    _version: u16,
+    #[serde(default)]
+    client_capabilities: Value,
+    #[serde(default)]
+    client_info: Value,
+}
+
+/// `session/new`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NewSession {
+    cwd: PathBuf,
+    #[serde(default)]
+    mcp_servers: Vec<Value>,
+}
+
+/// `session/load` and `session/resume`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OldSession {
+    session_id: String,
+    cwd: PathBuf,
+    #[serde(default)]
+    mcp_servers: Vec<Value>,
+}
+
+/// `session/list`.
+#[derive(Deserialize)]
+pub(super) struct ListSessions {
+    cwd: Option<PathBuf>,
+    cursor: Option<String>,
+}
+
+/// `session/close` and `session/delete`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OneSession {
+    session_id: String,
+}
+
+/// `session/prompt`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Prompt {
+    session_id: String,
+    prompt: Vec<ContentBlock>,
+}
+
+/// `session/set_mode`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SetMode {
+    session_id: String,
+    mode_id: String,
+}
+
+/// `session/set_config_option`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SetOption {
+    session_id: String,
+    config_id: String,
+    value: String,
+}
+
 /// A session that is open.
 pub(super) struct OpenSession {
-    id: SessionId,
+    id: String,
+    editor: Arc<Editor>,
     queues: Arc<Queues>,
     asks: Arc<AskEditor>,
-    /// Whether each prompt that is not answered yet was cancelled.
-    turns: Mutex<Vec<Arc<AtomicBool>>>,
+    /// The prompts that are not answered yet: each by its request, and whether it was cancelled.
+    turns: Mutex<Vec<(Value, Arc<AtomicBool>)>>,
     work: tokio::sync::Mutex<Work>,
 }
 
@@ -71,19 +134,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Sessions {
-    pub(super) fn new(context: Context, words: Words) -> Self {
-        Self { context, words, client: Mutex::default(), open: Mutex::default() }
+    pub(super) fn new(context: Context, words: Words, editor: Arc<Editor>) -> Self {
+        Self { context, words, editor, about: Mutex::default(), open: Mutex::default() }
     }
 
-    pub(super) fn learn_client(&self, request: &InitializeRequest) {
-        let name = request.client_info.as_ref().map(|info| info.name.clone());
-        *locked(&self.client) = About {
-            name: name.unwrap_or_else(|| "an editor".to_owned()),
-            shows: Shows::of(&request.client_capabilities),
-        };
+    pub(super) fn learn_editor(&self, request: &Initialize) {
+        let name = request.client_info["name"].as_str().unwrap_or("an editor").to_owned();
+        *locked(&self.about) = About { name, shows: Shows::of(&request.client_capabilities) };
     }
 
-    pub(super) fn find(&self, id: &str) -> Result<Arc<OpenSession>, Error> {
+    pub(super) fn find(&self, id: &str) -> Result<Arc<OpenSession>, RpcError> {
         locked(&self.open).get(id).cloned().ok_or_else(|| {
             invalid(format!("sessionId: {id:?} is not open; session/load opens it again"))
         })
@@ -94,14 +154,14 @@ impl Sessions {
         &self,
         directory: PathBuf,
         file: Option<PathBuf>,
-        client: ConnectionTo<Client>,
-    ) -> Result<Arc<OpenSession>, Error> {
+    ) -> Result<Arc<OpenSession>, RpcError> {
         if !directory.is_absolute() || !directory.is_dir() {
             let shown = directory.display();
             return Err(invalid(format!("cwd: {shown} is not an absolute path of a directory")));
         }
-        let About { name, shows } = locked(&self.client).clone();
-        let asks = Arc::new(AskEditor::new(client, format!("a person at {name}")));
+        let About { name, shows } = locked(&self.about).clone();
+        let asks =
+            Arc::new(AskEditor::new(Arc::clone(&self.editor), format!("a person at {name}")));
         let (base, approver) = (self.context.clone(), Arc::clone(&asks));
         let words = Words {
             resume: file.map(|file| file.display().to_string()),
@@ -113,112 +173,71 @@ impl Sessions {
         let made = tokio::task::spawn_blocking(move || {
             let context = base.at(&directory);
             let prepared = Prepared::new(&context, &words, Some(approver))?;
-            Ok((context, prepared, directory))
+            Ok::<_, Failure>((context, prepared, directory))
         });
-        let made = made.await.map_err(failed)?;
-        let (context, prepared, directory) =
-            made.map_err(|failure: crate::failure::Failure| failed(failure))?;
-        let id = SessionId::new(prepared.agent.session().header().id.clone());
-        asks.set_session(id.clone());
+        let (context, prepared, directory) = made.await.map_err(failed)?.map_err(failed)?;
+        let id = prepared.agent.session().header().id.clone();
+        asks.set_session(&id);
         let updates = Updates::new(Arc::clone(&asks.names), directory, shows);
         let session = Arc::new(OpenSession {
             id: id.clone(),
+            editor: Arc::clone(&self.editor),
             queues: prepared.agent.queues(),
             asks,
             turns: Mutex::default(),
             work: tokio::sync::Mutex::new(Work { prepared, context, updates }),
         });
-        locked(&self.open).insert(id.0.to_string(), Arc::clone(&session));
+        locked(&self.open).insert(id, Arc::clone(&session));
         Ok(session)
     }
 
     /// A new session.
-    pub(super) async fn create(
-        &self,
-        request: NewSessionRequest,
-        client: ConnectionTo<Client>,
-    ) -> Result<NewSessionResponse, Error> {
-        let session = self.open(request.cwd, None, client.clone()).await?;
-        let work = session.work.lock().await;
-        let response = NewSessionResponse::new(session.id.clone())
-            .modes(options::modes(&work.prepared, &work.context))
-            .config_options(options::options(&work.prepared, &work.context))
-            .meta(unused_servers(&request.mcp_servers));
-        drop(work);
-        session.tell_commands(client);
-        Ok(response)
+    pub(super) async fn create(&self, request: NewSession) -> Answered {
+        let session = self.open(request.cwd, None).await?;
+        let mut answer = session.opened(&request.mcp_servers).await;
+        answer["sessionId"] = json!(session.id);
+        Ok(answer)
     }
 
     /// Opens a session of before, unless it is open.
-    async fn reopen(
-        &self,
-        id: &str,
-        cwd: PathBuf,
-        client: ConnectionTo<Client>,
-    ) -> Result<Arc<OpenSession>, Error> {
-        if let Ok(session) = self.find(id) {
-            return Ok(session);
+    async fn reopen(&self, id: &str, cwd: PathBuf) -> Result<Arc<OpenSession>, RpcError> {
+        match self.find(id) {
+            Ok(session) => Ok(session),
+            Err(_) => self.open(cwd, Some(self.file(id)?)).await,
         }
-        let file = self.file(id)?;
-        self.open(cwd, Some(file), client).await
     }
 
     /// The file of a session, by its whole id.
-    fn file(&self, id: &str) -> Result<PathBuf, Error> {
+    fn file(&self, id: &str) -> Result<PathBuf, RpcError> {
         let known = sessions::everywhere(&self.context).map_err(failed)?;
         let found = known.into_iter().find(|info| info.id == id);
-        found.map(|info| info.path).ok_or_else(|| {
-            Error::from(agent_client_protocol::v1::schema::Error::session_not_found(id.to_owned()))
-        })
+        found
+            .map(|info| info.path)
+            .ok_or_else(|| not_found(format!("sessionId: there is no session {id:?}")))
     }
 
     /// Opens a session and tells all of its past, then answers.
-    pub(super) async fn load(
-        &self,
-        request: LoadSessionRequest,
-        client: ConnectionTo<Client>,
-    ) -> Result<LoadSessionResponse, Error> {
-        let id = request.session_id.0.to_string();
-        let session = self.reopen(&id, request.cwd, client.clone()).await?;
+    pub(super) async fn load(&self, request: OldSession) -> Answered {
+        let session = self.reopen(&request.session_id, request.cwd).await?;
         let mut work = session.work.lock().await;
-        let Work { prepared, context, updates } = &mut *work;
+        let Work { prepared, updates, .. } = &mut *work;
         // What became of calls that were under way is a part of the past.
         prepared.agent.settle(&mut |_| {}).await.map_err(failed)?;
         for update in past(prepared.agent.session(), updates).map_err(failed)? {
-            session.say(&client, update);
+            session.say(&update);
         }
-        let response = LoadSessionResponse::new()
-            .modes(options::modes(prepared, context))
-            .config_options(options::options(prepared, context))
-            .meta(unused_servers(&request.mcp_servers));
         drop(work);
-        session.tell_commands(client);
-        Ok(response)
+        Ok(session.opened(&request.mcp_servers).await)
     }
 
     /// Opens a session and tells nothing.
-    pub(super) async fn resume(
-        &self,
-        request: ResumeSessionRequest,
-        client: ConnectionTo<Client>,
-    ) -> Result<ResumeSessionResponse, Error> {
-        let id = request.session_id.0.to_string();
-        let session = self.reopen(&id, request.cwd, client.clone()).await?;
-        let work = session.work.lock().await;
-        let response = ResumeSessionResponse::new()
-            .modes(options::modes(&work.prepared, &work.context))
-            .config_options(options::options(&work.prepared, &work.context))
-            .meta(unused_servers(&request.mcp_servers));
-        drop(work);
-        session.tell_commands(client);
-        Ok(response)
+    pub(super) async fn resume(&self, request: OldSession) -> Answered {
+        let session = self.reopen(&request.session_id, request.cwd).await?;
+        Ok(session.opened(&request.mcp_servers).await)
     }
 
     /// The sessions of a directory, or all, a page at a time.
-    pub(super) fn list(
-        &self,
-        request: &ListSessionsRequest,
-    ) -> Result<ListSessionsResponse, Error> {
+    pub(super) fn list(&self, request: &ListSessions) -> Answered {
         let found = match &request.cwd {
             Some(cwd) => {
                 let cwd = cwd.display().to_string();
@@ -234,29 +253,33 @@ impl Sessions {
         };
         let shown = found.iter().skip(start).take(PAGE).map(|info| {
             let time = Timestamp::try_from(info.modified).ok().map(|time| time.to_string());
-            SessionInfo::new(info.id.clone(), info.cwd.clone())
-                .title(info.title.clone().or_else(|| info.first_prompt.clone()))
-                .updated_at(time)
+            let title = info.title.as_ref().or(info.first_prompt.as_ref());
+            json!({"sessionId": info.id, "cwd": info.cwd, "title": title, "updatedAt": time})
         });
+        let mut answer = json!({"sessions": shown.collect::<Vec<_>>()});
         let next = start.saturating_add(PAGE);
-        let cursor = (next < found.len()).then(|| next.to_string());
-        Ok(ListSessionsResponse::new(shown.collect()).next_cursor(cursor))
+        if next < found.len() {
+            answer["nextCursor"] = json!(next.to_string());
+        }
+        Ok(answer)
     }
 
     /// Ends the work of a session and lets its file go.
-    pub(super) async fn close(&self, id: &str) -> Result<(), Error> {
-        let session = self.find(id)?;
-        locked(&self.open).remove(id);
+    pub(super) async fn close(&self, request: OneSession) -> Answered {
+        let session = self.find(&request.session_id)?;
+        locked(&self.open).remove(&request.session_id);
         session.close().await;
-        Ok(())
+        Ok(json!({}))
     }
 
     /// Closes a session and removes its file.
-    pub(super) async fn delete(&self, id: &str) -> Result<(), Error> {
-        if self.find(id).is_ok() {
-            self.close(id).await?;
+    pub(super) async fn delete(&self, request: OneSession) -> Answered {
+        let file = self.file(&request.session_id)?;
+        if self.find(&request.session_id).is_ok() {
+            self.close(request).await?;
         }
-        sessions::remove(&self.file(id)?).map(drop).map_err(failed)
+        sessions::remove(&file).map_err(failed)?;
+        Ok(json!({}))
     }
 
     /// The editor is gone.
@@ -268,66 +291,76 @@ impl Sessions {
     }
 
     /// A prompt begins to wait for its turn.
-    pub(super) fn turn(&self, id: &str) -> Result<Turn, Error> {
-        let session = self.find(id)?;
+    pub(super) fn turn(&self, request: Prompt, id: &Value) -> Result<Turn, RpcError> {
+        let session = self.find(&request.session_id)?;
         let is_cancelled = Arc::new(AtomicBool::new(false));
-        locked(&session.turns).push(Arc::clone(&is_cancelled));
-        Ok(Turn { session, is_cancelled })
+        locked(&session.turns).push((id.clone(), Arc::clone(&is_cancelled)));
+        Ok(Turn { session, prompt: request.prompt, is_cancelled })
     }
 
-    pub(super) async fn set_mode(
-        &self,
-        request: SetSessionModeRequest,
-        client: ConnectionTo<Client>,
-    ) -> Result<SetSessionModeResponse, Error> {
-        let session = self.find(&request.session_id.0)?;
-        let changed = session.choose(options::MODE, &request.mode_id.0).await?;
-        session.say(&client, SessionUpdate::ConfigOptionUpdate(ConfigOptionUpdate::new(changed)));
-        Ok(SetSessionModeResponse::new())
-    }
-
-    pub(super) async fn set_option(
-        &self,
-        request: SetSessionConfigOptionRequest,
-        client: ConnectionTo<Client>,
-    ) -> Result<SetSessionConfigOptionResponse, Error> {
-        let session = self.find(&request.session_id.0)?;
-        let SessionConfigOptionValue::ValueId { value } = &request.value else {
-            return Err(invalid("value: one of the listed values is needed"));
-        };
-        let changed = session.choose(&request.config_id.0, &value.0).await?;
-        if &*request.config_id.0 == options::MODE {
-            let mode = CurrentModeUpdate::new(value.0.to_string());
-            session.say(&client, SessionUpdate::CurrentModeUpdate(mode));
+    /// A request is cancelled by its number: only prompts can be.
+    pub(super) fn cancel_request(&self, id: &Value) {
+        let all: Vec<_> = locked(&self.open).values().cloned().collect();
+        for session in all {
+            let is_there = locked(&session.turns).iter().any(|(request, _)| request == id);
+            if is_there {
+                session.cancel();
+            }
         }
-        Ok(SetSessionConfigOptionResponse::new(changed))
+    }
+
+    pub(super) async fn set_mode(&self, request: SetMode) -> Answered {
+        let session = self.find(&request.session_id)?;
+        let changed = session.choose(options::MODE, &request.mode_id).await?;
+        session.say(&json!({"sessionUpdate": "config_option_update", "configOptions": changed}));
+        Ok(json!({}))
+    }
+
+    pub(super) async fn set_option(&self, request: SetOption) -> Answered {
+        let session = self.find(&request.session_id)?;
+        let changed = session.choose(&request.config_id, &request.value).await?;
+        if request.config_id == options::MODE {
+            let mode = &request.value;
+            session.say(&json!({"sessionUpdate": "current_mode_update", "currentModeId": mode}));
+        }
+        Ok(json!({"configOptions": changed}))
     }
 }
 
 impl OpenSession {
-    fn say(&self, client: &ConnectionTo<Client>, update: SessionUpdate) {
-        // An editor that is gone misses nothing: the session has it.
-        let _ = client.send_notification(SessionNotification::new(self.id.clone(), update));
+    fn say(&self, update: &Value) {
+        self.editor.update(&self.id, update);
     }
 
-    /// Tells the commands, behind the answer that opens the session.
-    fn tell_commands(self: &Arc<Self>, client: ConnectionTo<Client>) {
+    /// What an editor is told of a session that is open now. Its commands come behind the answer.
+    async fn opened(self: &Arc<Self>, servers: &[Value]) -> Value {
+        let work = self.work.lock().await;
+        let mut answer = json!({
+            "modes": options::modes(&work.prepared, &work.context),
+            "configOptions": options::options(&work.prepared, &work.context),
+        });
+        if !servers.is_empty() {
+            let why = "umbo does not use the MCP servers of an editor yet";
+            answer["_meta"] = json!({"umbo": {"mcpServers": why}});
+        }
         let session = Arc::clone(self);
-        let command = |name: &str, about: &str| AvailableCommand::new(name, about);
-        let hint = UnstructuredCommandInput::new("what the summary must keep");
-        let commands = vec![
-            command("compact", "Summarise the conversation so far")
-                .input(AvailableCommandInput::Unstructured(hint)),
-            command("cost", "What the session has cost so far"),
-        ];
-        let update = SessionUpdate::AvailableCommandsUpdate(AvailableCommandsUpdate::new(commands));
-        tokio::spawn(async move { session.say(&client, update) });
+        tokio::spawn(async move {
+            session.say(&json!({
+                "sessionUpdate": "available_commands_update",
+                "availableCommands": [
+                    {"name": "compact", "description": "Summarise the conversation so far",
+                        "input": {"hint": "what the summary must keep"}},
+                    {"name": "cost", "description": "What the session has cost so far"},
+                ],
+            }));
+        });
+        answer
     }
 
     /// Ends what is under way; the prompts are answered when it has ended.
     pub(super) fn cancel(&self) {
-        for turn in locked(&self.turns).iter() {
-            turn.store(true, Ordering::SeqCst);
+        for (_, is_cancelled) in locked(&self.turns).iter() {
+            is_cancelled.store(true, Ordering::SeqCst);
         }
         self.queues.interrupt();
         self.asks.give_up();
@@ -341,11 +374,7 @@ impl OpenSession {
     }
 
     /// Chooses something between two prompts; all that can be chosen then.
-    async fn choose(
-        &self,
-        option: &str,
-        value: &str,
-    ) -> Result<Vec<agent_client_protocol::v1::schema::SessionConfigOption>, Error> {
+    async fn choose(&self, option: &str, value: &str) -> Answered {
         let mut work = self.work.lock().await;
         let Work { prepared, context, .. } = &mut *work;
         choose(prepared, context, option, value).map_err(invalid)?;
@@ -356,12 +385,13 @@ impl OpenSession {
 /// A prompt that waits for its turn, or has it.
 pub(super) struct Turn {
     session: Arc<OpenSession>,
+    prompt: Vec<ContentBlock>,
     is_cancelled: Arc<AtomicBool>,
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        locked(&self.session.turns).retain(|turn| !Arc::ptr_eq(turn, &self.is_cancelled));
+        locked(&self.session.turns).retain(|(_, turn)| !Arc::ptr_eq(turn, &self.is_cancelled));
     }
 }
 
@@ -370,32 +400,29 @@ impl Turn {
         self.is_cancelled.load(Ordering::SeqCst)
     }
 
-    /// Works on a prompt.
-    pub(super) async fn work(
-        self,
-        prompt: Vec<ContentBlock>,
-        client: ConnectionTo<Client>,
-    ) -> Result<PromptResponse, Error> {
+    /// Works on the prompt.
+    pub(super) async fn work(mut self) -> Answered {
         let session = Arc::clone(&self.session);
+        let said = std::mem::take(&mut self.prompt);
         let content =
-            prompt::parts(prompt).map_err(|problem| invalid(format!("prompt: {problem}")))?;
+            prompt::parts(said).map_err(|problem| invalid(format!("prompt: {problem}")))?;
         let mut work = session.work.lock().await;
         if self.is_cancelled() {
-            return Ok(PromptResponse::new(StopReason::Cancelled));
+            return Ok(json!({"stopReason": "cancelled"}));
         }
         let Work { prepared, updates, .. } = &mut *work;
-        let model = prepared.agent.model().map(|candidate| candidate.model.window);
-        updates.window = model.unwrap_or(0);
+        let window = prepared.agent.model().map(|candidate| candidate.model.window);
+        updates.window = window.unwrap_or(0);
         let mut observer = |event: AgentEvent| {
             // A cancellation that came before the run could hear of it.
             if matches!(event, AgentEvent::TurnStart { .. }) && self.is_cancelled() {
                 session.queues.interrupt();
             }
             for update in updates.take(&event) {
-                session.say(&client, update);
+                session.say(&update);
             }
         };
-        let said = match prompt::command(&content) {
+        let told = match prompt::command(&content) {
             Some(("compact", words)) => {
                 let words = Some(words).filter(|words| !words.is_empty());
                 let problem = prepared.agent.compact(words, &mut observer).await.map_err(failed)?;
@@ -404,13 +431,14 @@ impl Turn {
             Some(("cost", _)) => Some(cost(prepared)),
             _ => None,
         };
-        if let Some(said) = said {
-            let chunk = ContentChunk::new(said.into());
-            session.say(&client, SessionUpdate::AgentMessageChunk(chunk));
-            return Ok(PromptResponse::new(StopReason::EndTurn));
+        if let Some(text) = told {
+            session.say(&json!({
+                "sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text},
+            }));
+            return Ok(json!({"stopReason": "end_turn"}));
         }
         let outcome = prepared.agent.prompt(content, &mut observer).await.map_err(failed)?;
-        session.say(&client, usage(prepared));
+        session.say(&usage(prepared));
         stop(&outcome)
     }
 }
@@ -426,40 +454,34 @@ fn cost(prepared: &Prepared) -> String {
 }
 
 /// How full the window is, and what it cost.
-fn usage(prepared: &mut Prepared) -> SessionUpdate {
+fn usage(prepared: &mut Prepared) -> Value {
     let context = prepared.agent.context_now();
     let used = context.map_or(0, |context| compact::context_tokens(&context.messages));
     let size = prepared.agent.model().map_or(0, |candidate| candidate.model.window);
+    let mut update = json!({"sessionUpdate": "usage_update", "used": used, "size": size});
     let cost = prepared.agent.cost();
-    let update = UsageUpdate::new(used, size);
-    let cost = (cost > 0.0).then(|| Cost::new(cost, "USD"));
-    SessionUpdate::UsageUpdate(update.cost(cost))
+    if cost > 0.0 {
+        update["cost"] = json!({"amount": cost, "currency": "USD"});
+    }
+    update
 }
 
 /// Why a run ended, as the protocol says it.
-fn stop(outcome: &Outcome) -> Result<PromptResponse, Error> {
+fn stop(outcome: &Outcome) -> Answered {
+    let (word, why) = outcome_words(outcome);
     let reason = match outcome {
-        Outcome::Done => StopReason::EndTurn,
-        Outcome::Length | Outcome::Limit(Limit::Tokens) => StopReason::MaxTokens,
-        Outcome::Refused(_) => StopReason::Refusal,
-        Outcome::Interrupted => StopReason::Cancelled,
-        Outcome::Limit(_) => StopReason::MaxTurnRequests,
+        Outcome::Done => "end_turn",
+        Outcome::Length | Outcome::Limit(Limit::Tokens) => "max_tokens",
+        Outcome::Refused(_) => "refusal",
+        Outcome::Interrupted => "cancelled",
+        Outcome::Limit(_) => "max_turn_requests",
         Outcome::Failed(_) | Outcome::TooLong(_) => {
-            let (word, why) = outcome_words(outcome);
             return Err(failed(why.unwrap_or_else(|| word.to_owned())));
         }
     };
-    let (word, why) = outcome_words(outcome);
-    let about = json!({"outcome": word, "reason": why});
-    let meta = why.is_some().then(|| Meta::from_iter([("umbo".to_owned(), about)]));
-    Ok(PromptResponse::new(reason).meta(meta))
-}
-
-/// What an editor is told of servers that it lends and that are not used.
-fn unused_servers(servers: &[McpServer]) -> Option<Meta> {
-    if servers.is_empty() {
-        return None;
+    let mut answer = json!({"stopReason": reason});
+    if why.is_some() {
+        answer["_meta"] = json!({"umbo": {"outcome": word, "reason": why}});
     }
-    let why = "umbo does not use the MCP servers of an editor yet";
-    Some(Meta::from_iter([("umbo".to_owned(), json!({"mcpServers": why}))]))
+    Ok(answer)
 }

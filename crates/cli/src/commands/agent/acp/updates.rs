@@ -4,16 +4,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent_client_protocol::v1::schema::{
-    ClientCapabilities, CompactionStatus, CompactionUpdate, ContentBlock, ContentChunk,
-    ImageContent, Notice, NoticeSeverity, SessionUpdate, ToolCall as ShownCall, ToolCallContent,
-    ToolCallId, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind, UsageUpdate,
-};
-use serde_json::Value;
+use serde_json::{Value, json};
 use umbo_agent::{AgentEvent, AgentMessage};
-use umbo_model::{AssistantMessage, BlockStart, Event, Part, ToolCall, ToolResult};
+use umbo_model::{AssistantMessage, Block, BlockStart, Event, Part, ToolCall, ToolResult};
 
-use super::calls::{CallNames, When, kind_of, look};
+use super::calls::{CallNames, ToolKind, When, kind_of, look};
 
 /// What an editor can show beside the usual.
 #[derive(Clone, Copy, Default)]
@@ -23,12 +18,10 @@ pub(super) struct Shows {
 }
 
 impl Shows {
-    pub(super) fn of(client: &ClientCapabilities) -> Self {
-        let session = client.session.as_ref();
-        Self {
-            compactions: session.is_some_and(|session| session.compaction.is_some()),
-            notices: session.is_some_and(|session| session.notices.is_some()),
-        }
+    /// By the capabilities that the editor announced.
+    pub(super) fn of(capabilities: &Value) -> Self {
+        let shows = |name: &str| capabilities["session"][name].is_object();
+        Self { compactions: shows("compaction"), notices: shows("notices") }
     }
 }
 
@@ -44,7 +37,7 @@ pub(super) struct Updates {
     /// Calls that were announced and have not begun.
     announced: Vec<String>,
     /// Jobs that go on behind a result: the call, and what its result said.
-    jobs: HashMap<String, (ToolCallId, String)>,
+    jobs: HashMap<String, (String, String)>,
     compactions: u32,
 }
 
@@ -63,7 +56,7 @@ impl Updates {
     }
 
     /// The updates of an event.
-    pub(super) fn take(&mut self, event: &AgentEvent) -> Vec<SessionUpdate> {
+    pub(super) fn take(&mut self, event: &AgentEvent) -> Vec<Value> {
         match event {
             AgentEvent::TurnStart { .. } => {
                 self.blocks.clear();
@@ -74,7 +67,7 @@ impl Updates {
             AgentEvent::AnswerLost(_) => {
                 self.blocks.clear();
                 let lost = std::mem::take(&mut self.announced);
-                lost.iter().map(|call| self.status(call, ToolCallStatus::Failed)).collect()
+                lost.iter().map(|call| self.status(call, "failed")).collect()
             }
             // What the user said the editor has shown.
             AgentEvent::Message { message, .. } => match &**message {
@@ -84,30 +77,29 @@ impl Updates {
             },
             AgentEvent::ToolStart { call, .. } => vec![self.start(call)],
             AgentEvent::ToolProgress { call_id, text } => {
-                let fields = ToolCallUpdateFields::new().content(vec![fenced(text)]);
-                vec![update(self.names.name(call_id), fields)]
+                vec![update(&self.names.name(call_id), json!({"content": [fenced(text)]}))]
             }
             AgentEvent::Retry { wait, failure } => self.notice(
-                NoticeSeverity::Warning,
+                "warning",
                 format!("The model is asked again in {:.0} s", wait.as_secs_f64().ceil()),
                 Some(failure.message.clone()),
             ),
             AgentEvent::Fallback { model } => {
-                self.notice(NoticeSeverity::Info, format!("From now on {model} is asked"), None)
+                self.notice("info", format!("From now on {model} is asked"), None)
             }
             AgentEvent::CompactionStart => {
                 self.compactions += 1;
-                self.compaction(CompactionStatus::InProgress)
+                self.compaction("in_progress")
             }
-            AgentEvent::CompactionEnd { .. } => self.compaction(CompactionStatus::Completed),
+            AgentEvent::CompactionEnd { .. } => self.compaction("completed"),
             AgentEvent::Sleeping { running } => {
                 let text = format!("Waiting for {running} jobs in the background");
-                self.notice(NoticeSeverity::Info, text, None)
+                self.notice("info", text, None)
             }
         }
     }
 
-    fn take_model(&mut self, event: &Event) -> Option<SessionUpdate> {
+    fn take_model(&mut self, event: &Event) -> Option<Value> {
         match event {
             Event::BlockStart { index, block } => {
                 if self.blocks.len() <= *index {
@@ -116,17 +108,14 @@ impl Updates {
                 self.blocks[*index] = block.clone();
                 let BlockStart::ToolCall { id, name, .. } = block else { return None };
                 self.announced.push(id.clone());
-                let shown = ShownCall::new(self.names.begin(id), name.clone());
-                let shown = shown.name(name.clone()).kind(kind_of(name));
-                Some(SessionUpdate::ToolCall(shown.status(ToolCallStatus::Pending)))
+                Some(json!({
+                    "sessionUpdate": "tool_call", "toolCallId": self.names.begin(id),
+                    "title": name, "name": name, "kind": kind_of(name), "status": "pending",
+                }))
             }
             Event::Delta { index, text } => match self.blocks.get(*index)? {
-                BlockStart::Text { .. } => {
-                    Some(SessionUpdate::AgentMessageChunk(ContentChunk::new(text.clone().into())))
-                }
-                BlockStart::Thinking => {
-                    Some(SessionUpdate::AgentThoughtChunk(ContentChunk::new(text.clone().into())))
-                }
+                BlockStart::Text { .. } => Some(chunk("agent_message_chunk", text)),
+                BlockStart::Thinking => Some(chunk("agent_thought_chunk", text)),
                 BlockStart::ToolCall { .. } | BlockStart::Opaque => None,
             },
             _ => None,
@@ -134,85 +123,58 @@ impl Updates {
     }
 
     /// A call runs now.
-    fn start(&mut self, call: &ToolCall) -> SessionUpdate {
+    fn start(&mut self, call: &ToolCall) -> Value {
         let is_announced = self.announced.contains(&call.id);
         self.announced.retain(|known| *known != call.id);
         if !is_announced {
             self.names.begin(&call.id);
         }
-        self.shown(call, When::Before, ToolCallStatus::InProgress, is_announced)
+        self.shown(call, When::Before, "in_progress", is_announced)
     }
 
-    fn shown(
-        &self,
-        call: &ToolCall,
-        when: When,
-        status: ToolCallStatus,
-        is_announced: bool,
-    ) -> SessionUpdate {
+    fn shown(&self, call: &ToolCall, when: When, status: &str, is_announced: bool) -> Value {
         let look = look(call, &self.directory, when);
-        let input = Value::Object(call.arguments.clone());
-        let id = self.names.name(&call.id);
-        if is_announced {
-            let fields = ToolCallUpdateFields::new()
-                .title(look.title)
-                .kind(look.kind)
-                .status(status)
-                .locations(look.locations)
-                .content(look.changes)
-                .raw_input(input);
-            return update(id, fields);
-        }
-        SessionUpdate::ToolCall(
-            ShownCall::new(id, look.title)
-                .name(call.name.clone())
-                .kind(look.kind)
-                .status(status)
-                .locations(look.locations)
-                .content(look.changes)
-                .raw_input(input),
-        )
+        let word = if is_announced { "tool_call_update" } else { "tool_call" };
+        json!({
+            "sessionUpdate": word, "toolCallId": self.names.name(&call.id), "title": look.title,
+            "name": call.name, "kind": look.kind, "status": status, "locations": look.locations(),
+            "content": look.content(), "rawInput": call.arguments,
+        })
     }
 
-    fn status(&self, call: &str, status: ToolCallStatus) -> SessionUpdate {
-        update(self.names.name(call), ToolCallUpdateFields::new().status(status))
+    fn status(&self, call: &str, status: &str) -> Value {
+        update(&self.names.name(call), json!({"status": status}))
     }
 
-    fn usage(&self, answer: &AssistantMessage) -> Option<SessionUpdate> {
+    fn usage(&self, answer: &AssistantMessage) -> Option<Value> {
         let used = answer.usage.context();
         (used > 0 && self.window > 0)
-            .then(|| SessionUpdate::UsageUpdate(UsageUpdate::new(used, self.window)))
+            .then(|| json!({"sessionUpdate": "usage_update", "used": used, "size": self.window}))
     }
 
-    fn notice(
-        &self,
-        severity: NoticeSeverity,
-        title: String,
-        more: Option<String>,
-    ) -> Vec<SessionUpdate> {
+    fn notice(&self, severity: &str, title: String, more: Option<String>) -> Vec<Value> {
         if !self.shows.notices {
             return Vec::new();
         }
-        vec![SessionUpdate::Notice(Notice::new(severity, title).description(more))]
+        vec![json!({
+            "sessionUpdate": "notice", "severity": severity, "title": title, "description": more,
+        })]
     }
 
-    fn compaction(&self, status: CompactionStatus) -> Vec<SessionUpdate> {
+    fn compaction(&self, status: &str) -> Vec<Value> {
         if !self.shows.compactions {
             return Vec::new();
         }
         let name = format!("compaction-{}", self.compactions);
-        vec![SessionUpdate::CompactionUpdate(CompactionUpdate::new(name, status))]
+        vec![json!({"sessionUpdate": "compaction_update", "compactionId": name, "status": status})]
     }
 
     /// A message that is in the session, whole.
-    pub(super) fn message(&mut self, message: &AgentMessage) -> Vec<SessionUpdate> {
+    pub(super) fn message(&mut self, message: &AgentMessage) -> Vec<Value> {
         match message {
             AgentMessage::User(user) => {
-                let chunk = |part: &Part| ContentChunk::new(content_block(part));
-                user.content
-                    .iter()
-                    .map(|part| SessionUpdate::UserMessageChunk(chunk(part)))
-                    .collect()
+                let said = |part: &Part| json!({"sessionUpdate": "user_message_chunk", "content": content_block(part)});
+                user.content.iter().map(said).collect()
             }
             AgentMessage::Assistant(answer) => self.answer(answer),
             AgentMessage::ToolResult(result) => vec![self.result(result)],
@@ -226,19 +188,18 @@ impl Updates {
     }
 
     /// An answer of the past.
-    fn answer(&mut self, answer: &AssistantMessage) -> Vec<SessionUpdate> {
-        let status =
-            if answer.is_broken() { ToolCallStatus::Failed } else { ToolCallStatus::InProgress };
+    fn answer(&mut self, answer: &AssistantMessage) -> Vec<Value> {
+        let status = if answer.is_broken() { "failed" } else { "in_progress" };
         let mut updates = Vec::new();
         for block in &answer.content {
             match block {
-                umbo_model::Block::Text { text, .. } if !text.is_empty() => updates
-                    .push(SessionUpdate::AgentMessageChunk(ContentChunk::new(text.clone().into()))),
-                umbo_model::Block::Thinking { thinking, .. } if !thinking.is_empty() => updates
-                    .push(SessionUpdate::AgentThoughtChunk(ContentChunk::new(
-                        thinking.clone().into(),
-                    ))),
-                umbo_model::Block::ToolCall(call) => {
+                Block::Text { text, .. } if !text.is_empty() => {
+                    updates.push(chunk("agent_message_chunk", text));
+                }
+                Block::Thinking { thinking, .. } if !thinking.is_empty() => {
+                    updates.push(chunk("agent_thought_chunk", thinking));
+                }
+                Block::ToolCall(call) => {
                     self.names.begin(&call.id);
                     updates.push(self.shown(call, When::Past, status, false));
                 }
@@ -248,7 +209,7 @@ impl Updates {
         updates
     }
 
-    fn result(&mut self, result: &ToolResult) -> SessionUpdate {
+    fn result(&mut self, result: &ToolResult) -> Value {
         self.announced.retain(|known| *known != result.tool_call_id);
         let id = self.names.name(&result.tool_call_id);
         let kind = kind_of(&result.tool_name);
@@ -256,54 +217,66 @@ impl Updates {
         if let Some(job) = result.details.as_ref().and_then(|details| details["job"].as_str()) {
             self.jobs.insert(job.to_owned(), (id.clone(), text.clone()));
         }
-        let is_error = result.is_error;
-        let status = if is_error { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
-        let mut fields = ToolCallUpdateFields::new().status(status);
+        let status = if result.is_error { "failed" } else { "completed" };
+        let mut fields = json!({"status": status});
         // The changes of an edit that was made say more than its words.
-        if is_error || kind != ToolKind::Edit {
-            fields = fields.content(match kind {
+        if result.is_error || kind != ToolKind::Edit {
+            fields["content"] = match kind {
                 ToolKind::Execute | ToolKind::Read | ToolKind::Search if !text.is_empty() => {
-                    vec![fenced(&text)]
+                    json!([fenced(&text)])
                 }
-                _ => result.content.iter().map(|part| content_block(part).into()).collect(),
-            });
+                _ => result.content.iter().map(|part| content(&content_block(part))).collect(),
+            };
         }
-        update(id, fields.raw_output(result.details.clone()))
+        if let Some(details) = &result.details {
+            fields["rawOutput"] = details.clone();
+        }
+        update(&id, fields)
     }
 
     /// Work in the background has ended: its call says so, else it is a thought.
-    fn told(&mut self, text: &str, details: Option<&Value>) -> SessionUpdate {
+    fn told(&mut self, text: &str, details: Option<&Value>) -> Value {
         let job = details.and_then(|details| details["id"].as_str());
         match job.and_then(|job| self.jobs.remove(job)) {
             Some((call, before)) => {
-                let content = vec![fenced(&format!("{before}\n{text}"))];
-                update(call, ToolCallUpdateFields::new().content(content))
+                update(&call, json!({"content": [fenced(&format!("{before}\n{text}"))]}))
             }
-            None => SessionUpdate::AgentThoughtChunk(ContentChunk::new(text.to_owned().into())),
+            None => chunk("agent_thought_chunk", text),
         }
     }
 }
 
-fn update(id: ToolCallId, fields: ToolCallUpdateFields) -> SessionUpdate {
-    SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields))
+fn chunk(word: &str, text: &str) -> Value {
+    json!({"sessionUpdate": word, "content": {"type": "text", "text": text}})
 }
 
-fn content_block(part: &Part) -> ContentBlock {
+fn update(id: &str, mut fields: Value) -> Value {
+    fields["sessionUpdate"] = json!("tool_call_update");
+    fields["toolCallId"] = json!(id);
+    fields
+}
+
+fn content_block(part: &Part) -> Value {
     match part {
-        Part::Text { text } => text.clone().into(),
+        Part::Text { text } => json!({"type": "text", "text": text}),
         Part::Image { data, mime_type } => {
-            ContentBlock::Image(ImageContent::new(data.clone(), mime_type.clone()))
+            json!({"type": "image", "data": data, "mimeType": mime_type})
         }
     }
+}
+
+fn content(block: &Value) -> Value {
+    json!({"type": "content", "content": block})
 }
 
 /// A text that is shown as it is: editors read texts as Markdown.
-fn fenced(text: &str) -> ToolCallContent {
+fn fenced(text: &str) -> Value {
     let longest = text
         .lines()
         .map(|line| line.trim_start().chars().take_while(|c| *c == '`').count())
         .max()
         .unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}\n{}\n{fence}", text.trim_end_matches('\n')).into()
+    let text = format!("{fence}\n{}\n{fence}", text.trim_end_matches('\n'));
+    content(&json!({"type": "text", "text": text}))
 }
