@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::failure::Done;
 use crate::workspace::{cargo, display, execute, has_program, say};
-use crate::{fuzz, setup, tidy};
+use crate::{documents, fuzz, setup, tidy};
 
 const NEXTEST: &str = "0.9.143";
 
@@ -36,6 +36,7 @@ pub(crate) fn full() -> Done {
     step_of(&mut cargo(&["run", "--quiet", "--package", "xtask", "--", "soak", "2", "--debug"]))?;
     step_of(&mut cargo(&["test", "--doc", "--workspace", "--all-features"]))?;
     step("examples", examples)?;
+    step("packages", documents::packages)?;
     step_of(&mut docs())?;
     step("a minute of fuzzing for each target", fuzz::same_minute)?;
     say(format!("\n== all well after {:.0} s", start.elapsed().as_secs_f64()));

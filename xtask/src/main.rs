@@ -2,6 +2,8 @@
 
 mod bench;
 mod ci;
+mod dist;
+mod documents;
 mod failure;
 mod fuzz;
 mod oracle;
@@ -28,6 +30,10 @@ cargo xtask VERB
   setup                install what the tests need: shells and task runners
   tidy                 budgets, forbidden words, dependencies, directions between crates
   promises [--check]   run the tests of the promises and print their table; check docs/promises.md
+  docs                 write the pages made from the code, and build the book into target/book
+  man DIR              write a page of the manual for every verb
+  packages             pack every crate as it would be published
+  dist                 a static binary, tried where nothing else is
   record               draw the README's picture of a session from a real run; --debug as for soak
   bench exec [N]       what a command costs through umbo, beside a bare spawn
   bench exec many [N]  the same with 1, 2, 4 and 8 outstanding
@@ -73,6 +79,10 @@ fn run(words: &[&str]) -> Done {
         ["tidy"] => tidy::run(),
         ["promises"] => promises::print(),
         ["promises", "--check"] => promises::check(),
+        ["docs"] => documents::run(),
+        ["man", directory] => documents::man(directory),
+        ["packages"] => documents::packages(),
+        ["dist"] => dist::run(),
         ["record", rest @ ..] => record::run(rest),
         ["bench", "exec", rest @ ..] => bench::exec::run(rest),
         ["bench", "flood", rest @ ..] => bench::flood::run(rest),

@@ -25,7 +25,7 @@ pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
 pub(crate) use self::files::{Edit, EntryOrder, Find, Ls, Read, Search, Tree, Undo, Write};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::http::{Http, Log};
-pub(crate) use self::install::{Install, Uninstall};
+pub(crate) use self::install::{Doctor, Install, Uninstall};
 pub(crate) use self::jobs::{JobState, Jobs};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
 pub(crate) use self::sandbox::{Sandbox, SandboxVerb};
@@ -153,9 +153,11 @@ pub(crate) enum Command {
     /// Take umbo out of an agent's settings
     Uninstall(Uninstall),
     /// Say what this machine allows, and what that means
-    Doctor,
+    Doctor(Doctor),
     /// Print a script that completes verbs, options, jobs and tasks, for bash, zsh, fish or nu
     Completions(Completions),
+    /// Write a page of the manual for every verb
+    Man(Man),
     /// See it work: under 20 seconds, live
     Tour,
 }
@@ -298,6 +300,13 @@ pub(crate) struct Completions {
     /// The shell
     #[arg(value_name = "SHELL")]
     pub(crate) shell: CompletionShell,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Man {
+    /// Where they go: `umbo.1`, `umbo-exec.1`, …
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: std::path::PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -72,3 +72,10 @@ pub(crate) struct Uninstall {
     #[arg(long)]
     pub(crate) print: bool,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Say why this client does not see umbo: its program, its settings, and what it starts
+    #[arg(long, value_name = "CLIENT", value_parser = client())]
+    pub(crate) client: Option<&'static Client>,
+}

@@ -7,14 +7,20 @@ use serde::Serialize;
 use umbo_engine::doctor;
 use umbo_gate::{DIRECTORY, FileState, FileTrust, Layer, Snapshot, project_of};
 
-use super::rules;
+use super::{install, rules};
+use crate::args::Doctor;
 use crate::config::{Config, FILE, Source, Standing};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
+use crate::install::site::{self, Scope};
+use crate::install::{Client, check, serves};
 use crate::output::{self, Format};
 
-pub(crate) fn run(context: &Context) -> Result<ExitCode, Failure> {
+pub(crate) fn run(context: &Context, args: &Doctor) -> Result<ExitCode, Failure> {
+    if let Some(client) = args.client {
+        return about(context, client);
+    }
     let machine = doctor::examine(&Context::search_path()).into_iter().map(|finding| Found {
         name: finding.name.to_owned(),
         works: finding.works,
@@ -35,6 +41,103 @@ pub(crate) fn run(context: &Context) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Why a client sees umbo, or does not: its program, its settings, and what it starts.
+fn about(context: &Context, client: &Client) -> Result<ExitCode, Failure> {
+    let mut findings = vec![program(client)];
+    let places = [("your settings", Scope::User), ("project settings", Scope::Project)];
+    let mut words = Vec::new();
+    for (name, scope) in places {
+        let Some(place) = install::look(client, scope, "umbo") else { continue };
+        if place.installed && words.is_empty() {
+            words.clone_from(&place.words);
+        }
+        findings.push(setting(client, name, place, scope));
+    }
+    let is_there = !words.is_empty();
+    // One of the two is enough.
+    if is_there {
+        for found in &mut findings[1..] {
+            found.works = true;
+        }
+    }
+    if is_there && client.starter.is_some() && findings[0].works {
+        findings.extend(started(client, &check::check(client, &context.state)?));
+    } else if is_there {
+        findings.push(serving(serves::tools(&words, std::env::vars_os())));
+    }
+    let is_well = is_there && findings.iter().all(|found| found.works);
+    match context.format {
+        Format::Json => output::json(&findings)?,
+        Format::Text => output::table(&rows(findings), None)?,
+    }
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn program(client: &Client) -> Found {
+    let names = client.programs.join(" or ");
+    if site::has_program(client) {
+        Found::new("program", names, format!("{} is here", client.title))
+    } else {
+        let meaning = format!("{} is not where programs are searched (PATH)", client.title);
+        Found::new("program", names, meaning).broken()
+    }
+}
+
+fn setting(client: &Client, name: &str, place: install::Place, scope: Scope) -> Found {
+    let path = place.file.display().to_string();
+    if let Some(error) = place.error {
+        return Found::new(name, path, error).broken();
+    }
+    if place.installed {
+        let note = if scope == Scope::Project { client.project_note } else { "" };
+        return Found::new(name, path, format!("umbo is in it. {note}").trim_end());
+    }
+    let option = if scope == Scope::Project { " --project" } else { "" };
+    let way = format!("umbo is not in it; `umbo install {}{option}` puts it there", client.name);
+    Found::new(name, path, way).broken()
+}
+
+/// What the client itself started.
+fn started(client: &Client, found: &check::Found) -> Vec<Found> {
+    if !found.started {
+        let meaning = "it may ask you first, be switched off there, or name another program; look at its own list";
+        let detail = format!("{} started no server of this umbo", client.title);
+        return vec![Found::new("start", detail, meaning).broken()];
+    }
+    let command = found.command.join(" ");
+    let state = found.state.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+    let (state, path) = (
+        if found.same_state {
+            Found::new("state", state, "your `umbo jobs` and `umbo approvals` show what it does")
+        } else {
+            let way = "not yours: set the same UMBO_STATE_DIR there, or install with --state-dir";
+            Found::new("state", state, way).broken()
+        },
+        if found.same_path {
+            Found::new("PATH", "as yours", "its commands find the programs that you find")
+        } else {
+            Found::new("PATH", "not yours", "its commands may not find the programs that you find")
+        },
+    );
+    let tools = match &found.error {
+        None => Ok(found.tools.clone()),
+        Some(why) => Err(why.clone()),
+    };
+    vec![
+        Found::new("start", command, format!("{} starts it", client.title)),
+        state,
+        path,
+        serving(tools),
+    ]
+}
+
+fn serving(tools: Result<Vec<String>, String>) -> Found {
+    match tools {
+        Ok(tools) => Found::new("tools", tools.join(" "), "the agent has these"),
+        Err(why) => Found::new("tools", why, "started by hand it does not serve either").broken(),
+    }
 }
 
 #[derive(Serialize)]

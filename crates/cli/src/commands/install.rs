@@ -117,6 +117,19 @@ pub(crate) fn run(context: &Context, args: &Install) -> Result<ExitCode, Failure
     })?;
     if context.format == Format::Text {
         follow_up(client, scope, &report);
+        return try_it(context, client, scope);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The client's own start of what was just put into its settings, where that can be had.
+fn try_it(context: &Context, client: &Client, scope: Scope) -> Result<ExitCode, Failure> {
+    // A project's server is not started before a person said yes in the client itself.
+    if scope == Scope::User && client.starter.is_some() && site::has_program(client) {
+        output::talk(format_args!("Asking {} to start it …", client.title));
+        show_found(client, &check::check(client, &context.state)?)?;
+    } else {
+        output::talk(format_args!("`umbo doctor --client {}` says whether it works.", client.name));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -124,30 +137,37 @@ pub(crate) fn run(context: &Context, args: &Install) -> Result<ExitCode, Failure
 /// Lets a client start its servers, and says what umbo's gets.
 fn checked(context: &Context, client: &Client) -> Result<ExitCode, Failure> {
     let found = check::check(client, &context.state)?;
-    gate::answer(context.format, &found, || {
-        let title = client.title;
-        if !found.started {
-            return output::line(format_args!(
-                "{title} started no server of this umbo; `umbo install {}` puts it there",
-                client.name
-            ));
-        }
-        output::line(format_args!("{title} starts {}", found.command.join(" ")))?;
-        let state = found.state.as_deref().map(|state| state.display().to_string());
-        let state = state.unwrap_or_else(|| "nowhere".to_owned());
-        let same = if found.same_state { "yours" } else { "not yours: you do not see its jobs" };
-        output::line(format_args!("its state is in {state}, {same}"))?;
-        let path = if found.same_path { "your" } else { "another" };
-        output::line(format_args!("it has {path} PATH"))?;
-        match found.missing.len() {
-            0 => output::line("it has all of your variables"),
-            count => output::line(format_args!(
-                "it lacks {count} of your variables: {}",
-                found.missing.join(" ")
-            )),
-        }
-    })?;
-    Ok(if found.started && found.same_state { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    gate::answer(context.format, &found, || show_found(client, &found))?;
+    Ok(if found.is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What was seen of a client's server.
+fn show_found(client: &Client, found: &check::Found) -> Result<(), Failure> {
+    let title = client.title;
+    if !found.started {
+        return output::line(format_args!(
+            "{title} started no server of this umbo; `umbo install {}` puts it there",
+            client.name
+        ));
+    }
+    output::line(format_args!("{title} starts {}", found.command.join(" ")))?;
+    let state = found.state.as_deref().map(|state| state.display().to_string());
+    let state = state.unwrap_or_else(|| "nowhere".to_owned());
+    let same = if found.same_state { "yours" } else { "not yours: you do not see its jobs" };
+    output::line(format_args!("its state is in {state}, {same}"))?;
+    let path = if found.same_path { "your" } else { "another" };
+    output::line(format_args!("it has {path} PATH"))?;
+    match found.missing.len() {
+        0 => output::line("it has all of your variables")?,
+        count => output::line(format_args!(
+            "it lacks {count} of your variables: {}",
+            found.missing.join(" ")
+        ))?,
+    }
+    match &found.error {
+        None => output::line(format_args!("it has the tools {}", found.tools.join(" "))),
+        Some(why) => output::line(format_args!("its tools cannot be listed: {why}")),
+    }
 }
 
 /// What a person says of the server.
@@ -299,14 +319,17 @@ struct Standing {
 
 /// A file of a client.
 #[derive(Serialize)]
-struct Place {
-    file: PathBuf,
-    exists: bool,
+pub(super) struct Place {
+    pub(super) file: PathBuf,
+    pub(super) exists: bool,
     /// Whether umbo is in it.
-    installed: bool,
+    pub(super) installed: bool,
     /// Why that cannot be told.
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+    pub(super) error: Option<String>,
+    /// The command line that is in it.
+    #[serde(skip)]
+    pub(super) words: Vec<String>,
 }
 
 fn list(context: &Context, name: &str) -> Result<ExitCode, Failure> {
@@ -324,7 +347,7 @@ fn list(context: &Context, name: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn look(client: &Client, scope: Scope, name: &str) -> Option<Place> {
+pub(super) fn look(client: &Client, scope: Scope, name: &str) -> Option<Place> {
     let files = if scope == Scope::User { client.user } else { client.project };
     let first = files.first()?;
     let site = match site::choose(client, scope, name) {
@@ -332,13 +355,15 @@ fn look(client: &Client, scope: Scope, name: &str) -> Option<Place> {
         Err(Failure::BrokenPipe) => return None,
         Err(failure) => {
             let (file, error) = (PathBuf::from(first), Some(failure.to_string()));
-            return Some(Place { file, exists: true, installed: false, error });
+            return Some(Place { file, exists: true, installed: false, error, words: Vec::new() });
         }
     };
     let entry = install::find(client, site.text.as_deref().unwrap_or_default(), name);
     let error = entry.as_ref().err().map(|problem| located(&site, problem));
-    let installed = matches!(&entry, Ok(Some(entry)) if server::is_umbo(entry));
-    Some(Place { file: site.path, exists: site.text.is_some(), installed, error })
+    let entry = entry.ok().flatten().filter(server::is_umbo);
+    let words = entry.as_ref().map(server::words).unwrap_or_default();
+    let (exists, installed) = (site.text.is_some(), entry.is_some());
+    Some(Place { file: site.path, exists, installed, error, words })
 }
 
 fn show(standings: &[Standing]) -> Result<(), Failure> {

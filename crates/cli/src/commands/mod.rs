@@ -19,6 +19,7 @@ mod input;
 mod install;
 mod jobs;
 mod ls;
+mod man;
 mod mcp;
 mod models;
 mod order;
@@ -62,6 +63,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Recipes(args) => recipes::run(context, &args),
         Command::Run(args) => run::run(context, &args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
         Command::Jobs(args) => jobs::run(context, &args),
         Command::Output(args) => output::run(context, &args),
         Command::Input(args) => input::run(context, &args),
@@ -97,7 +99,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Sessions(args) => sessions::run(context, &args),
         Command::Install(args) => install::run(context, &args),
         Command::Uninstall(args) => uninstall::run(context, &args),
-        Command::Doctor => doctor::run(context),
+        Command::Doctor(args) => doctor::run(context, &args),
         Command::Tour => tour::run(context),
     }
 }
@@ -117,7 +119,7 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
             warn_of_changed_files(context)
         }
         // They tell it themselves.
-        Command::Config(_) | Command::Doctor => Ok(()),
+        Command::Config(_) | Command::Doctor(_) => Ok(()),
         _ => {
             for problem in &context.config.problems {
                 crate::output::talk(format_args!("umbo: {problem}"));

@@ -16,6 +16,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 
 use super::clients::Client;
+use super::serves;
 use crate::failure::Failure;
 
 /// How long a client may take to start its servers. Some download something first.
@@ -48,6 +49,18 @@ pub(crate) struct Found {
     pub(crate) same_path: bool,
     /// Variables of the caller that it does not have.
     pub(crate) missing: Vec<String>,
+    /// The tools that a server with these words and variables has.
+    pub(crate) tools: Vec<String>,
+    /// Why those cannot be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+impl Found {
+    /// Whether the agent has its tools, and its person sees what it does.
+    pub(crate) fn is_well(&self) -> bool {
+        self.started && self.same_state && self.error.is_none()
+    }
 }
 
 /// Lets a client start its servers, and looks at the one of this umbo.
@@ -70,20 +83,30 @@ pub(crate) fn check(client: &Client, own_state: &Path) -> Result<Found, Failure>
             same_state: false,
             same_path: false,
             missing: Vec::new(),
+            tools: Vec::new(),
+            error: None,
         });
     };
     let state = state_of(&command, &variables);
     let missing = std::env::vars_os()
         .filter(|(name, _)| !variables.contains_key(name))
         .map(|(name, _)| name.to_string_lossy().into_owned());
+    let missing = missing.collect();
+    let same_path = variables.get(OsStr::new("PATH")) == std::env::var_os("PATH").as_ref();
+    let (tools, error) = match serves::tools(&command, variables) {
+        Ok(tools) => (tools, None),
+        Err(why) => (Vec::new(), Some(why)),
+    };
     Ok(Found {
         client: client.name,
         started: true,
         same_state: state.as_deref() == Some(own_state),
         state,
-        same_path: variables.get(OsStr::new("PATH")) == std::env::var_os("PATH").as_ref(),
-        missing: missing.collect(),
+        same_path,
+        missing,
         command,
+        tools,
+        error,
     })
 }
 

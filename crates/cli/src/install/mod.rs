@@ -11,6 +11,7 @@ mod format;
 mod json;
 pub(crate) mod receipt;
 pub(crate) mod server;
+pub(crate) mod serves;
 pub(crate) mod site;
 #[cfg(test)]
 mod tests;

@@ -60,12 +60,17 @@ struct Facts {
 
 /// Whether a client is on this machine.
 pub(crate) fn is_here(client: &Client) -> bool {
-    let search_path = Context::search_path();
-    client.programs.iter().any(|name| server::found(&search_path, name).is_some())
+    has_program(client)
         || home(client).is_ok_and(|home| {
             let is_own = Context::home().is_none_or(|own| own != home) && home.is_dir();
             is_own || client.user.iter().any(|file| home.join(file).exists())
         })
+}
+
+/// Whether a client's program is found where programs are.
+pub(crate) fn has_program(client: &Client) -> bool {
+    let search_path = Context::search_path();
+    client.programs.iter().any(|name| server::found(&search_path, name).is_some())
 }
 
 /// The file that a client's server is in, or would go into.

@@ -20,6 +20,7 @@ mod dialects;
 #[path = "../../../engine/tests/engine/disk.rs"]
 mod disk;
 mod doctor;
+mod documents;
 mod entry_points;
 mod events;
 mod exec;

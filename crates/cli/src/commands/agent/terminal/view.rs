@@ -267,7 +267,7 @@ fn title(call: &ToolCall) -> Line {
         .find_map(|name| call.arguments.get(*name)?.as_str().map(str::to_owned));
     let words = main.unwrap_or_else(|| Value::Object(call.arguments.clone()).to_string());
     let words = crate::output::cut(&words.replace('\n', " "), SHOWN_ARGUMENTS);
-    Line::new(Look::Bold, &call.name).and(Look::Plain, format!(" {}", words))
+    Line::new(Look::Bold, &call.name).and(Look::Plain, format!(" {words}"))
 }
 
 /// A question, and the keys that answer it.
