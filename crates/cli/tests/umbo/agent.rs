@@ -3,6 +3,7 @@
 
 mod acp;
 mod drained;
+mod editor;
 mod killed;
 mod oh_my_pi;
 mod print;

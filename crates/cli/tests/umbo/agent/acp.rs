@@ -1,25 +1,19 @@
-//! Editors: the agent driven by the protocol's official client library.
-
-mod editor;
+//! Editors: the agent driven by the official client library of the Agent Client Protocol, which checks
+//! all that it reads.
 
 use std::fs;
-use std::sync::Arc;
+use std::io::Write;
+use std::process::{Command, Stdio};
 
-use agent_client_protocol::v1::schema::{
-    AuthenticateRequest, CancelNotification, CloseSessionRequest, ContentBlock,
-    DeleteSessionRequest, EmbeddedResource, EmbeddedResourceResource, ListSessionsRequest,
-    LoadSessionRequest, NewSessionRequest, PermissionOptionKind, PromptRequest,
-    ResumeSessionRequest, SessionUpdate, SetSessionConfigOptionRequest, SetSessionModeRequest,
-    StopReason, TextResourceContents, ToolCallContent, ToolCallStatus, ToolKind,
-};
-use serde_json::json;
+use serde_json::{Value, json};
 use umbo_model::server::{Answer, Gate, Reply, Trouble};
 
-use self::editor::{Chooses, Editor, drive};
+use super::editor::Editor;
 use super::{CASES, Case, Scene};
 
 /// The mode in which all that does not only read asks.
 const ASKS: [&str; 2] = ["--gate", "default"];
+const OPEN: [&str; 2] = ["--gate", "open"];
 
 /// A model that runs a command, then says something.
 fn runs(case: Case, line: &'static str, then: &'static str) -> Scene {
@@ -31,31 +25,24 @@ fn runs(case: Case, line: &'static str, then: &'static str) -> Scene {
 fn a_turn_streams_thoughts_calls_and_text_and_asks_before_it_runs() {
     for case in CASES {
         let scene = runs(case, "touch made", "It is made.");
-        drive(&scene, case, &ASKS, vec![Chooses::Option("allow_once")], async |editor| {
-            let session = editor.new_session(scene.umbo.path()).await;
-            assert_eq!(editor.prompt(&session, "make it").await, StopReason::EndTurn);
-            let asked = editor.asked();
-            assert_eq!(asked.len(), 1, "{asked:?}");
-            let kinds: Vec<_> = asked[0].options.iter().map(|option| option.kind).collect();
-            for kind in [
-                PermissionOptionKind::AllowOnce,
-                PermissionOptionKind::AllowAlways,
-                PermissionOptionKind::RejectOnce,
-            ] {
-                assert!(kinds.contains(&kind), "{kinds:?}");
-            }
-            let call = editor.call(&asked[0].tool_call.tool_call_id);
-            assert_eq!(call.kind, ToolKind::Execute);
-            assert_eq!(call.title, "`touch made`");
-            assert_eq!(call.raw_input.as_ref().unwrap()[case.field], "touch made");
-            let states = editor.states(&call.tool_call_id);
-            let expected =
-                [ToolCallStatus::Pending, ToolCallStatus::InProgress, ToolCallStatus::Completed];
-            assert_eq!(states, expected);
-            assert_eq!(editor.said(), "It is made.");
-            let is_usage = |update: &SessionUpdate| matches!(update, SessionUpdate::UsageUpdate(_));
-            assert!(editor.updates().iter().any(is_usage));
-        });
+        let mut editor = Editor::start(&scene, case, &ASKS, &json!(["allow_once"]));
+        let session = editor.new_session(scene.umbo.path());
+        assert_eq!(editor.prompt(&session, "make it"), "end_turn");
+        assert_eq!(editor.asked.len(), 1, "{:?}", editor.asked);
+        let options = editor.asked[0]["options"].as_array().unwrap();
+        let kinds: Vec<&str> = options.iter().map(|one| one["kind"].as_str().unwrap()).collect();
+        for kind in ["allow_once", "allow_always", "reject_once"] {
+            assert!(kinds.contains(&kind), "{kinds:?}");
+        }
+        let calls = editor.calls();
+        let [call] = calls.as_slice() else { panic!("{calls:?}") };
+        assert_eq!(call["toolCallId"], editor.asked[0]["toolCall"]["toolCallId"]);
+        assert_eq!((&call["kind"], &call["title"]), (&json!("execute"), &json!("`touch made`")));
+        assert_eq!(call["rawInput"][case.field], "touch made");
+        assert_eq!(call["states"], json!(["pending", "in_progress", "completed"]));
+        assert_eq!(editor.text("agent_message_chunk"), "It is made.");
+        assert!(!editor.of("usage_update").is_empty());
+        editor.close();
         assert!(scene.umbo.path().join("made").exists());
         scene.check();
     }
@@ -65,21 +52,18 @@ fn a_turn_streams_thoughts_calls_and_text_and_asks_before_it_runs() {
 fn thoughts_and_commands_of_the_session_are_told() {
     let case = CASES[0];
     let scene = runs(case, "true", "done");
-    drive(&scene, case, &ASKS, Vec::new(), async |editor| {
-        let session = editor.new_session(scene.umbo.path()).await;
-        editor.prompt(&session, "go").await;
-        assert_eq!(editor.thought(), "I should run it.");
-        let names = editor.updates().into_iter().find_map(|update| match update {
-            SessionUpdate::AvailableCommandsUpdate(known) => Some(known.available_commands),
-            _ => None,
-        });
-        let names: Vec<String> = names.unwrap().into_iter().map(|known| known.name).collect();
-        assert_eq!(names, ["compact", "cost"]);
-        let before = scene.server.requests().len();
-        assert_eq!(editor.prompt(&session, "/cost").await, StopReason::EndTurn);
-        assert!(editor.said().contains("tokens read"), "{}", editor.said());
-        assert_eq!(scene.server.requests().len(), before, "no model was asked");
-    });
+    let mut editor = Editor::start(&scene, case, &ASKS, &json!([]));
+    let session = editor.new_session(scene.umbo.path());
+    editor.prompt(&session, "go");
+    assert_eq!(editor.text("agent_thought_chunk"), "I should run it.");
+    editor.until(|editor| !editor.of("available_commands_update").is_empty());
+    let told = editor.of("available_commands_update")[0]["availableCommands"].clone();
+    assert_eq!((&told[0]["name"], &told[1]["name"]), (&json!("compact"), &json!("cost")));
+    let before = scene.server.requests().len();
+    assert_eq!(editor.prompt(&session, "/cost"), "end_turn");
+    assert!(editor.text("agent_message_chunk").contains("tokens read"));
+    assert_eq!(scene.server.requests().len(), before, "no model was asked");
+    editor.close();
 }
 
 #[test]
@@ -93,16 +77,15 @@ fn what_is_rejected_does_not_run_and_what_is_allowed_for_the_session_is_asked_on
         Reply::answer(case.command("call_3", "touch yes")),
         Reply::text("Done again."),
     ]);
-    let choices = vec![Chooses::Option("reject_once"), Chooses::Option("allow_command")];
-    drive(&scene, case, &ASKS, choices, async |editor| {
-        let session = editor.new_session(scene.umbo.path()).await;
-        editor.prompt(&session, "one").await;
-        let refused = editor.call(&editor.asked()[0].tool_call.tool_call_id);
-        assert_eq!(refused.status, ToolCallStatus::Failed);
-        editor.prompt(&session, "two").await;
-        editor.prompt(&session, "three").await;
-        assert_eq!(editor.asked().len(), 2, "the third was not asked for");
-    });
+    let choices = json!(["reject_once", "allow_command"]);
+    let mut editor = Editor::start(&scene, case, &ASKS, &choices);
+    let session = editor.new_session(scene.umbo.path());
+    editor.prompt(&session, "one");
+    assert_eq!(editor.calls()[0]["status"], "failed");
+    editor.prompt(&session, "two");
+    editor.prompt(&session, "three");
+    assert_eq!(editor.asked.len(), 2, "the third was not asked for");
+    editor.close();
     assert!(!scene.umbo.path().join("no").exists());
     assert!(scene.umbo.path().join("yes").exists());
     assert!(scene.server.requests()[1].text.contains("the user said no"));
@@ -114,51 +97,40 @@ fn a_cancelled_turn_ends_as_cancelled_whatever_was_under_way_and_the_next_one_wo
     for case in CASES {
         let gate = Gate::new();
         let scene = Scene::new(vec![
-            // 1: a command that runs.
+            // A command that runs, a question that nobody answers, an answer that comes slowly.
             Reply::answer(case.command("call_1", "echo began; cat go")),
-            // 2: a question that nobody answers.
             Reply::answer(case.command("call_2", "touch asked")),
-            // 3: an answer that comes slowly.
             Reply::text("never heard").wait_after(0, &gate),
             Reply::text("Here I am."),
         ]);
         scene.umbo.fifo("go");
-        drive(&scene, case, &ASKS, vec![Chooses::Nothing], async |editor| {
-            let session = editor.new_session(scene.umbo.path()).await;
-            let cancel = || CancelNotification::new(session.clone());
-            let running = editor.start_prompt(&session, "run");
-            editor
-                .until(|update| match update {
-                    SessionUpdate::ToolCallUpdate(update) => {
-                        format!("{:?}", update.fields.content).contains("began")
-                    }
-                    _ => false,
-                })
-                .await;
-            editor.agent.send_notification(cancel()).unwrap();
-            assert_eq!(running.await.unwrap(), Some(StopReason::Cancelled));
+        let mut editor = Editor::start(&scene, case, &ASKS, &json!([null]));
+        let session = editor.new_session(scene.umbo.path());
 
-            let asking = editor.start_prompt(&session, "ask");
-            editor.until_asked(1).await;
-            editor.agent.send_notification(cancel()).unwrap();
-            assert_eq!(asking.await.unwrap(), Some(StopReason::Cancelled));
+        let running = editor.start_prompt(&session, "run");
+        let has_begun = |call: &Value| call["content"].to_string().contains("began");
+        editor.until(|editor| editor.calls().iter().any(has_begun));
+        editor.cancel(&session);
+        assert_eq!(editor.stop(running), "cancelled");
 
-            let answering = editor.start_prompt(&session, "answer");
-            while scene.server.requests().len() < 3 {
-                tokio::task::yield_now().await;
-            }
-            editor.agent.send_notification(cancel()).unwrap();
-            assert_eq!(answering.await.unwrap(), Some(StopReason::Cancelled));
+        let asking = editor.start_prompt(&session, "ask");
+        editor.until(|editor| editor.asked.len() == 1);
+        editor.cancel(&session);
+        assert_eq!(editor.stop(asking), "cancelled");
 
-            // Nothing was cancelled, and that is no error.
-            editor.agent.send_notification(cancel()).unwrap();
-            assert_eq!(editor.prompt(&session, "still there?").await, StopReason::EndTurn);
-            assert!(editor.said().ends_with("Here I am."), "{}", editor.said());
-        });
+        let answering = editor.start_prompt(&session, "answer");
+        assert!(scene.server.wait_for_requests(3, super::DEADLINE));
+        editor.cancel(&session);
+        assert_eq!(editor.stop(answering), "cancelled");
+
+        // Where there is nothing to cancel, that is no error.
+        editor.cancel(&session);
+        assert_eq!(editor.prompt(&session, "still there?"), "end_turn");
+        assert!(editor.text("agent_message_chunk").ends_with("Here I am."));
+        editor.close();
         assert!(!scene.umbo.path().join("asked").exists());
-        let states: Vec<_> =
-            scene.umbo.jobs().into_iter().map(|job| job["state"].clone()).collect();
-        assert!(!states.contains(&json!("started")), "{states:?}");
+        let jobs = scene.umbo.jobs();
+        assert!(jobs.iter().all(|job| job["state"] != "started"), "{jobs:?}");
         scene.check();
     }
 }
@@ -166,53 +138,47 @@ fn a_cancelled_turn_ends_as_cancelled_whatever_was_under_way_and_the_next_one_wo
 #[test]
 fn a_session_is_loaded_after_a_kill_with_its_past_and_the_command_that_still_runs() {
     for case in CASES {
+        let line = "echo run >> runs; read line < go; echo got $line";
         let scene = Scene::new(vec![
-            Reply::answer(
-                case.command("call_1", "echo run >> runs; read line < go; echo got $line"),
-            ),
+            Reply::answer(case.command("call_1", line)),
             Reply::text("It ended."),
             Reply::text("Told."),
         ]);
         let go = scene.umbo.fifo("go");
         let runs = scene.umbo.path().join("runs");
-        let open = ["--gate", "open"];
-        let killed = drive(&scene, case, &open, Vec::new(), async |editor| {
-            let session = editor.new_session(scene.umbo.path()).await;
-            drop(editor.start_prompt(&session, "the first prompt"));
-            while !fs::read_to_string(&runs).is_ok_and(|text| text.ends_with('\n')) {
-                tokio::task::yield_now().await;
-            }
-            editor.kill();
-            session
-        });
-        drive(&scene, case, &open, Vec::new(), async |editor| {
-            let listed = ListSessionsRequest::new().cwd(scene.umbo.path().to_owned());
-            let listed = editor.agent.send_request(listed).block_task().await.unwrap();
-            assert_eq!(listed.sessions.len(), 1);
-            assert_eq!(listed.sessions[0].session_id, killed);
-            assert_eq!(listed.sessions[0].title.as_deref(), Some("the first prompt"));
-            let load = LoadSessionRequest::new(killed.clone(), scene.umbo.path());
-            editor.agent.send_request(load).block_task().await.unwrap();
-            let past = editor.updates();
-            let kinds: Vec<&str> = past.iter().map(editor::kind).collect();
-            assert_eq!(
-                kinds[..3],
-                ["user_message_chunk", "tool_call", "tool_call_update"],
-                "{past:?}"
-            );
-            let shown = format!("{:?}", past[2]);
-            assert!(shown.contains("still running"), "{shown}");
-            fs::write(&go, "it\n").unwrap();
-            assert_eq!(editor.prompt(&killed, "and now?").await, StopReason::EndTurn);
-        });
+        let mut editor = Editor::start(&scene, case, &OPEN, &json!([]));
+        let session = editor.new_session(scene.umbo.path());
+        editor.start_prompt(&session, "the first prompt");
+        while !fs::read_to_string(&runs).is_ok_and(|text| text.ends_with('\n')) {
+            std::thread::yield_now();
+        }
+        editor.kill();
+
+        let mut editor = Editor::start(&scene, case, &OPEN, &json!([]));
+        let here = json!({"cwd": scene.umbo.path()});
+        let listed = editor.call("list_sessions", &here).unwrap();
+        let [found] = listed["sessions"].as_array().unwrap().as_slice() else { panic!("{listed}") };
+        assert_eq!(
+            (&found["sessionId"], &found["title"]),
+            (&json!(session), &json!("the first prompt"))
+        );
+        let load = json!({"cwd": scene.umbo.path(), "session_id": session});
+        editor.call("load_session", &load).unwrap();
+        editor.until(|editor| !editor.of("tool_call_update").is_empty());
+        assert_eq!(editor.text("user_message_chunk"), "the first prompt");
+        let past = editor.calls();
+        assert_eq!(past.len(), 1, "{past:?}");
+        assert!(past[0]["content"].to_string().contains("still running"), "{past:?}");
+        fs::write(&go, "it\n").unwrap();
+        assert_eq!(editor.prompt(&session, "and now?"), "end_turn");
+        editor.close();
         assert_eq!(fs::read_to_string(&runs).unwrap(), "run\n", "it was run once");
-        drive(&scene, case, &open, Vec::new(), async |editor| {
-            let resume = ResumeSessionRequest::new(killed.clone(), scene.umbo.path());
-            editor.agent.send_request(resume).block_task().await.unwrap();
-            let told: Vec<_> = editor.updates();
-            let is_past = |update: &SessionUpdate| editor::kind(update) == "user_message_chunk";
-            assert!(!told.iter().any(is_past), "resume tells nothing of the past: {told:?}");
-        });
+
+        let mut editor = Editor::start(&scene, case, &OPEN, &json!([]));
+        editor.call("resume_session", &load).unwrap();
+        editor.until(|editor| !editor.of("available_commands_update").is_empty());
+        assert!(editor.of("user_message_chunk").is_empty(), "resume tells nothing of the past");
+        editor.close();
         scene.check();
     }
 }
@@ -220,77 +186,58 @@ fn a_session_is_loaded_after_a_kill_with_its_past_and_the_command_that_still_run
 #[test]
 fn an_edit_is_shown_as_the_change_of_its_file() {
     let case = CASES[0];
-    let scene = Scene::scripted({
-        let mut number = 0;
-        move |_| {
-            number += 1;
-            let file = json!({"file_path": "a.txt"});
-            let edit = json!({"file_path": "a.txt", "old_string": "two", "new_string": "2"});
-            match number {
-                1 => Reply::answer(Answer::call("call_1", "Read", &file)),
-                2 => Reply::answer(Answer::call("call_2", "Edit", &edit)),
-                _ => Reply::text("Edited."),
-            }
-        }
-    });
+    let edit = json!({"file_path": "a.txt", "old_string": "two", "new_string": "2"});
+    let scene = Scene::new(vec![
+        Reply::answer(Answer::call("call_1", "Read", &json!({"file_path": "a.txt"}))),
+        Reply::answer(Answer::call("call_2", "Edit", &edit)),
+        Reply::text("Edited."),
+    ]);
     let file = scene.umbo.path().join("a.txt");
     fs::write(&file, "one\ntwo\n").unwrap();
-    drive(&scene, case, &["--gate", "open"], Vec::new(), async |editor| {
-        let session = editor.new_session(scene.umbo.path()).await;
-        editor.prompt(&session, "edit it").await;
-        let calls = editor.calls();
-        let [read, edit] = calls.as_slice() else { panic!("{calls:?}") };
-        assert_eq!((read.kind, edit.kind), (ToolKind::Read, ToolKind::Edit));
-        assert_eq!(read.locations[0].path, file);
-        assert_eq!(edit.status, ToolCallStatus::Completed);
-        let [ToolCallContent::Diff(diff)] = edit.content.as_slice() else { panic!("{edit:?}") };
-        assert_eq!(diff.path, file);
-        assert_eq!((diff.old_text.as_deref(), diff.new_text.as_str()), (Some("two"), "2"));
-    });
+    let mut editor = Editor::start(&scene, case, &OPEN, &json!([]));
+    let session = editor.new_session(scene.umbo.path());
+    editor.prompt(&session, "edit it");
+    let calls = editor.calls();
+    let [read, edit] = calls.as_slice() else { panic!("{calls:?}") };
+    assert_eq!((&read["kind"], &edit["kind"]), (&json!("read"), &json!("edit")));
+    assert_eq!(read["locations"][0]["path"], json!(file));
+    assert_eq!(edit["status"], "completed");
+    let change = json!([{"type": "diff", "path": file, "oldText": "two", "newText": "2"}]);
+    assert_eq!(edit["content"], change);
+    editor.close();
     assert_eq!(fs::read_to_string(&file).unwrap(), "one\n2\n");
     scene.check();
 }
 
 #[test]
 fn mode_and_model_are_chosen_between_prompts() {
-    let scene = Scene::scripted({
-        let mut number = 0;
-        move |_| {
-            number += 1;
-            match number {
-                1 => Reply::answer(CASES[0].command("call_1", "touch unasked")),
-                3 => Reply::answer(CASES[1].command("call_2", "touch other")),
-                _ => Reply::text("Done."),
-            }
-        }
-    });
-    drive(&scene, CASES[0], &ASKS, Vec::new(), async |editor| {
-        let request = NewSessionRequest::new(scene.umbo.path());
-        let made = editor.agent.send_request(request).block_task().await.unwrap();
-        let session = made.session_id;
-        let modes = made.modes.unwrap();
-        assert_eq!(&*modes.current_mode_id.0, "default");
-        assert_eq!(modes.available_modes.len(), 5);
-        let ids: Vec<_> =
-            made.config_options.unwrap().into_iter().map(|option| option.id).collect();
-        let ids: Vec<&str> = ids.iter().map(|id| &*id.0).collect();
-        assert!(ids.contains(&"mode") && ids.contains(&"model"), "{ids:?}");
-        let open = SetSessionModeRequest::new(session.clone(), "open");
-        editor.agent.send_request(open).block_task().await.unwrap();
-        assert_eq!(editor.prompt(&session, "one").await, StopReason::EndTurn);
-        let model = CASES[1].model;
-        let choice = SetSessionConfigOptionRequest::new(session.clone(), "model", model);
-        let chosen = editor.agent.send_request(choice).block_task().await.unwrap();
-        assert!(format!("{:?}", chosen.config_options).contains(model));
-        assert_eq!(editor.prompt(&session, "two").await, StopReason::EndTurn);
-        let wrong = SetSessionModeRequest::new(session.clone(), "no-such-mode");
-        let error = editor.agent.send_request(wrong).block_task().await.unwrap_err();
-        assert!(error.message.contains("accepted: default"), "{error:?}");
-        let wrong = SetSessionConfigOptionRequest::new(session.clone(), "model", "nobody/nothing");
-        let error = editor.agent.send_request(wrong).block_task().await.unwrap_err();
-        assert!(error.message.contains("nobody"), "{error:?}");
-        assert!(editor.asked().is_empty());
-    });
+    let scene = Scene::new(vec![
+        Reply::answer(CASES[0].command("call_1", "touch unasked")),
+        Reply::text("Done."),
+        Reply::answer(CASES[1].command("call_2", "touch other")),
+        Reply::text("Done."),
+    ]);
+    let mut editor = Editor::start(&scene, CASES[0], &ASKS, &json!([]));
+    let made = editor.call("new_session", &json!({"cwd": scene.umbo.path()})).unwrap();
+    let session = made["sessionId"].as_str().unwrap().to_owned();
+    assert_eq!(made["modes"]["currentModeId"], "default");
+    assert_eq!(made["modes"]["availableModes"].as_array().unwrap().len(), 5);
+    let ids: Vec<&Value> =
+        made["configOptions"].as_array().unwrap().iter().map(|option| &option["id"]).collect();
+    assert_eq!(ids, ["mode", "model", "effort"]);
+    let mode = |mode: &str| json!({"session_id": session, "mode_id": mode});
+    editor.call("set_session_mode", &mode("open")).unwrap();
+    assert_eq!(editor.prompt(&session, "one"), "end_turn");
+    let option = |value: &str| json!({"session_id": session, "config_id": "model", "value": value});
+    let chosen = editor.call("set_config_option", &option(CASES[1].model)).unwrap();
+    assert_eq!(chosen["configOptions"][1]["currentValue"], CASES[1].model);
+    assert_eq!(editor.prompt(&session, "two"), "end_turn");
+    let problem = editor.call("set_session_mode", &mode("no-such-mode")).unwrap_err();
+    assert!(problem.contains("accepted: default"), "{problem}");
+    let problem = editor.call("set_config_option", &option("nobody/nothing")).unwrap_err();
+    assert!(problem.contains("nobody"), "{problem}");
+    assert!(editor.asked.is_empty());
+    editor.close();
     assert!(scene.umbo.path().join("unasked").exists());
     assert!(scene.umbo.path().join("other").exists(), "with the tools that the new model knows");
     scene.check();
@@ -303,7 +250,7 @@ fn each_session_works_in_its_own_directory_beside_the_others() {
         if request.text.contains("tool_result") {
             return Reply::text("Done.");
         }
-        Reply::answer(case.command("call_1", "pwd > here; cat AGENTS.md > told"))
+        Reply::answer(case.command("call_1", "pwd > here"))
     });
     let places = ["first", "second"].map(|name| {
         let place = scene.umbo.path().join(name);
@@ -311,16 +258,18 @@ fn each_session_works_in_its_own_directory_beside_the_others() {
         fs::write(place.join("AGENTS.md"), format!("rules of {name}")).unwrap();
         place
     });
-    drive(&scene, case, &["--gate", "open"], Vec::new(), async |editor| {
-        let mut turns = Vec::new();
-        for place in &places {
-            let session = editor.new_session(place).await;
-            turns.push(editor.start_prompt(&session, "where?"));
-        }
-        for turn in turns {
-            assert_eq!(turn.await.unwrap(), Some(StopReason::EndTurn));
-        }
-    });
+    let mut editor = Editor::start(&scene, case, &OPEN, &json!([]));
+    let turns: Vec<u64> = places
+        .iter()
+        .map(|place| {
+            let session = editor.new_session(place);
+            editor.start_prompt(&session, "where?")
+        })
+        .collect();
+    for turn in turns {
+        assert_eq!(editor.stop(turn), "end_turn");
+    }
+    editor.close();
     for (place, name) in places.iter().zip(["first", "second"]) {
         let here = fs::read_to_string(place.join("here")).unwrap();
         assert_eq!(here.trim_end(), place.to_str().unwrap());
@@ -331,68 +280,104 @@ fn each_session_works_in_its_own_directory_beside_the_others() {
 }
 
 #[test]
-fn files_of_the_editor_reach_the_model_and_what_no_model_can_read_is_said() {
+fn files_of_the_editor_reach_the_model_and_its_servers_are_not_passed_over_in_silence() {
     let case = CASES[0];
     let scene = Scene::new(vec![Reply::text("Read.")]);
-    drive(&scene, case, &[], Vec::new(), async |editor| {
-        let session = editor.new_session(scene.umbo.path()).await;
-        let text = TextResourceContents::new("unsaved words", "file:///p/a.rs");
-        let resource = EmbeddedResourceResource::TextResourceContents(text);
-        let prompt = vec![
-            ContentBlock::from("look"),
-            ContentBlock::Resource(EmbeddedResource::new(resource)),
-        ];
-        let request = PromptRequest::new(session.clone(), prompt);
-        editor.agent.send_request(request).block_task().await.unwrap();
-    });
+    let mut editor = Editor::start(&scene, case, &[], &json!([]));
+    let server = json!({"name": "s", "command": "/bin/true", "args": [], "env": []});
+    let request = json!({"cwd": scene.umbo.path(), "mcp_servers": [server]});
+    let made = editor.call("new_session", &request).unwrap();
+    assert!(made["_meta"]["umbo"]["mcpServers"].is_string(), "{made}");
+    let resource = json!({"uri": "file:///p/a.rs", "text": "unsaved words"});
+    let link = json!({"type": "resource_link", "name": "b.rs", "uri": "file:///p/b.rs"});
+    let prompt = json!([
+        {"type": "text", "text": "look"}, {"type": "resource", "resource": resource}, link,
+    ]);
+    let words = json!({"session_id": made["sessionId"], "prompt": prompt});
+    editor.call("prompt", &words).unwrap();
+    editor.close();
     let body = &scene.server.requests()[0].text;
-    assert!(body.contains("unsaved words") && body.contains("/p/a.rs"), "{body}");
+    for word in ["unsaved words", "/p/a.rs", "[@b.rs](/p/b.rs)"] {
+        assert!(body.contains(word), "{word}: {body}");
+    }
 }
 
 #[test]
 fn what_cannot_be_done_is_said_with_the_reason() {
     let case = CASES[0];
     let scene = Scene::new(vec![Reply::failure(Trouble::Auth)]);
-    drive(&scene, case, &[], Vec::new(), async |editor| {
-        let agent = &editor.agent;
-        let error = agent.send_request(AuthenticateRequest::new("any")).block_task().await;
-        assert!(error.unwrap_err().message.contains("ANTHROPIC_API_KEY"));
-        let error = agent.send_request(NewSessionRequest::new("relative")).block_task().await;
-        assert!(error.unwrap_err().message.contains("absolute"));
-        let unknown = PromptRequest::new("no-such-session", vec!["hi".into()]);
-        let error = agent.send_request(unknown).block_task().await;
-        assert!(error.unwrap_err().message.contains("no-such-session"));
-        let unknown = LoadSessionRequest::new("no-such-session", scene.umbo.path());
-        agent.send_request(unknown).block_task().await.unwrap_err();
-        let session = editor.new_session(scene.umbo.path()).await;
-        let failing = PromptRequest::new(session.clone(), vec!["hi".into()]);
-        let error = agent.send_request(failing).block_task().await.unwrap_err();
-        assert!(!error.message.is_empty(), "{error:?}");
-        agent.send_request(CloseSessionRequest::new(session.clone())).block_task().await.unwrap();
-        let closed = PromptRequest::new(session.clone(), vec!["hi".into()]);
-        agent.send_request(closed).block_task().await.unwrap_err();
-        agent.send_request(DeleteSessionRequest::new(session.clone())).block_task().await.unwrap();
-        let listed = agent.send_request(ListSessionsRequest::new()).block_task().await.unwrap();
-        assert!(listed.sessions.is_empty(), "{listed:?}");
-    });
+    let mut editor = Editor::start(&scene, case, &[], &json!([]));
+    let here = scene.umbo.path();
+    let mut problem = |call: &str, words: Value| editor.call(call, &words).unwrap_err();
+    assert!(problem("authenticate", json!({"method_id": "any"})).contains("ANTHROPIC_API_KEY"));
+    assert!(problem("new_session", json!({"cwd": "relative"})).contains("absolute"));
+    let hi = json!([{"type": "text", "text": "hi"}]);
+    let unknown = json!({"session_id": "no-such-session", "prompt": hi});
+    assert!(problem("prompt", unknown).contains("no-such-session"));
+    let unknown = json!({"session_id": "no-such-session", "cwd": here});
+    assert!(problem("load_session", unknown).contains("no-such-session"));
+    assert!(problem("session/no_such", json!({})).contains("no_such"));
+    let session = editor.new_session(here);
+    let words = json!({"session_id": session, "prompt": hi});
+    editor.call("prompt", &words).unwrap_err();
+    editor.call("close_session", &json!({"session_id": session})).unwrap();
+    editor.call("prompt", &words).unwrap_err();
+    editor.call("session/delete", &json!({"sessionId": session})).unwrap();
+    let listed = editor.call("list_sessions", &json!({})).unwrap();
+    assert_eq!(listed["sessions"], json!([]));
+    editor.close();
 }
 
 #[test]
 fn a_session_that_another_process_works_on_is_not_opened_twice() {
     let case = CASES[0];
     let scene = Scene::new(vec![Reply::text("Mine.")]);
-    let scene = Arc::new(scene);
-    drive(&scene, case, &[], Vec::new(), async |first: &Editor| {
-        let session = first.new_session(scene.umbo.path()).await;
-        first.prompt(&session, "mine").await;
-        let other = Arc::clone(&scene);
-        let second = std::thread::spawn(move || {
-            drive(&other, case, &[], Vec::new(), async |editor| {
-                let load = LoadSessionRequest::new(session.clone(), other.umbo.path());
-                let error = editor.agent.send_request(load).block_task().await.unwrap_err();
-                assert!(error.message.contains("in use"), "{error:?}");
-            });
-        });
-        tokio::task::spawn_blocking(move || second.join()).await.unwrap().unwrap();
-    });
+    let mut first = Editor::start(&scene, case, &[], &json!([]));
+    let session = first.new_session(scene.umbo.path());
+    first.prompt(&session, "mine");
+    let mut second = Editor::start(&scene, case, &[], &json!([]));
+    let load = json!({"cwd": scene.umbo.path(), "session_id": session});
+    let problem = second.call("load_session", &load).unwrap_err();
+    assert!(problem.contains("in use"), "{problem}");
+    second.close();
+    first.close();
+}
+
+#[test]
+fn what_is_no_message_is_answered_and_the_next_one_is_heard() {
+    let scene = Scene::new(Vec::new());
+    let words = ["agent", "--mode", "acp", "--model", CASES[0].model];
+    let mut command: Command = scene.call(&words).into_command();
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    for line in [
+        "{bad",
+        "[]",
+        r#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","method":"no/such","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":"a","method":"no/such"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":1}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":7}}"#,
+    ] {
+        writeln!(stdin, "{line}").unwrap();
+    }
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let seen: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answers: Vec<(&Value, &Value)> =
+        seen.iter().map(|answer| (&answer["id"], &answer["error"]["code"])).collect();
+    let (none, code) = (Value::Null, |code: i32| json!(code));
+    assert_eq!(
+        answers,
+        [
+            (&none, &code(-32700)),
+            (&none, &code(-32600)),
+            (&json!("a"), &code(-32601)),
+            (&json!(1), &code(-32602)),
+            (&json!(2), &none),
+        ]
+    );
+    assert_eq!(seen[4]["result"]["protocolVersion"], 1, "the version that umbo speaks");
 }
