@@ -60,7 +60,7 @@ async def main():
     person = Person(json.loads(choices))
     # The variables of the test are umbo's; it says itself what it has to say.
     spawned = acp.spawn_agent_process(
-        person, command, *words, env=dict(os.environ), transport_kwargs={"stderr": None}
+        person, command, *words, env=dict(os.environ), transport_kwargs={"stderr": None, "shutdown_timeout": 60}
     )
     async with spawned as (connection, process):
         known = await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)

@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use self::sessions::Sessions;
-use self::wire::{Answered, Editor, Message, invalid, params};
+use self::wire::{Answered, Editor, Message, invalid, params, refuse, respond};
 use super::runtime;
 use crate::args::Agent as Words;
 use crate::context::Context;
@@ -68,7 +68,7 @@ async fn serve(
     while let Some(line) = lines.recv().await {
         match editor.read(&line) {
             Some(Message::Request { id, method, params }) => {
-                obey(sessions, editor, id, &method, params);
+                obey(sessions, id, &method, params);
             }
             Some(Message::Notification { method, params }) => match method.as_str() {
                 "session/cancel" => {
@@ -87,9 +87,9 @@ async fn serve(
 }
 
 /// Does what a request says, and answers it.
-fn obey(sessions: &Arc<Sessions>, editor: &Arc<Editor>, id: Value, method: &str, said: Value) {
+fn obey(sessions: &Arc<Sessions>, id: Value, method: &str, said: Value) {
     let own = Arc::clone(sessions);
-    let answer = Answer { editor: Arc::clone(editor), id };
+    let answer = Answer(id);
     match method {
         "initialize" => answer.now(params(said).map(|request| {
             sessions.learn_editor(&request);
@@ -110,23 +110,20 @@ fn obey(sessions: &Arc<Sessions>, editor: &Arc<Editor>, id: Value, method: &str,
             answer.later(async move { own.set_option(params(said)?).await });
         }
         // Its place in the line is taken before the next message is read.
-        "session/prompt" => match params(said).and_then(|request| own.turn(request, &answer.id)) {
+        "session/prompt" => match params(said).and_then(|request| own.turn(request, &answer.0)) {
             Ok(turn) => answer.later(turn.work()),
             Err(error) => answer.now(Err(error)),
         },
-        _ => editor.refuse(answer.id, method),
+        _ => refuse(&answer.0, method),
     }
 }
 
 /// A request that waits for its answer.
-struct Answer {
-    editor: Arc<Editor>,
-    id: Value,
-}
+struct Answer(Value);
 
 impl Answer {
     fn now(self, answered: Answered) {
-        self.editor.respond(self.id, answered);
+        respond(&self.0, answered);
     }
 
     fn later(self, work: impl Future<Output = Answered> + Send + 'static) {

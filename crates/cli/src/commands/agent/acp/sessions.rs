@@ -17,7 +17,7 @@ use super::permission::AskEditor;
 use super::prompt::{self, ContentBlock};
 use super::replay::past;
 use super::updates::{Shows, Updates};
-use super::wire::{Answered, Editor, RpcError, failed, invalid, not_found};
+use super::wire::{self, Answered, Editor, RpcError, failed, invalid, not_found};
 use crate::args::Agent as Words;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -115,7 +115,6 @@ pub(super) struct SetOption {
 /// A session that is open.
 pub(super) struct OpenSession {
     id: String,
-    editor: Arc<Editor>,
     queues: Arc<Queues>,
     asks: Arc<AskEditor>,
     /// The prompts that are not answered yet: each by its request, and whether it was cancelled.
@@ -181,7 +180,6 @@ impl Sessions {
         let updates = Updates::new(Arc::clone(&asks.names), directory, shows);
         let session = Arc::new(OpenSession {
             id: id.clone(),
-            editor: Arc::clone(&self.editor),
             queues: prepared.agent.queues(),
             asks,
             turns: Mutex::default(),
@@ -329,7 +327,7 @@ impl Sessions {
 
 impl OpenSession {
     fn say(&self, update: &Value) {
-        self.editor.update(&self.id, update);
+        wire::update(&self.id, update);
     }
 
     /// What an editor is told of a session that is open now. Its commands come behind the answer.

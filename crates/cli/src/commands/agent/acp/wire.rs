@@ -34,8 +34,9 @@ pub(super) fn not_found(what: impl Into<String>) -> RpcError {
     RpcError { code: -32002, message: what.into() }
 }
 
-/// What a request says.
+/// What a request says. To say nothing is to leave all out.
 pub(super) fn params<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
+    let params = if params.is_null() { json!({}) } else { params };
     serde_json::from_value(params).map_err(|error| invalid(error.to_string()))
 }
 
@@ -70,12 +71,13 @@ impl Editor {
             Ok(message) => message,
             Err(error) => {
                 let message = format!("not JSON: {error}");
-                self.respond(Value::Null, Err(RpcError { code: -32700, message }));
+                respond(&Value::Null, Err(RpcError { code: -32700, message }));
                 return None;
             }
         };
-        let params = message["params"].take();
-        match (message["method"].as_str(), message.get("id")) {
+        let params = message.get_mut("params").map(Value::take).unwrap_or_default();
+        let method = message.get("method").and_then(Value::as_str);
+        match (method, message.get("id")) {
             (Some(method), Some(id)) => {
                 Some(Message::Request { id: id.clone(), method: method.to_owned(), params })
             }
@@ -93,36 +95,10 @@ impl Editor {
             }
             _ => {
                 let message = "a request, a notification or an answer is needed".to_owned();
-                self.respond(Value::Null, Err(RpcError { code: -32600, message }));
+                respond(&Value::Null, Err(RpcError { code: -32600, message }));
                 None
             }
         }
-    }
-
-    /// Answers a request.
-    pub(super) fn respond(&self, id: Value, answered: Answered) {
-        let mut message = json!({"jsonrpc": "2.0", "id": id});
-        match answered {
-            Ok(result) => message["result"] = result,
-            Err(RpcError { code, message: why }) => {
-                message["error"] = json!({"code": code, "message": why});
-            }
-        }
-        output::message(&message);
-    }
-
-    /// There is no such method.
-    pub(super) fn refuse(&self, id: Value, method: &str) {
-        let message = format!("there is no method {method:?}");
-        self.respond(id, Err(RpcError { code: -32601, message }));
-    }
-
-    /// Tells of a session.
-    pub(super) fn update(&self, session: &str, update: &Value) {
-        output::message(&json!({
-            "jsonrpc": "2.0", "method": "session/update",
-            "params": {"sessionId": session, "update": update},
-        }));
     }
 
     /// Asks the editor. Whoever waits gets nothing if the editor fails or leaves.
@@ -144,4 +120,30 @@ impl Editor {
             waiting(None);
         }
     }
+}
+
+/// Answers a request.
+pub(super) fn respond(id: &Value, answered: Answered) {
+    let mut message = json!({"jsonrpc": "2.0", "id": id});
+    match answered {
+        Ok(result) => message["result"] = result,
+        Err(RpcError { code, message: why }) => {
+            message["error"] = json!({"code": code, "message": why});
+        }
+    }
+    output::message(&message);
+}
+
+/// There is no such method.
+pub(super) fn refuse(id: &Value, method: &str) {
+    let message = format!("there is no method {method:?}");
+    respond(id, Err(RpcError { code: -32601, message }));
+}
+
+/// Tells of a session.
+pub(super) fn update(session: &str, update: &Value) {
+    output::message(&json!({
+        "jsonrpc": "2.0", "method": "session/update",
+        "params": {"sessionId": session, "update": update},
+    }));
 }
