@@ -83,8 +83,11 @@ impl Look {
 
     /// The changes, as the protocol has them.
     pub(super) fn content(&self) -> Vec<Value> {
-        let change = |Change { path, old, new }: &Change| json!({"type": "diff", "path": path, "oldText": old, "newText": new});
-        self.changes.iter().map(change).collect()
+        let shown = |change: &Change| {
+            let Change { path, old, new } = change;
+            json!({"type": "diff", "path": path, "oldText": old, "newText": new})
+        };
+        self.changes.iter().map(shown).collect()
     }
 }
 

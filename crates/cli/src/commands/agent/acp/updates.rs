@@ -66,12 +66,12 @@ impl Updates {
             AgentEvent::Model(event) => self.take_model(event).into_iter().collect(),
             AgentEvent::AnswerLost(_) => {
                 self.blocks.clear();
-                let lost = std::mem::take(&mut self.announced);
-                lost.iter().map(|call| self.status(call, "failed")).collect()
+                self.lose_announced()
             }
             // What the user said the editor has shown.
             AgentEvent::Message { message, .. } => match &**message {
                 AgentMessage::User(_) => Vec::new(),
+                AgentMessage::Assistant(answer) if answer.is_broken() => self.lose_announced(),
                 AgentMessage::Assistant(answer) => self.usage(answer).into_iter().collect(),
                 message => self.message(message),
             },
@@ -81,11 +81,11 @@ impl Updates {
             }
             AgentEvent::Retry { wait, failure } => self.notice(
                 "warning",
-                format!("The model is asked again in {:.0} s", wait.as_secs_f64().ceil()),
-                Some(failure.message.clone()),
+                &format!("The model is asked again in {:.0} s", wait.as_secs_f64().ceil()),
+                Some(&failure.message),
             ),
             AgentEvent::Fallback { model } => {
-                self.notice("info", format!("From now on {model} is asked"), None)
+                self.notice("info", &format!("From now on {model} is asked"), None)
             }
             AgentEvent::CompactionStart => {
                 self.compactions += 1;
@@ -94,9 +94,15 @@ impl Updates {
             AgentEvent::CompactionEnd { .. } => self.compaction("completed"),
             AgentEvent::Sleeping { running } => {
                 let text = format!("Waiting for {running} jobs in the background");
-                self.notice("info", text, None)
+                self.notice("info", &text, None)
             }
         }
+    }
+
+    /// Calls that were announced and will not run.
+    fn lose_announced(&mut self) -> Vec<Value> {
+        let lost = std::mem::take(&mut self.announced);
+        lost.iter().map(|call| self.status(call, "failed")).collect()
     }
 
     fn take_model(&mut self, event: &Event) -> Option<Value> {
@@ -152,7 +158,7 @@ impl Updates {
             .then(|| json!({"sessionUpdate": "usage_update", "used": used, "size": self.window}))
     }
 
-    fn notice(&self, severity: &str, title: String, more: Option<String>) -> Vec<Value> {
+    fn notice(&self, severity: &str, title: &str, more: Option<&str>) -> Vec<Value> {
         if !self.shows.notices {
             return Vec::new();
         }
@@ -173,7 +179,10 @@ impl Updates {
     pub(super) fn message(&mut self, message: &AgentMessage) -> Vec<Value> {
         match message {
             AgentMessage::User(user) => {
-                let said = |part: &Part| json!({"sessionUpdate": "user_message_chunk", "content": content_block(part)});
+                let said = |part: &Part| {
+                    let content = content_block(part);
+                    json!({"sessionUpdate": "user_message_chunk", "content": content})
+                };
                 user.content.iter().map(said).collect()
             }
             AgentMessage::Assistant(answer) => self.answer(answer),
