@@ -2,39 +2,47 @@
 
 mod agent;
 mod config;
+mod control;
+mod examples;
 mod files;
 mod gate;
 mod http;
 mod install;
 mod jobs;
 mod limits;
+mod output;
 mod sandbox;
+mod start;
 mod wait;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use umbo_engine::Size;
 use umbo_gate::Mode;
 
 pub(crate) use self::agent::{
     Agent, Effort, ExportFormat, Interface, Models, Sessions, SessionsAction,
 };
-pub(crate) use self::config::{Config, ConfigPath, ConfigShow};
+pub(crate) use self::config::{Config, ConfigPath, ConfigSet, ConfigShow, ConfigUnset};
+pub(crate) use self::control::{
+    Groups, Pause, Restart, ShellNames, Shells, ShellsAction, Signal, SignalTo, Top, Watch,
+};
 pub(crate) use self::files::{Edit, EntryOrder, Find, Ls, Read, Search, Tree, Undo, Write};
 pub(crate) use self::gate::{Approvals, Approve, Audit, AuditShow, Deny, Explain, Rules, Trust};
 pub(crate) use self::http::{Http, Log};
 pub(crate) use self::install::{Doctor, Install, Uninstall};
 pub(crate) use self::jobs::{JobState, Jobs};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
+pub(crate) use self::output::{OnlyStream, Output};
 pub(crate) use self::sandbox::{Sandbox, SandboxVerb};
+pub(crate) use self::start::{MODE_HELP, OnLeak, Start, StartInBackground, Surroundings};
 pub(crate) use self::wait::Wait;
-use crate::budget::{BudgetArg, parse_budget};
 use crate::complete;
 use crate::install::Client;
 use crate::install::clients::ANY;
-use crate::time::{parse_duration, parse_size, parse_time};
+use crate::time::{parse_duration, parse_size};
 
 /// Runs commands, keeps them, tells the truth about them, and stops them.
 #[derive(Debug, Parser)]
@@ -43,6 +51,7 @@ use crate::time::{parse_duration, parse_size, parse_time};
     version,
     about,
     max_term_width = 100,
+    disable_help_flag = true,
     after_help = "New here? `umbo tour`"
 )]
 pub(crate) struct Args {
@@ -52,113 +61,182 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
+/// What all verbs take stands behind what is their own.
+const LAST: usize = 1000;
+
 /// What every verb takes.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Global {
     /// Answer in JSON
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = LAST)]
     pub(crate) json: bool,
     #[arg(
         long,
         global = true,
-        help = "Where jobs are kept [default: $UMBO_STATE_DIR, $XDG_STATE_HOME/umbo]",
-        value_name = "DIR"
+        value_name = "DIR",
+        display_order = LAST,
+        help = "Where jobs are kept [$UMBO_STATE_DIR]"
     )]
     pub(crate) state_dir: Option<PathBuf>,
+    /// Print help
+    #[arg(long, short, global = true, display_order = LAST, action = ArgAction::HelpShort)]
+    pub(crate) help: Option<bool>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a command and wait for it
+    #[command(after_help = examples::EXEC)]
     Exec(Start),
     /// Start a command in the background and print its job id
-    Start(Start),
+    #[command(after_help = examples::START)]
+    Start(StartInBackground),
     /// List the tasks of this project, whatever runs them
+    #[command(after_help = examples::RECIPES)]
     Recipes(Recipes),
     /// Run a task of this project
+    #[command(after_help = examples::RUN)]
     Run(Run),
     /// List jobs
+    #[command(after_help = examples::JOBS)]
     Jobs(Jobs),
+    /// See all jobs on one screen: attach to them, stop them, approve what waits
+    #[command(after_help = examples::TOP)]
+    Top(Top),
     /// Print a job's output
-    #[command(visible_alias = "logs")]
+    #[command(visible_alias = "logs", after_help = examples::OUTPUT)]
     Output(Output),
     /// Send input to a job
+    #[command(after_help = examples::INPUT)]
     Input(Input),
     /// Wait until a job ends, prints something, opens a port, makes a file or falls silent
+    #[command(after_help = examples::WAIT)]
     Wait(Wait),
     /// Stop jobs and all their descendants
+    #[command(after_help = examples::STOP)]
     Stop(Stop),
+    /// Run a job's command again, in its place if it still runs
+    #[command(after_help = examples::RESTART)]
+    Restart(Restart),
+    /// Hold jobs still; `umbo resume` lets them go on
+    #[command(after_help = examples::PAUSE)]
+    Pause(Pause),
+    /// Let paused jobs go on
+    #[command(after_help = examples::RESUME)]
+    Resume(Pause),
+    /// Send a job a signal
+    #[command(after_help = examples::SIGNAL)]
+    Signal(Signal),
+    /// Run a command again whenever files change
+    #[command(after_help = examples::WATCH)]
+    Watch(Box<Watch>),
+    /// List groups of jobs, or say how many of a group run at once
+    #[command(after_help = examples::GROUPS)]
+    Groups(Groups),
+    /// List, reset or end the persistent shells of `--session`
+    #[command(after_help = examples::SHELLS)]
+    Shells(Shells),
     /// Print what a job's terminal shows
+    #[command(after_help = examples::SCREEN)]
     Screen(Screen),
     /// Sit down at a job's terminal; ctrl-\ leaves it
+    #[command(after_help = examples::ATTACH)]
     Attach(Attach),
     /// Print what happened
+    #[command(after_help = examples::EVENTS)]
     Events(Events),
-    /// Delete ended jobs
+    /// Delete jobs that ended some days ago
+    #[command(after_help = examples::PRUNE)]
     Prune(Prune),
     /// Print a file, a directory, an archive, a database, a document, or a job's output
+    #[command(after_help = examples::READ)]
     Read(Read),
     /// Search in files
+    #[command(after_help = examples::SEARCH)]
     Search(Search),
     /// Find files by name, newest first
+    #[command(after_help = examples::FIND)]
     Find(Find),
     /// List a directory
+    #[command(after_help = examples::LS)]
     Ls(Ls),
     /// Show a directory and what is below it
+    #[command(after_help = examples::TREE)]
     Tree(Tree),
     /// Write a file
+    #[command(after_help = examples::WRITE)]
     Write(Write),
     /// Change files by text, patch or anchors: all of them or none
+    #[command(after_help = examples::EDIT)]
     Edit(Edit),
     /// Take back what `write` and `edit` changed, or list it
+    #[command(after_help = examples::UNDO)]
     Undo(Undo),
     /// Say what a command would do, without running it
+    #[command(after_help = examples::CLASSIFY)]
     Classify(Classify),
     /// Check the rules, or say which of them decides about a command
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::RULES)]
     Rules(Rules),
     /// Say what a command may touch, or find out what it needs
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::SANDBOX)]
     Sandbox(SandboxVerb),
     /// List commands that wait for somebody's yes, and answers that still hold
+    #[command(after_help = examples::APPROVALS)]
     Approvals(Approvals),
     /// Let a command run that waits for it
+    #[command(after_help = examples::APPROVE)]
     Approve(Approve),
     /// Refuse a command that waits
+    #[command(after_help = examples::DENY)]
     Deny(Deny),
     /// Trust the .umbo files of this project as they are now
+    #[command(after_help = examples::TRUST)]
     Trust(Trust),
     /// Read or check the record of what was decided
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::AUDIT)]
     Audit(Audit),
     /// Show, check or change the settings
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::CONFIG)]
     Config(Config),
     /// Say which secrets are masked, without showing them
+    #[command(after_help = examples::SECRETS)]
     Secrets(Secrets),
     /// Serve the tools to agents over the Model Context Protocol, on standard input or HTTP
+    #[command(after_help = examples::MCP)]
     Mcp(Mcp),
     /// Call a tool once and print its structured result; --mode guard judges it as an agent's call
+    #[command(after_help = examples::CALL)]
     Call(Call),
     /// List the tools of a dialect
+    #[command(after_help = examples::TOOLS)]
     Tools(Tools),
     /// Work on something with a model and the tools: in the terminal, or -p for scripts
+    #[command(after_help = examples::AGENT)]
     Agent(Box<Agent>),
     /// List the models that can be asked, or ask whether they answer
+    #[command(after_help = examples::MODELS)]
     Models(Models),
     /// List, read, copy, name, export or delete the conversations with agents
+    #[command(after_help = examples::SESSIONS)]
     Sessions(Sessions),
     /// Put umbo into an agent's settings, or list the agents it knows
+    #[command(after_help = examples::INSTALL)]
     Install(Install),
     /// Take umbo out of an agent's settings
+    #[command(after_help = examples::UNINSTALL)]
     Uninstall(Uninstall),
     /// Say what this machine allows, and what that means
+    #[command(after_help = examples::DOCTOR)]
     Doctor(Doctor),
     /// Print a script that completes verbs, options, jobs and tasks, for bash, zsh, fish or nu
+    #[command(after_help = examples::COMPLETIONS)]
     Completions(Completions),
     /// Write a page of the manual for every verb
+    #[command(after_help = examples::MAN)]
     Man(Man),
     /// See it work: under 20 seconds, live
+    #[command(after_help = examples::TOUR)]
     Tour,
 }
 
@@ -172,79 +250,6 @@ pub(crate) struct Secrets {
 pub(crate) enum SecretsAction {
     /// List what would be masked, and why
     Check,
-}
-
-const MODE_HELP: &str =
-    "What runs unasked: default, accept_edits, auto, guard or open [default: exec.mode, open]";
-
-/// How a command runs.
-#[derive(Debug, ClapArgs)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub(crate) struct Start {
-    /// Where to run it
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<PathBuf>,
-    /// Set a variable
-    #[arg(long = "env", value_name = "NAME=VALUE")]
-    pub(crate) env: Vec<String>,
-    /// What it reads: TEXT, @FILE, or - for umbo's own input, which `exec` passes on if it is piped
-    #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
-    pub(crate) stdin: Option<String>,
-    /// Give it a terminal
-    #[arg(long)]
-    pub(crate) pty: bool,
-    /// The size of that terminal
-    #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse_size, requires = "pty")]
-    pub(crate) size: Option<Size>,
-    /// sh, bash, zsh, fish, nu, nu|sh (nu if installed), or a path
-    #[arg(long, value_name = "SHELL")]
-    pub(crate) shell: Option<String>,
-    /// Start the shell as a login shell
-    #[arg(long)]
-    pub(crate) login: bool,
-    /// Load the aliases and functions of your interactive bash
-    #[arg(long)]
-    pub(crate) profile: bool,
-    /// Run it in a session, in which cd, variables and functions persist
-    #[arg(long, value_name = "NAME")]
-    pub(crate) session: Option<String>,
-    /// A name to find the job by
-    #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
-    /// The same key starts the same job only once
-    #[arg(long, value_name = "KEY")]
-    pub(crate) idempotency_key: Option<String>,
-    #[command(flatten)]
-    pub(crate) limits: Limits,
-    #[command(flatten)]
-    pub(crate) sandbox: Sandbox,
-    /// What happens to descendants that outlive the command
-    #[arg(long, value_name = "WHAT", default_value = "kill")]
-    pub(crate) leaks: OnLeak,
-    /// With --json: how much output the answer may hold, as in `umbo output --budget`
-    #[arg(long, value_name = "ROOM", value_parser = parse_budget)]
-    pub(crate) budget: Option<BudgetArg>,
-    /// Fail instead of waiting when as many jobs run as may
-    #[arg(long)]
-    pub(crate) no_queue: bool,
-    /// Leave pagers, editors and prompts as they are; otherwise PAGER, EDITOR, CI and the like say that
-    /// nobody is there, where your environment does not say otherwise
-    #[arg(long)]
-    pub(crate) attended: bool,
-    #[arg(long, value_name = "MODE", help = MODE_HELP)]
-    pub(crate) mode: Option<Mode>,
-    /// One word is a line for the shell; several are a program and its arguments. It begins at the
-    /// first word that is no option, or after `--`
-    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
-    pub(crate) command: Vec<std::ffi::OsString>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnLeak {
-    /// They are killed, and listed
-    Kill,
-    /// They are left alone, and listed
-    Leave,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -263,6 +268,17 @@ pub(crate) struct Recipes {
 #[derive(Debug, ClapArgs)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Run {
+    /// The task: `test`, `pkg-a/test`, `npm:build`
+    #[arg(value_name = "TASK", add = complete::tasks())]
+    pub(crate) task: Option<String>,
+    /// What the task gets
+    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<String>,
+    /// Give it a terminal
+    #[arg(long)]
+    pub(crate) pty: bool,
+    #[arg(long, value_name = "MODE", help = MODE_HELP)]
+    pub(crate) mode: Option<Mode>,
     /// Of this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
@@ -282,17 +298,6 @@ pub(crate) struct Run {
     pub(crate) limits: Limits,
     #[command(flatten)]
     pub(crate) sandbox: Sandbox,
-    /// Give it a terminal
-    #[arg(long)]
-    pub(crate) pty: bool,
-    #[arg(long, value_name = "MODE", help = MODE_HELP)]
-    pub(crate) mode: Option<Mode>,
-    /// The task: `test`, `pkg-a/test`, `npm:build`
-    #[arg(value_name = "TASK", add = complete::tasks())]
-    pub(crate) task: Option<String>,
-    /// What the task gets
-    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) arguments: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -319,87 +324,6 @@ pub(crate) enum CompletionShell {
     Fish,
     /// Nushell
     Nu,
-}
-
-#[derive(Debug, ClapArgs)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub(crate) struct Output {
-    /// An id, a unique prefix of one, a name, an artifact handle, or @last
-    #[arg(value_name = "JOB", default_value = "@last", add = complete::jobs())]
-    pub(crate) job: String,
-    /// From this byte on
-    #[arg(long, value_name = "OFFSET")]
-    pub(crate) from: Option<u64>,
-    /// The last lines
-    #[arg(long, value_name = "LINES", conflicts_with = "from")]
-    pub(crate) tail: Option<u64>,
-    /// These lines, counted from 1, as 10-20
-    #[arg(
-        long,
-        value_name = "A-B",
-        allow_hyphen_values = true,
-        conflicts_with_all = ["from", "tail"]
-    )]
-    pub(crate) lines: Option<String>,
-    /// Lines that match
-    #[arg(long, value_name = "REGEX", conflicts_with = "lines")]
-    pub(crate) grep: Option<String>,
-    /// Lines that look like errors, the best first; --from N leaves out the first N
-    #[arg(long, conflicts_with_all = ["tail", "lines", "grep", "follow", "raw"])]
-    pub(crate) errors: bool,
-    /// What changed since another run of the same command: failures that are new, fixed, still there
-    #[arg(
-        long,
-        value_name = "JOB",
-        conflicts_with_all = ["tail", "lines", "grep", "errors", "follow", "raw", "rendered"]
-    )]
-    pub(crate) compare_to: Option<String>,
-    /// With --grep or --errors: so many lines around each
-    #[arg(long, value_name = "LINES")]
-    pub(crate) context: Option<usize>,
-    /// Only one of the two
-    #[arg(long, value_name = "STREAM")]
-    pub(crate) stream: Option<OnlyStream>,
-    /// Only what came since then: a time (2026-01-31T12:00:00Z), or how long ago (5m)
-    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "raw")]
-    pub(crate) since: Option<u64>,
-    /// Only what came before then
-    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "raw")]
-    pub(crate) until: Option<u64>,
-    /// How much at most: 50k (bytes), 2000l (lines), 8000t (tokens), several with commas, or none
-    #[arg(long, value_name = "ROOM", value_parser = parse_budget, conflicts_with = "raw")]
-    pub(crate) budget: Option<BudgetArg>,
-    /// Fold the noise of known tools, counted, even if all fits; or =false: leave out no line for
-    /// being like others, show both ends
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        conflicts_with_all = ["raw", "follow"]
-    )]
-    pub(crate) minimize: Option<bool>,
-    /// What its terminal showed, line by line, through a terminal emulator
-    #[arg(long, conflicts_with_all = ["raw", "follow", "grep", "errors", "lines", "tail", "from"])]
-    pub(crate) rendered: bool,
-    /// The exact bytes
-    #[arg(long)]
-    pub(crate) raw: bool,
-    /// Show secrets as they are
-    #[arg(long)]
-    pub(crate) unmask: bool,
-    /// Go on until the job ends
-    #[arg(long, short)]
-    pub(crate) follow: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnlyStream {
-    /// Standard output
-    Stdout,
-    /// Standard error
-    Stderr,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -471,8 +395,14 @@ pub(crate) struct Events {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Prune {
     /// Only jobs that ended longer ago than this
-    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "3d", value_parser = parse_duration)]
     pub(crate) older_than: Duration,
+    /// All that ended
+    #[arg(long, short, conflicts_with = "older_than")]
+    pub(crate) all: bool,
+    /// Say which, and delete none
+    #[arg(long = "dry-run", short = 'n')]
+    pub(crate) is_plan: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -549,4 +479,31 @@ pub(crate) struct Tools {
     /// Which sets of them: shell, files [default: tools.sets, shell]
     #[arg(long = "tools", value_name = "SETS", value_delimiter = ',')]
     pub(crate) sets: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::Args;
+
+    #[test]
+    fn every_verb_has_two_examples_and_all_of_them_parse() {
+        for verb in Args::command().get_subcommands() {
+            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples: Vec<&str> =
+                help.strip_prefix("Examples:\n").unwrap_or_default().lines().collect();
+            assert_eq!(examples.len(), 2, "{}", verb.get_name());
+            for example in examples {
+                // What stands before and after a call of umbo is the shell's.
+                let (_, call) = example.split_once("umbo ").unwrap();
+                let call = call.split(" > ").next().unwrap().trim_end_matches(')');
+                let words = umbo_recipes::quote::split(call).unwrap();
+                let words = std::iter::once("umbo".to_owned()).chain(words);
+                if let Err(error) = Args::try_parse_from(words) {
+                    panic!("{example}: {error}");
+                }
+            }
+        }
+    }
 }

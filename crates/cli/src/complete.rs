@@ -93,6 +93,30 @@ fn folder(context: &Context) -> Option<Folder> {
     umbo_ops::folder(&Call::new(&caller, &ticket), &request).ok()
 }
 
+/// Groups of jobs.
+pub(crate) fn groups() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let groups =
+            context().and_then(|context| context.backend.groups().ok()).unwrap_or_default();
+        let offered = |group: umbo_engine::JobGroup| {
+            candidate(&group.name, &format!("{} at once", group.limit))
+        };
+        groups.into_iter().map(offered).collect()
+    })
+}
+
+/// Persistent shells.
+pub(crate) fn shells() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let shells = context().and_then(|context| context.backend.shell_sessions().ok());
+        let offered = |shell: umbo_engine::ShellSession| {
+            let place = shell.directory.map(|place| place.display().to_string());
+            candidate(&shell.name, &place.unwrap_or_default())
+        };
+        shells.unwrap_or_default().into_iter().map(offered).collect()
+    })
+}
+
 /// Questions that wait for a person.
 pub(crate) fn questions() -> ArgValueCandidates {
     ArgValueCandidates::new(|| open_questions().unwrap_or_default())
@@ -111,7 +135,7 @@ pub(crate) fn dialects() -> ArgValueCandidates {
 }
 
 fn context() -> Option<Context> {
-    let global = Global { json: false, state_dir: None };
+    let global = Global { json: false, state_dir: None, help: None };
     Context::from_environment(global, WorksFor::Person, Warmth::Cold).ok()
 }
 

@@ -142,6 +142,9 @@ impl From<Error> for Failure {
                 "; stop one, wait, or allow more (UMBO_MAX_RUNNING, or max_running in the \
                  configuration)",
             ),
+            (ErrorCode::InvalidArgument, Some(_)) if error.field.as_deref() == Some("name") => {
+                error.message.push_str("; --replace stops it first, or choose another name");
+            }
             (ErrorCode::SessionBusy, _) => {
                 error.message.push_str("; wait for it, stop it, or use another session");
             }

@@ -16,6 +16,7 @@ mod install;
 mod log;
 mod models;
 mod output;
+mod pager;
 mod pick;
 mod sandbox;
 mod secrets;

@@ -231,7 +231,8 @@ pub(crate) enum Tone {
 }
 
 impl Tone {
-    fn begin(self) -> &'static str {
+    /// The sequence that a terminal shows it by.
+    pub(crate) fn begin(self) -> &'static str {
         match self {
             Self::Plain => "",
             Self::Good => "\x1b[32m",
@@ -250,6 +251,14 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn tone(&self) -> Tone {
+        self.tone
+    }
+
     pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
         Self { text: text.into(), tone }
     }

@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal};
 use umbo_ops::project::Folder;
 use umbo_recipes::{Task, Visibility};
 use umbo_view::visible_line;
+use unicode_width::UnicodeWidthStr;
 
 use crate::failure::Failure;
 use crate::output::{self, Stroke};
@@ -56,8 +57,8 @@ impl Entry {
 }
 
 /// What a key means.
-#[derive(Debug, PartialEq, Eq)]
-enum Key {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
     Letter(char),
     Erase,
     EraseWord,
@@ -128,14 +129,15 @@ impl<'a> Pick<'a> {
         let (columns, rows) = size();
         let room = SHOWN.min(rows.saturating_sub(2)).max(1);
         let first = (self.chosen + 1).saturating_sub(room);
-        let widest = fitting.iter().skip(first).take(room).map(|entry| entry.name.chars().count());
+        let widest = fitting.iter().skip(first).take(room).map(|entry| entry.name.width());
         let widest = widest.max().unwrap_or(0);
         let typed = cut(&format!("{PROMPT}{}", self.line), columns);
         let mut lines: Vec<(String, &'static str)> = Vec::new();
         for (at, entry) in fitting.iter().enumerate().skip(first).take(room) {
             let is_chosen = at == self.chosen;
             let (mark, look) = if is_chosen { ('>', "\r\n\x1b[7m") } else { (' ', "\r\n") };
-            let line = format!("{mark} {:widest$}  {}", entry.name, entry.what);
+            let gap = " ".repeat(widest - entry.name.width());
+            let line = format!("{mark} {}{gap}  {}", entry.name, entry.what);
             lines.push((cut(&visible_line(&line), columns), look));
         }
         let (count, all) = (fitting.len(), self.entries.len());
@@ -146,7 +148,7 @@ impl<'a> Pick<'a> {
             strokes.extend([Stroke::Control(look), Stroke::Text(line), Stroke::Control("\x1b[0m")]);
         }
         // Back to where the person types.
-        let column = PROMPT.len() + self.line.chars().count();
+        let column = PROMPT.len() + self.line.width();
         let column = column.min(columns.saturating_sub(1));
         strokes.extend([Stroke::Up(lines.len()), Stroke::Control("\r"), Stroke::Right(column)]);
         output::draw(&strokes);
@@ -163,10 +165,7 @@ fn size() -> (usize, usize) {
 
 /// A line that ends before the terminal does.
 fn cut(line: &str, columns: usize) -> String {
-    if line.chars().count() < columns {
-        return line.to_owned();
-    }
-    line.chars().take(columns.saturating_sub(2)).chain(['…']).collect()
+    output::cut(line, columns.saturating_sub(1))
 }
 
 /// How well a task fits what was typed; none if it does not. Every word must fit.
@@ -203,7 +202,7 @@ fn is_scattered(word: &str, name: &str) -> bool {
 }
 
 /// The keys that bytes of a terminal mean.
-fn keys(bytes: &[u8]) -> Vec<Key> {
+pub(crate) fn keys(bytes: &[u8]) -> Vec<Key> {
     let mut keys = Vec::new();
     let text = String::from_utf8_lossy(bytes);
     let mut rest = text.as_ref();

@@ -78,6 +78,6 @@ fn show(frame: char, tick: &Tick) {
     let elapsed = show_duration(Duration::from_micros(tick.elapsed));
     let last = tick.lines.last().map(String::as_str).unwrap_or_default();
     let text = format!("{frame} {elapsed}, {} bytes  {last}", tick.bytes);
-    let cut: String = visible_line(&text).chars().take(width - 1).collect();
+    let cut = output::cut(&visible_line(&text), width - 1);
     output::draw(&[Stroke::Control("\r\x1b[K"), Stroke::Text(&cut)]);
 }

@@ -6,8 +6,12 @@ use rustix::event::Timespec;
 
 /// Now, in microseconds since 1970.
 pub(crate) fn now_us() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
+    micros(SystemTime::now())
+}
+
+/// A time as records have it.
+pub(crate) fn micros(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
         .ok()
         .and_then(|since| u64::try_from(since.as_micros()).ok())
         .unwrap_or(0)

@@ -24,12 +24,14 @@ use crate::line::Line;
 use crate::lost::{self, Truth};
 use crate::outcome::Outcome;
 use crate::prune;
+use crate::repeat::Repeat;
 use crate::request::{Command, Request, SessionDirectory, Stdin};
 use crate::session;
 use crate::shell::{self, Invocation};
 use crate::spare::{Spares, Supervisor};
 use crate::state::{FORMAT, Record, State};
 use crate::supervisor::TAG;
+use crate::turns;
 use crate::wire::{Assign, NotifyOn, Retention, StdinKind};
 
 /// How long a job that is over may take to say so.
@@ -203,6 +205,8 @@ impl Engine {
         if let Claim::Taken(job) = &claim {
             return Ok(Attached::to_existing(job.clone()));
         }
+        // Held until the job has its name, or none.
+        let _name = self.take_name(request)?;
         let mut dead = 0;
         loop {
             match answer(self.send(request, &directory, &claim, notify_on)?)? {
@@ -268,7 +272,12 @@ impl Engine {
             leaks: request.leaks,
             on_disconnect: request.on_disconnect,
             admission: request.admission,
-            max_running: self.inner.max_running,
+            max_running: match &request.group {
+                Some(group) => turns::limit(self.state(), group),
+                None => self.inner.max_running,
+            },
+            group: request.group.clone(),
+            after: request.after.clone(),
             parent: record.parent.clone(),
             terminal: request.terminal,
             stdin,
@@ -334,6 +343,8 @@ impl Engine {
             labels: request.labels.clone(),
             parent: self.parent(request),
             session: request.session.as_ref().map(|session| session.name.clone()),
+            group: request.group.clone(),
+            after: request.after.clone(),
             terminal: request.terminal,
             env: request
                 .env
@@ -342,6 +353,7 @@ impl Engine {
                 .map(|(name, _)| name.to_string_lossy().into_owned())
                 .collect(),
             limits: request.limits.clone(),
+            repeat: Repeat::of(request),
             fingerprint: request.idempotency_key.as_ref().map(|_| fingerprint(request)),
             supervisor: None,
         }
@@ -361,6 +373,12 @@ impl Engine {
         let deadline = Instant::now() + EMPTYING_GROUPS;
         let threads = thread::available_parallelism().map_or(1, usize::from);
         prune::prune(self.state(), self.inner.retention, age, Some(deadline), threads)
+    }
+
+    /// The jobs that [`Engine::prune`] would delete.
+    pub fn prunable(&self, age: Option<Duration>) -> Result<Vec<JobId>> {
+        let examined = prune::examine(self.state(), self.inner.retention, age)?;
+        Ok(examined.into_iter().filter(|job| job.leaves).map(|job| job.id).collect())
     }
 }
 
@@ -404,6 +422,9 @@ fn check(request: &Request) -> Result<PathBuf> {
             "name",
             format!("{name:?} is no name; use visible characters, not starting with '@'"),
         ));
+    }
+    if let Some(group) = &request.group {
+        turns::check_group(group)?;
     }
     for (name, _) in &request.env.set {
         let bytes = name.as_bytes();

@@ -104,6 +104,14 @@ pub enum Error {
         /// The job it started.
         job: String,
     },
+    /// Another live job has the name.
+    #[error("name: job {job} has the name {name:?} and is live")]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// The job that has it.
+        job: String,
+    },
     /// The job has ended, so it takes no input and cannot be stopped.
     #[error("job {0} has ended")]
     Ended(String),
@@ -204,7 +212,7 @@ impl Error {
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Invalid { .. } => ErrorKind::InvalidArgument,
+            Self::Invalid { .. } | Self::NameTaken { .. } => ErrorKind::InvalidArgument,
             Self::UnknownJob(_) => ErrorKind::UnknownJob,
             Self::Ambiguous { .. } => ErrorKind::AmbiguousJob,
             Self::Ended(_) => ErrorKind::JobEnded,
@@ -236,6 +244,7 @@ impl Error {
             Self::Remote { field, .. } => field.as_deref(),
             Self::Invalid { field, .. } => Some(field),
             Self::KeyReused { .. } => Some("idempotency_key"),
+            Self::NameTaken { .. } => Some("name"),
             Self::NoShell { .. } => Some("shell"),
             _ => None,
         }
@@ -244,7 +253,9 @@ impl Error {
     /// The job it is about, if it is about one that there is.
     pub fn job(&self) -> Option<&str> {
         match self {
-            Self::Ended(job) | Self::Unresponsive { job, .. } => Some(job),
+            Self::Ended(job) | Self::Unresponsive { job, .. } | Self::NameTaken { job, .. } => {
+                Some(job)
+            }
             Self::Remote { job, .. } => job.as_deref(),
             _ => None,
         }

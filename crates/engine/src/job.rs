@@ -29,8 +29,9 @@ use crate::state::{JobDir, Record};
 use crate::stray::Stray;
 use crate::supervisor;
 use crate::sys::socket;
+use crate::turns::After;
 use crate::wait::{self, Condition, Met};
-use crate::wire::{self, Answer, Ask, Frame};
+use crate::wire::{self, Answer, Ask, Frame, Reach};
 
 /// How long a supervisor may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -107,6 +108,12 @@ pub struct Summary {
     /// What it waits for, while it does.
     #[serde(default)]
     pub waits_for: Option<WaitsFor>,
+    /// The group it takes turns in.
+    #[serde(default)]
+    pub group: Option<String>,
+    /// Whether somebody holds it still.
+    #[serde(default)]
+    pub is_paused: bool,
     /// How it was found.
     #[serde(default)]
     pub found_by: FoundBy,
@@ -126,6 +133,16 @@ pub enum WaitsFor {
         /// The job that has it.
         holder: Option<JobId>,
     },
+    /// For one of the jobs of its group to end: as many of them run as may.
+    Group {
+        /// The group.
+        name: String,
+    },
+    /// For another job to end.
+    End {
+        /// That job.
+        job: JobId,
+    },
 }
 
 impl std::fmt::Display for WaitsFor {
@@ -136,6 +153,8 @@ impl std::fmt::Display for WaitsFor {
                 write!(f, "session {name} is busy with job {job}")
             }
             Self::Session { name, holder: None } => write!(f, "session {name} is busy"),
+            Self::Group { name } => write!(f, "as many jobs of group {name} run as may"),
+            Self::End { job } => write!(f, "it begins when job {job} has ended"),
         }
     }
 }
@@ -301,8 +320,11 @@ impl Job {
                     session,
                     terminal,
                     created_at,
+                    group,
                     ..
                 } = record;
+                let is_running = matches!(status, Status::Started { .. });
+                let is_paused = is_running && directory.file(supervisor::PAUSED).exists();
                 Summary {
                     job,
                     status,
@@ -318,6 +340,8 @@ impl Job {
                     parent,
                     queue_position,
                     waits_for,
+                    group,
+                    is_paused,
                     found_by: FoundBy::Files,
                 }
             }
@@ -337,6 +361,8 @@ impl Job {
                 parent: None,
                 queue_position: None,
                 waits_for: None,
+                group: None,
+                is_paused: false,
                 found_by: FoundBy::Files,
             },
         })
@@ -345,6 +371,13 @@ impl Job {
     /// Its place among those who wait for the same, and what that is.
     fn place_in_line(&self, record: &Record) -> (Option<usize>, Option<WaitsFor>) {
         let state = self.engine.state();
+        let is_awaited = |after: &&After| {
+            state.job(&after.job).exists()
+                && !Self::new(self.engine.clone(), after.job.clone()).has_ended()
+        };
+        if let Some(After { job, .. }) = record.after.iter().find(is_awaited) {
+            return (None, Some(WaitsFor::End { job: job.clone() }));
+        }
         if let Some(name) = &record.session {
             let directory = state.sessions().join(name);
             if let Some(place) = supervisor::position(&directory, &self.id) {
@@ -352,9 +385,13 @@ impl Job {
                 return (Some(place), Some(WaitsFor::Session { name: name.clone(), holder }));
             }
         }
-        let slots = supervisor::slots(state, record.parent.as_ref());
+        let slots = supervisor::slots(state, record.parent.as_ref(), record.group.as_deref());
         let place = supervisor::position(&slots, &self.id);
-        (place, place.map(|_| WaitsFor::Slot))
+        let waits_for = match &record.group {
+            Some(name) => WaitsFor::Group { name: name.clone() },
+            None => WaitsFor::Slot,
+        };
+        (place, place.map(|_| waits_for))
     }
 
     /// Its output.
@@ -399,6 +436,21 @@ impl Job {
     pub fn resize(&self, size: Size) -> Result<()> {
         size.check("resize")?;
         self.ask(&Ask::Resize(size), &[])
+    }
+
+    /// Holds all of its processes where they are. Its time limits wait with it.
+    pub fn pause(&self) -> Result<()> {
+        self.ask(&Ask::Pause, &[])
+    }
+
+    /// Lets them go on.
+    pub fn resume(&self) -> Result<()> {
+        self.ask(&Ask::Resume, &[])
+    }
+
+    /// Sends a signal to its processes.
+    pub fn signal(&self, number: i32, reach: Reach) -> Result<()> {
+        self.ask(&Ask::Signal { number, reach }, &[])
     }
 
     /// Calls of its command that its sandbox holds until somebody answers.
@@ -500,6 +552,11 @@ impl Job {
             std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
                 Error::Unresponsive { job: self.id.to_string(), seconds: ANSWER_TIMEOUT.as_secs() }
             }
+            // One of an older version hangs up on a question that it does not know.
+            std::io::ErrorKind::UnexpectedEof if !self.has_ended() => Error::Refused(format!(
+                "job {}: its supervisor is of an older version and cannot do this",
+                self.id
+            )),
             _ => Error::Ended(self.id.to_string()),
         }
     }

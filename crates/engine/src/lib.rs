@@ -50,6 +50,7 @@ mod job;
 mod keys;
 mod kill_tree;
 mod line;
+mod local;
 mod log;
 mod lost;
 mod names;
@@ -57,6 +58,7 @@ mod outcome;
 mod output;
 mod probe;
 mod prune;
+mod repeat;
 mod request;
 mod rescue;
 mod screen;
@@ -68,6 +70,7 @@ mod stray;
 mod subscription;
 mod supervisor;
 mod sys;
+mod turns;
 mod wait;
 mod wire;
 
@@ -88,21 +91,26 @@ pub use id::JobId;
 pub use job::{FoundBy, Job, Status, Summary, Typed, WaitsFor};
 pub use keys::key;
 pub use log::{Log, LogSource, Mark, Run, Stream};
+pub use names::NameUse;
 pub use outcome::{
     Containment, Drained, End, Fate, Leaked, Limit, LostReason, Outcome, ProcessEnd, Stage,
     StoppedBy, Usage,
 };
 pub use output::Output;
 pub use probe::sandbox_rung;
+pub use repeat::Repeated;
 pub use request::{
     Admission, Attendance, Command, Environment, Ladder, Leaks, Limits, Login, OnDisconnect,
     OutputLimit, OutputPolicy, Profile, Request, Session, SessionDirectory, Shell, Size, Stdin,
     Streams,
 };
 pub use screen::Screen;
+pub use session::{Clearing, ShellSession};
 pub use spare::Warmth;
 pub use subscription::{EventSource, Subscription};
+pub use turns::{After, AfterEnd, JobGroup};
 pub use wait::{Condition, Met};
+pub use wire::Reach;
 
 /// What a job may touch, and what was denied.
 pub use umbo_sandbox as sandbox;

@@ -12,10 +12,66 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
 use crate::files;
 use crate::hash::Fnv;
 use crate::id::JobId;
-use crate::state::State;
+use crate::job::Job;
+use crate::request::Request;
+use crate::state::{Record, State};
+use crate::sys::lock;
+
+/// Whether other live jobs may have a job's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NameUse {
+    /// They may; the name then means the newest.
+    #[default]
+    Shared,
+    /// None may: a request with a name that is taken is refused.
+    Unique,
+    /// None may: a live job of that name is stopped first.
+    Replace,
+}
+
+/// The lock of whoever makes sure that a name is unique.
+const UNIQUE_LOCK: &str = "names.lock";
+
+impl Engine {
+    /// Makes sure that no other live job has a request's name, where that is wanted. While the result is
+    /// held, nobody else does.
+    pub(crate) fn take_name(&self, request: &Request) -> Result<Option<File>> {
+        let (Some(name), NameUse::Unique | NameUse::Replace) = (&request.name, request.name_use)
+        else {
+            return Ok(None);
+        };
+        let path = self.state().root().join(UNIQUE_LOCK);
+        let held = files::open_or_create(&path)
+            .and_then(|file| lock::exclusive(&file).map(|()| file))
+            .map_err(Error::state(path))?;
+        for job in self.live_named(name)? {
+            if request.name_use == NameUse::Unique {
+                return Err(Error::NameTaken { name: name.clone(), job: job.id().to_string() });
+            }
+            job.stop(request.ladder)?;
+        }
+        Ok(Some(held))
+    }
+
+    /// The live jobs with a name, the newest first.
+    fn live_named(&self, name: &str) -> Result<Vec<Job>> {
+        let ids = jobs(self.state(), name).map_err(Error::state(directory(self.state())))?;
+        let mut found: Vec<Job> = ids.into_iter().map(|id| Job::new(self.clone(), id)).collect();
+        found.retain(|job| {
+            let has_name = |(record, _): (Record, _)| record.name.as_deref() == Some(name);
+            job.directory().record().is_ok_and(has_name) && !job.has_ended()
+        });
+        Ok(found)
+    }
+}
 
 /// How the file of a name is called while it is being removed.
 const REMOVED: &str = "removed-";

@@ -120,29 +120,16 @@ pub(crate) fn prune(
     threads: usize,
 ) -> Result<Vec<JobId>> {
     let catalog_end = catalog::end(state);
-    let mut ids = state.job_ids()?;
-    ids.reverse();
-    let mut kept: HashSet<u128> = ids.iter().map(JobId::number).collect();
-    let oldest = age.into_iter().chain(keep.age).min().map(|age| {
-        clock::now_us().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX))
-    });
-    let (mut jobs, mut bytes) = (0, 0);
+    let mut kept: HashSet<u128> = state.job_ids()?.iter().map(JobId::number).collect();
     let (mut kept_jobs, mut kept_bytes) = (0, 0);
     let (mut removed, mut failure) = (Vec::new(), None);
     let mut failed = |path: PathBuf, source| {
         failure.get_or_insert(Error::File { action: "delete", path, source });
     };
     let journal = Journal::open(&state.events()).ok();
-    for id in ids {
+    for Examined { id, size, leaves, is_empty } in examine(state, keep, age)? {
         let directory = state.job(&id);
-        let Some(outcome) = directory.outcome() else { continue };
-        jobs += 1;
-        // How much it takes need not be known of one that leaves in any case.
-        let is_surplus =
-            jobs > keep.jobs || oldest.is_some_and(|oldest| outcome.ended_at <= oldest);
-        let size = if is_surplus { 0 } else { disk_use(directory.path()) };
-        bytes += size;
-        if is_surplus || bytes > keep.bytes {
+        if leaves {
             match remove(state, &id, journal.as_ref()) {
                 Ok(true) => {
                     kept.remove(&id.number());
@@ -152,12 +139,12 @@ pub(crate) fn prune(
                 Ok(false) => {}
                 Err(source) => failed(directory.path().to_owned(), source),
             }
-        } else if outcome.contained_by.is_none() {
+        } else if !is_empty {
             // Something was left alive in its groups; by now it may have ended.
             groups::remove(&directory, None);
         }
         kept_jobs += 1;
-        kept_bytes += if is_surplus { disk_use(directory.path()) } else { size };
+        kept_bytes += size.unwrap_or_else(|| disk_use(directory.path()));
     }
     for (id, source) in discard(state, &removed, threads) {
         failed(state.job(&id).path().to_owned(), source);
@@ -173,6 +160,40 @@ pub(crate) fn prune(
     }
     // All were tried: what could be deleted is.
     failure.map_or(Ok(removed), Err)
+}
+
+/// An ended job, and whether it is to leave.
+pub(crate) struct Examined {
+    pub(crate) id: JobId,
+    pub(crate) leaves: bool,
+    /// How much it takes; not looked at where it leaves in any case.
+    size: Option<u64>,
+    /// Whether it is proven that no process of it is left.
+    is_empty: bool,
+}
+
+/// Looks at all ended jobs, the newest first.
+pub(crate) fn examine(
+    state: &State,
+    keep: Retention,
+    age: Option<Duration>,
+) -> Result<Vec<Examined>> {
+    let oldest = age.into_iter().chain(keep.age).min().map(|age| {
+        clock::now_us().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX))
+    });
+    let (mut jobs, mut bytes) = (0, 0);
+    let examine = |id: JobId| {
+        let directory = state.job(&id);
+        let outcome = directory.outcome()?;
+        jobs += 1;
+        let is_surplus =
+            jobs > keep.jobs || oldest.is_some_and(|oldest| outcome.ended_at <= oldest);
+        let size = (!is_surplus).then(|| disk_use(directory.path()));
+        bytes += size.unwrap_or(0);
+        let leaves = is_surplus || bytes > keep.bytes;
+        Some(Examined { id, leaves, size, is_empty: outcome.contained_by.is_some() })
+    };
+    Ok(state.job_ids()?.into_iter().rev().filter_map(examine).collect())
 }
 
 /// Deletes what is left of jobs that were taken out of the list. What fails, and why.

@@ -11,6 +11,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use umbo_sandbox::Plan;
 
+use crate::names::NameUse;
+use crate::turns::After;
+
 /// A command to run and how.
 ///
 /// Made by [`Request::shell`], [`Request::program`] or [`Request::new`], and completed by the methods
@@ -54,8 +57,17 @@ pub struct Request {
     pub on_disconnect: OnDisconnect,
     /// What happens when as many jobs run as may.
     pub admission: Admission,
+    /// Other jobs that must have ended before it begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<After>,
+    /// The group it belongs to: of those only so many run at once, whatever runs besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// A name to find it by.
     pub name: Option<String>,
+    /// Whether other live jobs may have the same name.
+    #[serde(default)]
+    pub name_use: NameUse,
     /// Who asked, for lists and completions of that caller only.
     pub owner: Option<String>,
     /// What the caller wants to find again in lists of jobs. Umbo itself does not look at it.
@@ -85,7 +97,10 @@ impl Request {
             leaks: Leaks::Kill,
             on_disconnect: OnDisconnect::Detach,
             admission: Admission::Queue,
+            after: Vec::new(),
+            group: None,
             name: None,
+            name_use: NameUse::Shared,
             owner: None,
             labels: BTreeMap::new(),
             session: None,

@@ -13,13 +13,16 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use umbo_sandbox::Plan;
 
+use crate::clock;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files;
@@ -28,6 +31,8 @@ use crate::id::JobId;
 use crate::request::{Command, Login, Profile, Request, Session, SessionDirectory, Shell};
 use crate::shell::{self, Invocation};
 use crate::state::State;
+use crate::supervisor;
+use crate::sys::lock;
 
 /// The bash program that loads a session, and what saves it. It lies in a file, so that lists of
 /// processes show the command and not this.
@@ -139,6 +144,82 @@ impl Engine {
             _ => None,
         };
         left.unwrap_or_else(|| request.cwd.clone())
+    }
+}
+
+/// A persistent shell session, as it is between two commands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ShellSession {
+    /// Its name.
+    pub name: String,
+    /// Where its last command left it; none if no command has ended well in it.
+    pub directory: Option<PathBuf>,
+    /// When its last command left it, in microseconds since 1970.
+    pub used_at: Option<u64>,
+    /// How many bytes of variables, functions and options it keeps.
+    pub bytes: u64,
+    /// The job that runs in it now.
+    pub holder: Option<JobId>,
+}
+
+/// What of a session is forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clearing {
+    /// What its commands left behind: the next one begins anew.
+    State,
+    /// The session itself as well.
+    Session,
+}
+
+impl Engine {
+    /// The persistent shell sessions, by name.
+    pub fn shell_sessions(&self) -> Result<Vec<ShellSession>> {
+        let path = self.state().sessions();
+        let entries = fs::read_dir(&path).map_err(Error::state(path))?;
+        let names = entries
+            .flatten()
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| check_name(name).is_ok());
+        let mut sessions: Vec<ShellSession> = names.map(|name| self.shell_session(name)).collect();
+        sessions.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(sessions)
+    }
+
+    fn shell_session(&self, name: String) -> ShellSession {
+        let directory = self.state().sessions().join(&name);
+        let meta = fs::metadata(state_file(self.state(), &name)).ok();
+        let used_at = meta.as_ref().and_then(|meta| meta.modified().ok()).map(clock::micros);
+        let is_held = files::open(&directory.join("lock")).and_then(lock::is_held).unwrap_or(false);
+        let holder = is_held.then(|| supervisor::session_holder(&directory)).flatten();
+        let bytes = meta.map_or(0, |meta| meta.len());
+        ShellSession { directory: place(self.state(), &name), used_at, bytes, holder, name }
+    }
+
+    /// Forgets what the commands of a session left behind, and the session too if it is to end. Not while
+    /// a job runs in it.
+    pub fn clear_session(&self, name: &str, clearing: Clearing) -> Result<()> {
+        check_name(name)?;
+        let directory = self.state().sessions().join(name);
+        if !directory.is_dir() {
+            return Err(Error::invalid("session", format!("there is no session {name:?}")));
+        }
+        let failed = || Error::state(directory.clone());
+        let held = files::open_or_create(&directory.join("lock")).map_err(failed())?;
+        if !lock::try_exclusive(&held).map_err(failed())? {
+            let holder = supervisor::session_holder(&directory);
+            let holder = holder.map(|holder| holder.to_string()).unwrap_or_default();
+            return Err(Error::SessionBusy { holder });
+        }
+        let removed = match clearing {
+            Clearing::State => fs::remove_file(state_file(self.state(), name)),
+            Clearing::Session => fs::remove_dir_all(&directory),
+        };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed()(error)),
+            _ => Ok(()),
+        }
     }
 }
 

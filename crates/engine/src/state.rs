@@ -33,8 +33,10 @@ use crate::files;
 use crate::hash::Fnv;
 use crate::id::JobId;
 use crate::outcome::Outcome;
+use crate::repeat::Repeat;
 use crate::request::{Limits, Size};
 use crate::sys::lock;
+use crate::turns::After;
 
 /// The version of the files written here. Readers accept this one and all before it.
 pub(crate) const FORMAT: u32 = 1;
@@ -200,6 +202,12 @@ pub(crate) struct Record {
     pub(crate) parent: Option<JobId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
+    /// The group it takes turns in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) group: Option<String>,
+    /// What it waits for before it begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) after: Vec<After>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) terminal: Option<Size>,
     /// Names only: a value may be a secret.
@@ -207,6 +215,9 @@ pub(crate) struct Record {
     pub(crate) env: Vec<String>,
     #[serde(default)]
     pub(crate) limits: Limits,
+    /// What else it takes to ask for the same again.
+    #[serde(default, skip_serializing_if = "Repeat::is_usual")]
+    pub(crate) repeat: Repeat,
     /// What the idempotency key was given for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fingerprint: Option<String>,

@@ -141,6 +141,8 @@ impl Stray {
             parent: None,
             queue_position: None,
             waits_for: None,
+            group: None,
+            is_paused: false,
             found_by: FoundBy::Processes,
         })
     }

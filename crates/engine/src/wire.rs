@@ -10,6 +10,7 @@ use umbo_sandbox::{Decision, Plan, Question};
 use crate::id::JobId;
 use crate::outcome::Outcome;
 use crate::request::{Admission, Ladder, Leaks, Limits, OnDisconnect, Size, Streams};
+use crate::turns::After;
 
 /// The largest message anybody accepts: nobody may make a supervisor swallow the memory.
 const LARGEST: usize = 64 << 20;
@@ -51,6 +52,12 @@ pub(crate) struct Assign {
     pub(crate) on_disconnect: OnDisconnect,
     pub(crate) admission: Admission,
     pub(crate) max_running: usize,
+    /// The group it takes turns in, instead of all jobs together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) group: Option<String>,
+    /// What must have ended before it begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) after: Vec<After>,
     /// The job it was started inside of.
     pub(crate) parent: Option<JobId>,
     pub(crate) terminal: Option<Size>,
@@ -161,6 +168,12 @@ pub(crate) enum Ask {
     Resize(Size),
     /// Climb the ladder.
     Stop(Ladder),
+    /// Hold all of its processes where they are.
+    Pause,
+    /// Let them go on.
+    Resume,
+    /// Send a signal.
+    Signal { number: i32, reach: Reach },
     /// Run on when the caller ends, whatever the request said.
     Disown,
     /// Send a byte whenever output grows. Not answered otherwise.
@@ -171,6 +184,19 @@ pub(crate) enum Ask {
     Questions,
     /// The answer to one of these.
     Decide { number: u64, decision: Decision },
+}
+
+/// Which processes of a job get a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// The process group of its command, as a terminal does it.
+    #[default]
+    Group,
+    /// The first process of its command alone.
+    First,
+    /// Every process of it.
+    All,
 }
 
 /// A supervisor's answer.

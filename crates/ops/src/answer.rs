@@ -289,7 +289,7 @@ pub struct ListedJob {
     pub parent: Option<String>,
     /// Its place in line, while it waits for its turn.
     pub queue_position: Option<usize>,
-    /// What it waits for, while it does.
+    /// What it waits for, while it does; `paused` if somebody holds it still.
     pub reason: Option<String>,
     /// When it was asked for.
     pub created_at: String,
@@ -322,7 +322,10 @@ impl ListedJob {
             total_bytes: summary.total_bytes,
             parent: summary.parent.as_ref().map(ToString::to_string),
             queue_position: summary.queue_position,
-            reason: summary.waits_for.as_ref().map(ToString::to_string),
+            reason: match &summary.waits_for {
+                Some(waits_for) => Some(waits_for.to_string()),
+                None => summary.is_paused.then(|| "paused".to_owned()),
+            },
             created_at: show_time(summary.created_at),
             started_at: summary.started_at().map(show_time),
             ended_at: outcome.map(|outcome| show_time(outcome.ended_at)),

@@ -23,6 +23,8 @@ use crate::project::{TASK, job_name};
 use crate::sandbox::{Chosen, SandboxWords, Wanted};
 use crate::ticket::Ticket;
 
+/// The label that says what its caller said about a job's sandbox, so that the same can be said again.
+pub(crate) const SANDBOX: &str = "sandbox";
 /// The label that names the dialect a job was started in.
 pub(crate) const DIALECT: &str = "dialect";
 /// How often a wait checks whether its call was cancelled, and reports progress.
@@ -136,6 +138,11 @@ impl<'a> Call<'a> {
         let takes_keys = request.terminal.is_some() || request.stdin == Stdin::Open;
         let directory = || self.caller.backend.begins_in(request);
         let mut labelled = self.caller.with_secrets(request);
+        if let Some(words) = self.sandbox.filter(|words| !words.is_empty())
+            && let Ok(text) = serde_json::to_string(words)
+        {
+            labelled.to_mut().labels.insert(SANDBOX.to_owned(), text);
+        }
         if takes_keys && Gatekeeper::only_reads_input(request, &directory()) {
             labelled.to_mut().labels.insert(INPUT.to_owned(), INPUT_IS_DATA.to_owned());
         }
@@ -200,8 +207,18 @@ impl<'a> Call<'a> {
 
     /// Starts a job that nobody waits for.
     pub fn start(&self, request: &Request) -> Result<JobHandle, Error> {
+        self.start_when(request, || Ok(()))
+    }
+
+    /// The same, after something that is done once it is allowed.
+    pub(crate) fn start_when(
+        &self,
+        request: &Request,
+        before: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<JobHandle, Error> {
         self.caller.confined(request)?;
         let Admitted { permit, request, .. } = self.admit(request)?;
+        before()?;
         let request = &*self.labelled(&request);
         let attached = self.caller.backend.spawn(&self.made_once(request))?;
         let job = attached.job();

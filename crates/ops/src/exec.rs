@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use umbo_engine::sandbox::Plan;
 use umbo_engine::{
-    Admission, Attendance, Command, JobHandle, Leaks, Limits, Login, OutputLimit, OutputPolicy,
-    Profile, Request, Session, SessionDirectory, Shell, Size, Status, Stdin,
+    Admission, After, AfterEnd, Attendance, Command, JobHandle, Leaks, Limits, Login, NameUse,
+    OutputLimit, OutputPolicy, Profile, Request, Session, SessionDirectory, Shell, Size, Status,
+    Stdin,
 };
 use umbo_view::Stream;
 
@@ -137,6 +138,14 @@ pub struct ExecOptions {
     pub sandbox: Option<Plan>,
     /// What of its output the answer has.
     pub output: OutputWanted,
+    /// Jobs that must have ended before it begins, by whatever finds them.
+    pub after: Vec<(String, AfterEnd)>,
+    /// The group it takes turns in.
+    pub group: Option<String>,
+    /// Whether other live jobs may have its name.
+    pub name_use: NameUse,
+    /// What its caller wants to find again in lists.
+    pub labels: BTreeMap<String, String>,
 }
 
 /// What of a job's output an answer has.
@@ -317,6 +326,12 @@ impl ExecRequest {
         };
         request.session = self.session.clone().map(|name| Session { name, directory });
         request.name.clone_from(&self.name);
+        request.name_use = options.name_use;
+        request.group.clone_from(&options.group);
+        request.labels.extend(options.labels.clone());
+        for (name, end) in &options.after {
+            request.after.push(After { job: call.job(name)?.id().clone(), end: *end });
+        }
         request.idempotency_key.clone_from(&self.idempotency_key);
         request.on_disconnect = match (self.on_disconnect, self.background) {
             (Some(wanted), _) => wanted.into(),

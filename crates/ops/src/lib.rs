@@ -40,6 +40,7 @@ mod caller_jobs;
 mod classify;
 mod clock;
 mod completions;
+mod control;
 mod error;
 mod events;
 mod exec;
@@ -54,6 +55,7 @@ mod output;
 pub mod project;
 mod prune;
 mod recipe;
+mod restart;
 mod sandbox;
 mod screen;
 mod stop;
@@ -74,6 +76,7 @@ pub use caller_jobs::{label_wait, outlasted};
 pub use classify::{ClassifyAnswer, ClassifyRequest, classify, language};
 pub use clock::{Clock, now};
 pub use completions::{Awaiting, Completions};
+pub use control::{Control, ControlAnswer, ControlRequest, control, parse_signal};
 pub use error::{Error, ErrorCode, RefusalDetails};
 pub use events::{EventAnswer, Events, EventsRequest, events};
 pub use exec::{ExecOptions, ExecRequest, LimitsArgument, OnDisconnect, OutputWanted, exec};
@@ -89,6 +92,7 @@ pub use recipe::{
     PlanAnswer, RecipeAnswer, RecipeOptions, RecipeRequest, RecipesAnswer, RunAnswer, folder, plan,
     recipe, recipes, run,
 };
+pub use restart::{RestartAnswer, RestartRequest, restart};
 pub use sandbox::{
     OwnProfile, Proposal, SandboxAnswer, SandboxArgument, SandboxSettings, SandboxWords, TryAnswer,
     UsualSandbox, sandbox_explain, sandbox_try,

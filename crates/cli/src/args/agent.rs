@@ -29,13 +29,13 @@ pub(crate) struct Agent {
     pub(crate) mode: Option<Interface>,
     /// The model, as `anthropic/NAME`, `openai/NAME`, `openai-chat/NAME`, `gemini/NAME` or one of
     /// models.toml [default: agent.model]
-    #[arg(long, value_name = "VENDOR/NAME")]
+    #[arg(help_heading = "Model", long, value_name = "VENDOR/NAME")]
     pub(crate) model: Option<String>,
     /// A model that is asked if that one cannot answer; several are asked in order
-    #[arg(long, value_name = "VENDOR/NAME")]
+    #[arg(help_heading = "Model", long, value_name = "VENDOR/NAME")]
     pub(crate) fallback: Vec<String>,
     /// How much it shall think: off, minimal, low, medium, high, xhigh or max
-    #[arg(long, value_name = "EFFORT")]
+    #[arg(help_heading = "Model", long, value_name = "EFFORT")]
     pub(crate) effort: Option<Effort>,
     /// Whose tools it has [default: agent.dialect, or those its model knows]
     #[arg(long, value_name = "NAME", add = complete::dialects())]
@@ -44,16 +44,16 @@ pub(crate) struct Agent {
     #[arg(long, value_name = "MODE")]
     pub(crate) gate: Option<Mode>,
     /// Go on with the newest session of this directory
-    #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
+    #[arg(help_heading = "Session", short = 'c', long = "continue", conflicts_with = "resume")]
     pub(crate) is_continued: bool,
     /// Go on with this session: its id, the beginning of it, or its file
-    #[arg(short, long, value_name = "SESSION")]
+    #[arg(help_heading = "Session", short, long, value_name = "SESSION")]
     pub(crate) resume: Option<String>,
     /// Leave that session as it is, and go on with a copy
-    #[arg(long)]
+    #[arg(help_heading = "Session", long)]
     pub(crate) fork: bool,
     /// Keep no session
-    #[arg(long, conflicts_with_all = ["is_continued", "resume", "fork"])]
+    #[arg(help_heading = "Session", long, conflicts_with_all = ["is_continued", "resume", "fork"])]
     pub(crate) no_session: bool,
     /// With -p: the answer is JSON of this JSON Schema, a file
     #[arg(long, value_name = "FILE", requires = "prompt")]
@@ -62,16 +62,16 @@ pub(crate) struct Agent {
     #[arg(long)]
     pub(crate) no_wait: bool,
     /// End after so many answers of the model
-    #[arg(long, value_name = "COUNT")]
+    #[arg(help_heading = "Limits", long, value_name = "COUNT")]
     pub(crate) max_turns: Option<u32>,
     /// End after so many tokens, read and written
-    #[arg(long, value_name = "COUNT")]
+    #[arg(help_heading = "Limits", long, value_name = "COUNT")]
     pub(crate) max_tokens: Option<u64>,
     /// End after so many dollars
-    #[arg(long, value_name = "DOLLARS")]
+    #[arg(help_heading = "Limits", long, value_name = "DOLLARS")]
     pub(crate) max_cost: Option<f64>,
     /// End after this time
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(help_heading = "Limits", long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
     /// In a terminal: only ever write below, nothing is drawn again; for screen readers and logs
     #[arg(long)]

@@ -45,6 +45,9 @@ pub(crate) struct ConfigSet {
     /// Its value; of a list, several with commas between, or as a file has it
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) value: String,
+    /// Without a person at a terminal: for scripts, though not inside a job
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -52,4 +55,7 @@ pub(crate) struct ConfigUnset {
     /// The setting
     #[arg(value_name = "KEY", add = complete::settings())]
     pub(crate) key: String,
+    /// Without a person at a terminal: for scripts, though not inside a job
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }

@@ -132,16 +132,16 @@ pub(crate) struct Search {
     #[arg(long, short = 'c')]
     pub(crate) counts: bool,
     /// Only files that match; with ! those that do not
-    #[arg(long, short, value_name = "GLOB")]
+    #[arg(help_heading = "Which files", long, short, value_name = "GLOB")]
     pub(crate) glob: Vec<String>,
     /// Only files of a kind, as rust or py
-    #[arg(long = "type", short = 't', value_name = "TYPE")]
+    #[arg(help_heading = "Which files", long = "type", short = 't', value_name = "TYPE")]
     pub(crate) file_type: Option<String>,
     /// Without names that begin with a dot
-    #[arg(long)]
+    #[arg(help_heading = "Which files", long)]
     pub(crate) no_hidden: bool,
     /// Also what .gitignore excludes
-    #[arg(long)]
+    #[arg(help_heading = "Which files", long)]
     pub(crate) ignored: bool,
     /// At most so many matches, or files
     #[arg(long, value_name = "COUNT")]

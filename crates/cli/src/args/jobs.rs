@@ -7,9 +7,6 @@ use clap::{Args, ValueEnum};
 use crate::time::parse_duration;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  umbo jobs --state failed --newer-than 1h\n  umbo jobs --watch"
-)]
 pub(crate) struct Jobs {
     /// All that are on disk, not only those that run or ended a moment ago
     #[arg(long, short)]
@@ -23,6 +20,9 @@ pub(crate) struct Jobs {
     /// Only those that this caller asked for
     #[arg(long, value_name = "NAME")]
     pub(crate) owner: Option<String>,
+    /// Only those of this group
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) group: Option<String>,
     /// Only those with this label
     #[arg(long = "label", value_name = "NAME[=VALUE]")]
     pub(crate) labels: Vec<String>,

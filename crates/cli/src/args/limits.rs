@@ -7,6 +7,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use crate::time::{TimeLimit, parse_bytes, parse_duration, parse_limit};
 
 #[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Limits")]
 pub(crate) struct Limits {
     /// Stop it when it has run this long (30, 1.5s, 2m), or none; waiting for its turn does not count
     #[arg(long, value_name = "TIME", value_parser = parse_limit)]

@@ -8,6 +8,7 @@ use super::Start;
 
 /// The words about a command's sandbox.
 #[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Sandbox")]
 pub(crate) struct Sandbox {
     /// Its sandbox: off, read-only, workspace, workspace+net, or an own profile
     #[arg(id = "sandbox", long = "sandbox", value_name = "PROFILE")]

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
 use crate::held::{self, Shown};
-use crate::output;
+use crate::output::{self, Cell, Tone};
 use crate::time::show_duration;
 
 #[derive(Serialize)]
@@ -69,32 +69,47 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
             output::talk(format_args!("nothing waits{hint}"));
             return Ok(());
         }
-        let head = ["ID", "STATE", "RISK", "AGE", "CWD", "COMMAND"].map(str::to_owned).to_vec();
+        let head = ["ID", "STATE", "RISK", "AGE", "COMMAND", "CWD"];
+        let head = head.map(|head| Cell::toned(head, Tone::Faint)).to_vec();
         let rows = approvals.iter().zip(&listed).map(|(approval, listed)| {
             let age = now.saturating_sub(approval.question.asked_at);
+            let tone = match approval.state {
+                ApprovalState::Open => Tone::Busy,
+                ApprovalState::Answered(_) => Tone::Good,
+                _ => Tone::Faint,
+            };
             vec![
-                listed.id.to_owned(),
-                listed.state.to_owned(),
-                listed.risk.to_owned(),
-                show_duration(Duration::from_micros(age)),
-                listed.cwd.to_owned(),
-                listed.command.to_owned(),
+                listed.id.to_owned().into(),
+                Cell::toned(listed.state, tone),
+                Cell::toned(listed.risk, risk_tone(listed.risk)),
+                show_duration(Duration::from_micros(age)).into(),
+                listed.command.to_owned().into(),
+                listed.cwd.to_owned().into(),
             ]
         });
         let held_rows = calls.iter().map(|held| {
             vec![
-                held.id(),
-                "held".to_owned(),
-                "sandbox".to_owned(),
-                format!("{} s left", held.question.left_ms / 1000),
-                held.cwd.clone(),
-                format!("{} ({})", held.wants(), held.question.program),
+                held.id().into(),
+                Cell::toned("held", Tone::Busy),
+                "sandbox".to_owned().into(),
+                format!("{} s left", held.question.left_ms / 1000).into(),
+                format!("{} ({})", held.wants(), held.question.program).into(),
+                held.cwd.clone().into(),
             ]
         });
-        let rows: Vec<Vec<String>> = std::iter::once(head).chain(held_rows).chain(rows).collect();
+        let rows: Vec<Vec<Cell>> = std::iter::once(head).chain(held_rows).chain(rows).collect();
         output::table(&rows, output::width())
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// How a risk is shown.
+pub(super) fn risk_tone(risk: &str) -> Tone {
+    match risk {
+        "dangerous" => Tone::Bad,
+        "read_only" => Tone::Good,
+        _ => Tone::Plain,
+    }
 }
 
 fn listed(approval: &Approval) -> Listed<'_> {

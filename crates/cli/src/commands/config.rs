@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use umbo_gate::{DIRECTORY, Digest, Event, Layer, UserFile};
 
-use crate::args::{Config as Words, ConfigPath, ConfigShow};
+use crate::args::{Config as Words, ConfigPath, ConfigSet, ConfigShow, ConfigUnset};
 use crate::config::key::{self, KEYS, Key};
 use crate::config::layers::Setting;
 use crate::config::value::{Kind, Value, is_name};
@@ -28,8 +28,8 @@ const OTHERS: [&str; 6] =
 pub(crate) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure> {
     gate::only_outside_jobs("config")?;
     match words {
-        Words::Set(args) => set(context, &args.key, &args.value),
-        Words::Unset(args) => unset(context, &args.key),
+        Words::Set(args) => set(context, args),
+        Words::Unset(args) => unset(context, args),
         Words::Show(args) => show(context, args),
         Words::Path(args) => path(context, args),
         Words::Check => check(context),
@@ -232,7 +232,8 @@ struct Edited<'a> {
     value: Option<serde_json::Value>,
 }
 
-fn set(context: &Context, name: &str, text: &str) -> Result<ExitCode, Failure> {
+fn set(context: &Context, args: &ConfigSet) -> Result<ExitCode, Failure> {
+    let (name, text) = (args.key.as_str(), args.value.as_str());
     let target = Target::find(name)?;
     let (kind, value) = match &target {
         Target::Setting(key) if key.kind == Kind::Variables => {
@@ -247,7 +248,9 @@ fn set(context: &Context, name: &str, text: &str) -> Result<ExitCode, Failure> {
         Target::Variable(_) => (Kind::Variables, Value::Text(text.to_owned())),
     };
     let file = own_file()?;
-    only_for_a_person("config set", &file)?;
+    if !args.yes {
+        only_for_a_person("config set", &file)?;
+    }
     refuse_unconfirmed(context)?;
     let toml = kind.to_toml(&value);
     let changed = edit::set(&own_text(&file)?, &target.place(), &toml)
@@ -264,10 +267,13 @@ fn set(context: &Context, name: &str, text: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn unset(context: &Context, name: &str) -> Result<ExitCode, Failure> {
+fn unset(context: &Context, args: &ConfigUnset) -> Result<ExitCode, Failure> {
+    let name = args.key.as_str();
     let target = Target::find(name)?;
     let file = own_file()?;
-    only_for_a_person("config unset", &file)?;
+    if !args.yes {
+        only_for_a_person("config unset", &file)?;
+    }
     refuse_unconfirmed(context)?;
     let changed = edit::unset(&own_text(&file)?, &target.place())
         .map_err(|problem| Failure::new(format!("{}: {problem}", file.display())))?
@@ -284,7 +290,7 @@ fn unset(context: &Context, name: &str) -> Result<ExitCode, Failure> {
 /// Refuses to change a file without a person at a terminal, who may have an editor instead.
 fn only_for_a_person(verb: &str, file: &Path) -> Result<(), Failure> {
     gate::only_for_a_person(verb).map_err(|refusal| {
-        Failure::new(format!("{refusal}; run it in one, or edit {}", file.display()))
+        Failure::new(format!("{refusal}; run it in one, give --yes, or edit {}", file.display()))
     })
 }
 

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::gate;
 use crate::install::site::{self, Scope};
 use crate::install::{Client, check, serves};
-use crate::output::{self, Format};
+use crate::output::{self, Cell, Format, Tone};
 
 pub(crate) fn run(context: &Context, args: &Doctor) -> Result<ExitCode, Failure> {
     if let Some(client) = args.client {
@@ -158,10 +158,11 @@ impl Found {
     }
 }
 
-fn rows(findings: Vec<Found>) -> Vec<Vec<String>> {
+fn rows(findings: Vec<Found>) -> Vec<Vec<Cell>> {
     let row = |found: Found| {
-        let mark = if found.works { "yes" } else { "no" };
-        vec![mark.into(), found.name, found.detail, found.meaning]
+        let (mark, tone) = if found.works { ("yes", Tone::Good) } else { ("no", Tone::Bad) };
+        let mark = Cell::toned(mark, tone);
+        vec![mark, found.name.into(), found.detail.into(), found.meaning.into()]
     };
     findings.into_iter().map(row).collect()
 }

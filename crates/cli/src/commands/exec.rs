@@ -36,9 +36,10 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
         masking: context.masking(),
     })?);
     // A person who gives a command a terminal, and has one, sits at it.
-    let sits = args.pty && args.stdin.is_none() && context.format == Format::Text;
+    let sits = args.surroundings.pty && args.stdin.is_none() && context.format == Format::Text;
     let keyboard = (sits && attach::is_at_terminal()).then(|| Arc::clone(&caller));
-    let size = args.size;
+    let size = args.surroundings.size;
+    let notify = start::notification(context, &args)?;
     let mut request = start::request(context, args, false)?;
     request.options.output = wanted_output(context);
     if keyboard.is_some() {
@@ -50,7 +51,7 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
         context,
         &caller,
         keyboard,
-        |_| {},
+        move |job| notify.start(job),
         |call| umbo_ops::exec(call, &request),
         |answer: &JobAnswer| answer,
     )
@@ -131,7 +132,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Joins the person's terminal to the job's, until the job ends or they leave it.
-fn sit_down(caller: &Arc<Caller>, job: &JobHandle) -> Result<(), Failure> {
+pub(super) fn sit_down(caller: &Arc<Caller>, job: &JobHandle) -> Result<(), Failure> {
     let request = ScreenRequest { job: job.id().to_string() };
     let attachment = match umbo_ops::attach(Arc::clone(caller), Ticket::alone(), &request) {
         Err(error) if error.code == ErrorCode::JobEnded => return pass_on(job),
@@ -147,7 +148,7 @@ fn sit_down(caller: &Arc<Caller>, job: &JobHandle) -> Result<(), Failure> {
 }
 
 /// Prints a job's output as it comes, each stream to its own.
-fn pass_on(job: &JobHandle) -> Result<(), Failure> {
+pub(super) fn pass_on(job: &JobHandle) -> Result<(), Failure> {
     let mut follower = job.follow(0)?;
     loop {
         match follower.next(None)? {

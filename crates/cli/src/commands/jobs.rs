@@ -82,11 +82,13 @@ fn fits(job: &Summary, args: &Jobs) -> bool {
     });
     let name = args.name.as_ref();
     let owner = args.owner.as_ref();
+    let group = args.group.as_ref();
     let newest = args.newer_than.is_none_or(|age| since(job.created_at) <= age);
     state
         && newest
         && name.is_none_or(|part| job.name.as_ref().is_some_and(|name| name.contains(part)))
         && owner.is_none_or(|owner| job.owner.as_ref() == Some(owner))
+        && group.is_none_or(|group| job.group.as_ref() == Some(group))
         && args.labels.iter().all(|label| match label.split_once('=') {
             Some((name, value)) => job.labels.get(name).is_some_and(|found| found == value),
             None => job.labels.contains_key(label),
@@ -134,12 +136,14 @@ fn row(job: &Summary) -> Vec<Cell> {
 }
 
 /// The state in a word or two.
-fn state(job: &Summary) -> Cell {
+pub(super) fn state(job: &Summary) -> Cell {
     let (text, tone) = match &job.status {
         Status::Created => match job.queue_position {
             Some(place) => (format!("queued #{place}"), Tone::Faint),
+            None if job.waits_for.is_some() => ("waiting".into(), Tone::Faint),
             None => ("queued".into(), Tone::Faint),
         },
+        Status::Started { .. } if job.is_paused => ("paused".into(), Tone::Faint),
         Status::Started { .. } => ("running".into(), Tone::Busy),
         Status::Ended(outcome) => match (&outcome.end, outcome.exit_code(), outcome.signal()) {
             (End::TimedOut { .. }, ..) => ("timed out".into(), Tone::Bad),
@@ -154,12 +158,12 @@ fn state(job: &Summary) -> Cell {
     Cell::toned(text, tone)
 }
 
-fn since(micros: u64) -> Duration {
+pub(super) fn since(micros: u64) -> Duration {
     Duration::from_micros(now().saturating_sub(micros))
 }
 
 /// How long ago, in the one unit that matters.
-fn age(age: Duration) -> String {
+pub(super) fn age(age: Duration) -> String {
     match age.as_secs() {
         seconds @ 0..=59 => format!("{seconds}s"),
         seconds @ 60..=3599 => format!("{}m", seconds / 60),

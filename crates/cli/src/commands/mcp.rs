@@ -1,6 +1,7 @@
 //! `umbo mcp`: the tools, for an agent at the other end of standard input and output, or for many
 //! over HTTP.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -41,6 +42,12 @@ pub(crate) fn run(context: &Context, args: &Mcp) -> Result<ExitCode, Failure> {
     let run = Context::declared_run().unwrap_or_else(|| run_of(&owner));
     let dialect = args.dialect.as_deref();
     let toolset = tools::toolset_of(context, dialect, Some(sets), owner, agent(mode, run))?;
+    if std::io::stdin().is_terminal() {
+        output::talk(
+            "umbo: this speaks the Model Context Protocol, and waits for an agent to write JSON lines; \
+             `umbo install` lets an agent start it, ctrl-d ends it",
+        );
+    }
     umbo_mcp::serve_stdio(toolset, context.settings.tools.client).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
 }

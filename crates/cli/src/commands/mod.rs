@@ -15,6 +15,7 @@ mod edit;
 mod events;
 mod exec;
 mod find;
+mod groups;
 mod input;
 mod install;
 mod jobs;
@@ -24,9 +25,11 @@ mod mcp;
 mod models;
 mod order;
 mod output;
+mod pause;
 mod prune;
 mod read;
 mod recipes;
+mod restart;
 mod rules;
 mod run;
 mod sandbox;
@@ -34,15 +37,18 @@ mod screen;
 mod search;
 mod secrets;
 mod sessions;
+mod shells;
 mod start;
 mod stop;
 mod tools;
+mod top;
 mod tour;
 mod tree;
 mod trust;
 mod undo;
 mod uninstall;
 mod wait;
+mod watch;
 mod write;
 
 use std::process::ExitCode;
@@ -65,10 +71,18 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failu
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
         Command::Jobs(args) => jobs::run(context, &args),
+        Command::Top(args) => top::run(context, &args),
         Command::Output(args) => output::run(context, &args),
         Command::Input(args) => input::run(context, &args),
         Command::Wait(args) => wait::run(context, &args),
         Command::Stop(args) => stop::run(context, &args),
+        Command::Restart(args) => restart::run(context, &args),
+        Command::Pause(args) => pause::pause(context, &args),
+        Command::Resume(args) => pause::resume(context, &args),
+        Command::Signal(args) => pause::signal(context, &args),
+        Command::Watch(args) => watch::run(context, *args),
+        Command::Groups(args) => groups::run(context, &args),
+        Command::Shells(args) => shells::run(context, &args),
         Command::Screen(args) => screen::run(context, &args),
         Command::Attach(args) => attach::run(context, &args),
         Command::Events(args) => events::run(context, &args),
@@ -110,6 +124,8 @@ fn heed_problems(context: &Context, command: &Command) -> Result<(), Failure> {
         Command::Exec(_)
         | Command::Start(_)
         | Command::Run(_)
+        | Command::Restart(_)
+        | Command::Watch(_)
         | Command::Sandbox(_)
         | Command::Mcp(_)
         | Command::Agent(_)

@@ -1,5 +1,6 @@
-//! `umbo output`: what a job wrote, as a view of its log: sanitised, masked, bounded. What is
-//! missing is told on standard error, so that standard output is nothing but output.
+//! `umbo output`: what a job wrote, sanitised and masked: all of it for a program; for a person a pager
+//! where it is more than a screen, or else a bounded view. What is missing is told on standard error,
+//! so that standard output is nothing but output.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,15 +12,21 @@ use umbo_ops::{
     reader,
 };
 use umbo_view::{Budget, Page, Part, Regex};
+use unicode_width::UnicodeWidthStr;
 
 use crate::args::{OnlyStream, Output};
 use crate::budget::BudgetArg;
 use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
 use crate::output::{self, Format};
+use crate::pager::{self, Pager};
+
+/// A log up to this length is read at once; a longer one in steps, so that it need not fit into memory.
+const READ_AT_ONCE: u64 = 64 << 20;
+const STEP: Budget = Budget { bytes: 16 << 20, ..Budget::UNLIMITED };
 
 pub(crate) fn run(context: &Context, args: &Output) -> Result<ExitCode, Failure> {
-    let words = CallerWords { budget: args.budget, ..CallerWords::default() };
+    let words = CallerWords { budget: budget(context, args), ..CallerWords::default() };
     let caller = context.observer(&words)?;
     let ticket = Ticket::alone();
     let call = Call::new(&caller, &ticket);
@@ -33,13 +40,152 @@ pub(crate) fn run(context: &Context, args: &Output) -> Result<ExitCode, Failure>
     if args.follow {
         return follow(&call, &request, args);
     }
-    let answer = read_output(&call, &request)?;
     match context.format {
-        Format::Json if args.unmask => output::json_unmasked(&answer)?,
-        Format::Json => output::json(&answer)?,
-        Format::Text => print(&answer)?,
+        Format::Json => {
+            let answer = read_output(&call, &request)?;
+            if args.unmask { output::json_unmasked(&answer) } else { output::json(&answer) }?;
+        }
+        Format::Text => show(context, &call, &request, args)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How much is shown. A program gets all of it, and so does a person who says which part, unless the
+/// settings or the words say how much.
+fn budget(context: &Context, args: &Output) -> Option<BudgetArg> {
+    let is_bounded = context.format == Format::Json
+        || args.errors
+        || args.compare_to.is_some()
+        || context.settings.output != Budget::default();
+    let is_whole = !is_bounded && (!is_plain(args) || !output::is_terminal());
+    args.budget.or(is_whole.then_some(BudgetArg::Unlimited))
+}
+
+/// Whether nothing says which part is wanted.
+fn is_plain(args: &Output) -> bool {
+    args.tail.is_none()
+        && args.lines.is_none()
+        && args.grep.is_none()
+        && args.from.is_none()
+        && !args.errors
+        && args.compare_to.is_none()
+}
+
+/// Shows the part that is wanted: to a program, to a person, or to a person's pager where it is more
+/// than a screen.
+fn show(
+    context: &Context,
+    call: &Call<'_>,
+    request: &OutputRequest,
+    args: &Output,
+) -> Result<(), Failure> {
+    let is_configured = context.settings.minimize || context.settings.output != Budget::default();
+    let is_whole = args.budget.is_none() && args.minimize.is_none() && !is_configured;
+    let is_streamed = is_whole && (is_plain(args) || args.from.is_some()) && args.grep.is_none();
+    if is_streamed && !output::is_terminal() {
+        return stream(call, request, args, &mut Sink::Streams);
+    }
+    let answer = read_output(call, request)?;
+    let is_paged = !args.no_pager && args.budget.is_none() && is_long(&answer);
+    if let Some(command) = pager::command().filter(|_| is_paged) {
+        let mut sink = Sink::Pager(Pager::start(&command)?);
+        let written = if is_streamed {
+            stream(call, request, args, &mut sink)
+        } else {
+            print(&answer, args, &mut sink)
+        };
+        match written {
+            Ok(()) | Err(Failure::BrokenPipe) => {}
+            Err(failure) => return Err(failure),
+        }
+        if sink.finish()? {
+            return Ok(());
+        }
+    }
+    print(&answer, args, &mut Sink::Streams)
+}
+
+/// Whether it is more than a screen, or not all of what there is.
+fn is_long(answer: &OutputAnswer) -> bool {
+    let Some((columns, rows)) = output::size(output::Stream::Output) else { return false };
+    let texts = parts(&answer.read).iter().filter_map(|part| match part {
+        Part::Text { text, .. } => Some(text),
+        _ => None,
+    });
+    let drawn = |line: &str| line.width().div_ceil(columns).max(1);
+    let height: usize = texts.flat_map(|text| text.lines()).map(drawn).sum();
+    answer.truncated == Some(true) || height >= rows
+}
+
+/// Where what is shown goes.
+enum Sink {
+    /// Text to standard output, what is said about it to standard error.
+    Streams,
+    Pager(Pager),
+}
+
+impl Sink {
+    fn text(&mut self, text: &str) -> Result<(), Failure> {
+        match self {
+            Self::Streams => output::text(text),
+            Self::Pager(pager) => pager.text(text),
+        }
+    }
+
+    fn say(&mut self, notice: &str) -> Result<(), Failure> {
+        match self {
+            Self::Streams => output::talk(format_args!("umbo: {notice}")),
+            Self::Pager(pager) => pager.text(&format!("[umbo: {notice}]\n"))?,
+        }
+        Ok(())
+    }
+
+    /// Whether somebody could read it.
+    fn finish(self) -> Result<bool, Failure> {
+        match self {
+            Self::Streams => Ok(true),
+            Self::Pager(pager) => pager.finish(),
+        }
+    }
+}
+
+/// Gives all of a log from an offset on, in steps.
+fn stream(
+    call: &Call<'_>,
+    request: &OutputRequest,
+    args: &Output,
+    sink: &mut Sink,
+) -> Result<(), Failure> {
+    let job = call.job(&args.job)?;
+    let reader = reader(call, &job, request)?;
+    let length = job.log()?.length()?;
+    let mut from = args.from.unwrap_or(0);
+    let budget = if length.saturating_sub(from) <= READ_AT_ONCE { Budget::UNLIMITED } else { STEP };
+    loop {
+        let page = reader.page(from, &budget)?;
+        give(&page.parts, sink)?;
+        if page.at_end || page.next_offset <= from {
+            break;
+        }
+        from = page.next_offset;
+    }
+    // While the job runs, pages stop before a line that has no end yet.
+    if job.outcome()?.is_some() {
+        call.told(&job);
+    } else if let Some(begun) = reader.partial_line(&budget)? {
+        sink.text(&begun)?;
+    }
+    Ok(())
+}
+
+fn give(parts: &[Part], sink: &mut Sink) -> Result<(), Failure> {
+    for part in parts {
+        match part {
+            Part::Text { text, .. } => sink.text(text)?,
+            notice => sink.say(&tell(notice))?,
+        }
+    }
+    Ok(())
 }
 
 /// The request that the words make.
@@ -71,16 +217,16 @@ fn parts(read: &Read) -> &[Part] {
     }
 }
 
-fn print(answer: &OutputAnswer) -> Result<(), Failure> {
+fn print(answer: &OutputAnswer, args: &Output, sink: &mut Sink) -> Result<(), Failure> {
     let read = &answer.read;
     if let Read::Text = read {
-        return output::text(&answer.output);
+        return sink.text(&answer.output);
     }
     for part in parts(read) {
         match part {
-            Part::Text { text, .. } => output::text(text)?,
+            Part::Text { text, .. } => sink.text(text)?,
             Part::Omitted { .. } if !matches!(read, Read::View(_)) => {}
-            notice => output::talk(format_args!("umbo: {}", tell(notice))),
+            notice => sink.say(&tell(notice))?,
         }
     }
     if let Read::Found(page) = read
@@ -90,15 +236,49 @@ fn print(answer: &OutputAnswer) -> Result<(), Failure> {
     {
         output::talk_lines(text.trim_end());
     }
-    if let Read::Page(page) | Read::Found(page) = read
-        && !page.at_end
-    {
-        output::talk(format_args!(
-            "umbo: there is more; go on with --from {}, or give a larger --budget",
-            page.next_offset
-        ));
+    match missing(answer, args) {
+        Some(said) => sink.say(&said),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// The last line: how much of what was asked for is not here, and how to get it.
+fn missing(answer: &OutputAnswer, args: &Output) -> Option<String> {
+    match &answer.read {
+        Read::Page(page) | Read::Found(page) if !page.at_end => Some(format!(
+            "there is more; go on with --from {}, or give a larger --budget",
+            page.next_offset
+        )),
+        Read::Lines(page) => {
+            let shown = page.counts.shown_lines;
+            let wanted = args.tail.filter(|wanted| shown < *wanted)?;
+            if answer.truncated == Some(true) {
+                return Some(format!(
+                    "{shown} of the {wanted} lines are shown: the budget is full; --budget none has \
+                     all"
+                ));
+            }
+            output::is_error_terminal()
+                .then(|| format!("{shown} lines are shown, not {wanted}: there are no more"))
+        }
+        Read::View(view) if view.truncated => {
+            let counts = &view.counts;
+            let all =
+                if let (Some(total), Some(omitted)) = (counts.total_lines, counts.omitted_lines) {
+                    let folded = match counts.folded_lines {
+                        0 => String::new(),
+                        folded => format!(", {folded} folded"),
+                    };
+                    let shown = counts.shown_lines;
+                    format!("{shown} of {total} lines are shown, {omitted} left out{folded}")
+                } else {
+                    let (shown, total) = (counts.shown_bytes, counts.total_bytes);
+                    format!("{shown} of {total} bytes are shown")
+                };
+            Some(format!("{all}; --budget none prints all"))
+        }
+        _ => None,
+    }
 }
 
 /// What a part that is not text says.
@@ -172,13 +352,7 @@ fn follow(call: &Call<'_>, request: &OutputRequest, args: &Output) -> Result<Exi
 }
 
 fn print_text(page: &Page) -> Result<(), Failure> {
-    for part in &page.parts {
-        match part {
-            Part::Text { text, .. } => output::text(text)?,
-            notice => output::talk(format_args!("umbo: {}", tell(notice))),
-        }
-    }
-    Ok(())
+    give(&page.parts, &mut Sink::Streams)
 }
 
 fn print_matches(page: &Page, pattern: &Regex) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! `umbo prune`: ended jobs leave the disk.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use umbo_ops::{Call, PruneRequest, Seconds, Ticket};
 
@@ -14,10 +15,16 @@ pub(crate) fn run(context: &Context, args: &Prune) -> Result<ExitCode, Failure> 
     // Jobs are deleted also where there is no place for rules.
     let caller = context.caller(&words).or_else(|_| context.observer(&words))?;
     let ticket = Ticket::alone();
-    let request = PruneRequest { older_than: Some(Seconds(args.older_than)) };
+    let age = if args.all { Duration::ZERO } else { args.older_than };
+    let request = PruneRequest { older_than: Some(Seconds(age)), dry_run: args.is_plan };
     let answer = umbo_ops::prune(&Call::new(&caller, &ticket), &request)?;
     match context.format {
         Format::Json => output::json(&answer)?,
+        Format::Text if args.is_plan => {
+            answer.removed.iter().try_for_each(output::line)?;
+            let count = answer.removed.len();
+            output::talk(format_args!("{count} jobs would be deleted"));
+        }
         Format::Text => output::line(format_args!("{} jobs deleted", answer.removed.len()))?,
     }
     Ok(ExitCode::SUCCESS)

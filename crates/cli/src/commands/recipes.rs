@@ -6,10 +6,11 @@ use std::time::Duration;
 use umbo_ops::project::{RunnerAnswer, TaskAnswer};
 use umbo_ops::{Call, RecipeOptions, RecipeRequest, Ticket};
 
+use super::approvals::risk_tone;
 use crate::args::Recipes;
 use crate::context::{CallerWords, Context, Masking};
 use crate::failure::Failure;
-use crate::output::{self, Format};
+use crate::output::{self, Cell, Format, Tone};
 use crate::time::show_duration;
 
 pub(crate) fn run(context: &Context, args: &Recipes) -> Result<ExitCode, Failure> {
@@ -33,8 +34,8 @@ pub(crate) fn run(context: &Context, args: &Recipes) -> Result<ExitCode, Failure
                     "no task runner here: no package.json, Cargo.toml, Makefile, justfile, …",
                 );
             }
-            let mut rows =
-                vec![["TASK", "RUNNER", "RISK", "LAST", "WHAT"].map(str::to_owned).to_vec()];
+            let head = ["TASK", "RUNNER", "RISK", "LAST", "WHAT"];
+            let mut rows = vec![head.map(|head| Cell::toned(head, Tone::Faint)).to_vec()];
             rows.extend(list.tasks.iter().map(row));
             if rows.len() > 1 {
                 output::table(&rows, output::width())?;
@@ -48,18 +49,19 @@ pub(crate) fn run(context: &Context, args: &Recipes) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(task: &TaskAnswer) -> Vec<String> {
+fn row(task: &TaskAnswer) -> Vec<Cell> {
     let last = match (task.last_state, task.last_duration_ms) {
         (Some(state), Some(millis)) => {
             let time = show_duration(Duration::from_millis(millis));
             match task.last_exit_code {
-                Some(0) => format!("ok {time}"),
-                Some(code) => format!("{code} {time}"),
-                None => format!("{state} {time}"),
+                Some(0) => Cell::toned(format!("ok {time}"), Tone::Good),
+                Some(code) => Cell::toned(format!("{code} {time}"), Tone::Bad),
+                None => format!("{state} {time}").into(),
             }
         }
-        _ => "-".to_owned(),
+        _ => "-".into(),
     };
     let what = task.doc.as_ref().or(task.script.as_ref()).unwrap_or(&task.command);
-    [&task.name, &task.runner, task.risk, &last, what].map(str::to_owned).to_vec()
+    let risk = Cell::toned(task.risk, risk_tone(task.risk));
+    vec![task.name.clone().into(), task.runner.clone().into(), risk, last, what.clone().into()]
 }

@@ -4,31 +4,53 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::os::unix::fs::MetadataExt;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use umbo_engine::{
-    Admission, Attendance, End, JobHandle, Leaks, Login, OutputLimit, OutputPolicy, Profile, Shell,
-    Stdin, WaitsFor,
+    Admission, AfterEnd, Attendance, End, JobHandle, Leaks, Login, NameUse, OutputLimit,
+    OutputPolicy, Profile, Shell, Stdin, WaitsFor,
 };
-use umbo_ops::{Call, ErrorCode, ExecOptions, ExecRequest, OnDisconnect, Seconds, Ticket};
+use umbo_gate::Mode;
+use umbo_ops::{Call, Caller, ErrorCode, ExecOptions, ExecRequest, OnDisconnect, Seconds, Ticket};
 
-use super::order;
-use crate::args::{Limits, OnLeak, OnMaxOutput, Start};
-use crate::context::{CallerWords, Context};
+use super::{exit_code, order, remark};
+use crate::args::{Limits, OnLeak, OnMaxOutput, Start, StartInBackground, Surroundings};
+use crate::attach;
+use crate::context::{CallerWords, Context, Masking};
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::secrets;
 use crate::time::ordinal;
 
-pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
-    let caller = context.caller(&CallerWords {
+pub(crate) fn run(context: &Context, args: StartInBackground) -> Result<ExitCode, Failure> {
+    let StartInBackground { attach: is_attached, start: mut args } = args;
+    if is_attached {
+        if !attach::is_at_terminal() || context.format == Format::Json {
+            let way_out = "it needs a terminal; without one, use `umbo input` and `umbo screen`";
+            return Err(Failure::invalid("--attach", way_out));
+        }
+        args.surroundings.pty = true;
+    }
+    let caller = Arc::new(context.caller(&CallerWords {
         mode: args.mode,
         budget: args.budget,
         timeout: args.limits.timeout,
         masking: context.masking(),
-    })?;
-    let request = request(context, args, true)?;
+    })?);
+    let notify = notification(context, &args)?;
+    let mut request = request(context, args, true)?;
+    if is_attached {
+        request.options.size = request.options.size.or_else(attach::window);
+        request.options.attendance = Attendance::Attended;
+    }
     let ticket = Ticket::alone();
     let answer = umbo_ops::exec(&Call::new(&caller, &ticket), &request)?;
+    if let Ok(job) = context.backend.job(&answer.job) {
+        notify.start(&job);
+        if is_attached {
+            return sit_down(&caller, &job);
+        }
+    }
     if let Ok(job) = context.backend.job(&answer.job) {
         tell_of_queue(&job);
     }
@@ -45,23 +67,81 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Joins the person's terminal to the one of a job that was just started.
+fn sit_down(caller: &Arc<Caller>, job: &JobHandle) -> Result<ExitCode, Failure> {
+    tell_of_queue(job);
+    super::exec::sit_down(caller, job)?;
+    let Some(outcome) = job.outcome()? else { return Ok(ExitCode::SUCCESS) };
+    if let Some(remark) = remark(&outcome) {
+        output::talk(format_args!("umbo: {remark} (job {})", job.id()));
+    }
+    Ok(exit_code(&outcome))
+}
+
+/// What is to run when a job has ended: a job of its own, which waits for that end and so needs nobody
+/// who waits with it.
+pub(super) struct Notification {
+    context: Context,
+    line: Option<String>,
+    mode: Option<Mode>,
+}
+
+pub(super) fn notification(context: &Context, args: &Start) -> Result<Notification, Failure> {
+    let line = args.turn.notify.clone().map(secrets::restored).transpose()?;
+    Ok(Notification { context: context.clone(), line, mode: args.mode })
+}
+
+impl Notification {
+    /// Starts it. The job runs in any case: what goes wrong here is told, and no more.
+    pub(super) fn start(&self, job: &JobHandle) {
+        if let Err(failure) = self.try_start(job) {
+            output::talk(format_args!("umbo: --notify: {failure}"));
+        }
+    }
+
+    fn try_start(&self, job: &JobHandle) -> Result<(), Failure> {
+        let Some(line) = &self.line else { return Ok(()) };
+        let words =
+            CallerWords { mode: self.mode, masking: Masking::Nothing, ..CallerWords::default() };
+        let caller = self.context.caller(&words)?;
+        let ticket = Ticket::alone();
+        let labels = [(NOTIFIES_OF.to_owned(), job.id().to_string())];
+        let options = ExecOptions {
+            after: vec![(job.id().to_string(), AfterEnd::Any)],
+            labels: labels.into(),
+            ..ExecOptions::default()
+        };
+        let request = ExecRequest {
+            command: Some(line.clone()),
+            background: true,
+            on_disconnect: Some(OnDisconnect::Detach),
+            options,
+            ..ExecRequest::default()
+        };
+        umbo_ops::exec(&Call::new(&caller, &ticket), &request)?;
+        Ok(())
+    }
+}
+
+/// The label of a job that tells of the end of another one.
+const NOTIFIES_OF: &str = "notifies_of";
+
 /// Tells a person at a terminal that a job waits for its turn; what looks like a hang is none.
 pub(super) fn tell_of_queue(job: &JobHandle) {
     if !output::is_error_terminal() {
         return;
     }
     if let Some(summary) = job.summary()
-        && let (Some(place), Some(why)) = (summary.queue_position, &summary.waits_for)
+        && let Some(why) = &summary.waits_for
     {
         let allow = match why {
-            WaitsFor::Slot => " (UMBO_MAX_RUNNING)",
-            _ => "",
+            WaitsFor::Slot => " (UMBO_MAX_RUNNING)".to_owned(),
+            WaitsFor::Group { name } => format!(" (`umbo groups {name} --limit N`)"),
+            _ => String::new(),
         };
-        output::talk(format_args!(
-            "umbo: {why}{allow}: job {} waits, {} in line",
-            job.id(),
-            ordinal(place)
-        ));
+        let place = summary.queue_position.map(|place| format!(", {} in line", ordinal(place)));
+        let place = place.unwrap_or_default();
+        output::talk(format_args!("umbo: {why}{allow}: job {} waits{place}", job.id()));
     }
 }
 
@@ -78,31 +158,31 @@ pub(super) fn request(
     }
     let (command, words) = command(&args)?;
     let mut request = ExecRequest { command, argv: words, background, ..ExecRequest::default() };
-    for variable in &args.env {
-        let (name, value) = variable.split_once('=').ok_or_else(|| {
-            Failure::invalid("--env", format_args!("{variable:?} has no '='; write NAME=VALUE"))
-        })?;
-        let value = secrets::restored(value.into())?;
-        request.env.get_or_insert_default().insert(name.to_owned(), value);
+    for (name, value) in variables(&args.env)? {
+        request.env.get_or_insert_default().insert(name, value);
     }
+    let Surroundings { shell, login, profile, pty, size, attended } = args.surroundings;
     request.options = ExecOptions {
-        stdin: stdin(args.stdin.as_deref(), args.pty, background)?,
-        size: args.size,
-        shell: args.shell.as_deref().map(Shell::parse).transpose()?,
-        login: if args.login { Login::Yes } else { Login::No },
-        profile: if args.profile { Profile::Snapshot } else { Profile::None },
+        stdin: stdin(args.stdin.as_deref(), pty, background)?,
+        size,
+        shell: shell.as_deref().map(Shell::parse).transpose()?,
+        login: if login { Login::Yes } else { Login::No },
+        profile: if profile { Profile::Snapshot } else { Profile::None },
         leaks: match args.leaks {
             OnLeak::Kill => Leaks::Kill,
             OnLeak::Leave => Leaks::Leave,
         },
-        admission: if args.no_queue { Admission::Refuse } else { Admission::Queue },
-        attendance: if args.attended { Attendance::Attended } else { Attendance::default() },
+        admission: if args.turn.no_queue { Admission::Refuse } else { Admission::Queue },
+        attendance: if attended { Attendance::Attended } else { Attendance::default() },
         limits: Some(limits(&args.limits)),
+        after: args.turn.after.iter().map(|word| after(word)).collect(),
+        group: args.turn.group,
+        name_use: if args.replace { NameUse::Replace } else { NameUse::Unique },
         ..ExecOptions::default()
     };
     request.sandbox = args.sandbox.argument();
     request.cwd = args.cwd;
-    request.pty = args.pty;
+    request.pty = pty;
     request.idle_timeout = args.limits.idle_timeout.map(Seconds);
     request.session = args.session;
     request.name = args.name;
@@ -111,11 +191,31 @@ pub(super) fn request(
     Ok(request)
 }
 
+/// Variables, as NAME=VALUE.
+pub(super) fn variables(words: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    let variable = |word: &String| {
+        let (name, value) = word.split_once('=').ok_or_else(|| {
+            Failure::invalid("--env", format_args!("{word:?} has no '='; write NAME=VALUE"))
+        })?;
+        Ok((name.to_owned(), secrets::restored(value.into())?))
+    };
+    words.iter().map(variable).collect()
+}
+
+/// A job to wait for, and how it must have ended.
+fn after(word: &str) -> (String, AfterEnd) {
+    match word.strip_suffix(":ok") {
+        Some(job) => (job.to_owned(), AfterEnd::Ok),
+        None => (word.to_owned(), AfterEnd::Any),
+    }
+}
+
 /// One word is a line for a shell; several are a program and its arguments, unless a shell is
 /// named.
 fn command(args: &Start) -> Result<(Option<String>, Option<Vec<OsString>>), Failure> {
     order::check(&["exec"], &args.command)?;
-    let needs_shell = args.shell.is_some() || args.login || args.session.is_some() || args.profile;
+    let Surroundings { shell, login, profile, .. } = &args.surroundings;
+    let needs_shell = shell.is_some() || *login || args.session.is_some() || *profile;
     if args.command.len() > 1 && !needs_shell {
         let words = args.command.iter().map(|word| match word.to_str() {
             Some(text) => Ok(secrets::restored(text.to_owned())?.into()),

@@ -299,8 +299,8 @@ fn without_a_terminal_the_words_are_checked_first_and_the_file_is_named() {
         (&["config", "set", "exec.mod", "auto"][..], "did you mean `exec.mode`?"),
         (&["config", "set", "exec.mode", "gard"], "did you mean guard?"),
         (&["config", "unset", "exec.mod"], "did you mean `exec.mode`?"),
-        (&["config", "set", "exec.mode", "auto"], "run it in one, or edit "),
-        (&["config", "unset", "exec.mode"], "run it in one, or edit "),
+        (&["config", "set", "exec.mode", "auto"], "run it in one, give --yes, or edit "),
+        (&["config", "unset", "exec.mode"], "run it in one, give --yes, or edit "),
     ] {
         let said = place.call(words).refused();
         assert!(said.contains(why), "{words:?}: {said}");
@@ -308,6 +308,19 @@ fn without_a_terminal_the_words_are_checked_first_and_the_file_is_named() {
         assert_eq!(is_edited, said.contains("needs a person"), "{said}");
     }
     assert_eq!(fs::read_to_string(place.user_file()).unwrap(), "");
+}
+
+#[test]
+fn a_script_says_yes_and_a_job_does_not() {
+    let place = Place::new("");
+    place.call(&["config", "set", "--yes", "exec.mode", "auto"]).answer().expect_status(0);
+    assert_eq!(place.shown("exec.mode")["value"], "auto");
+    place.call(&["config", "unset", "-y", "exec.mode"]).answer().expect_status(0);
+    assert_eq!(place.shown("exec.mode")["value"], json!(null));
+    // Not seen by the gate, for the words are made up as it runs.
+    let line = format!("u='{UMBO}'; v=config; \"$u\" $v set --yes tools.mode open");
+    let inside = place.call(&["exec", "--mode", "open", &line]).status(125).answer();
+    assert!(inside.said().contains("does not run inside a job"), "{}", inside.said());
 }
 
 #[test]

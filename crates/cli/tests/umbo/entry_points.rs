@@ -448,6 +448,28 @@ fn what_only_the_command_line_has_is_told_to_programs_with_the_same_fields() {
     assert_eq!(printed(&umbo, &["prune", "--older-than", "0s"]), again);
 }
 
+#[test]
+fn a_restart_and_a_pause_are_told_to_programs_with_the_same_fields() {
+    let umbo = Umbo::new();
+    let job = umbo.start("$NAP");
+    let restart = |call: &Call<'_>, request: &umbo_ops::ScreenRequest| {
+        let job = request.job.clone();
+        umbo_ops::restart(call, &umbo_ops::RestartRequest { job, ..Default::default() })
+    };
+    let first = answered(&umbo, restart, json!({"job": job}));
+    assert_eq!((&first["repeats"], &first["stopped"]), (&json!(job), &json!("stopped")));
+    let second = printed(&umbo, &["restart", first["job"].as_str().unwrap()]);
+    assert_eq!(fields(&second), fields(&first));
+    let pause = |call: &Call<'_>, request: &umbo_ops::ScreenRequest| {
+        let (jobs, control) = (vec![request.job.clone()], umbo_ops::Control::Pause);
+        umbo_ops::control(call, &umbo_ops::ControlRequest { jobs, control })
+    };
+    let held = answered(&umbo, pause, json!({"job": second["job"]}));
+    assert_eq!(printed(&umbo, &["pause", second["job"].as_str().unwrap()]), held);
+    let refused = answered(&umbo, pause, json!({"job": job}));
+    assert_eq!(printed(&umbo, &["pause", &job])["error"]["code"], refused["error"]["code"]);
+}
+
 /// Whoever adds an operation adds it to this file.
 #[test]
 fn every_operation_is_compared_here() {

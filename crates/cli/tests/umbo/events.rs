@@ -12,7 +12,7 @@ fn a_jobs_events_come_in_order_and_numbered() {
     let umbo = Umbo::new();
     let job = umbo.start("echo hi");
     umbo.outcome(&job);
-    umbo.call(["prune"]).stdout("1 jobs deleted\n").run();
+    umbo.call(["prune", "--all"]).stdout("1 jobs deleted\n").run();
     let events = umbo.events(0);
     let kinds: Vec<&str> = events.iter().filter_map(|event| event["kind"].as_str()).collect();
     assert_eq!(kinds, ["created", "started", "output", "exited", "removed"]);

@@ -127,9 +127,10 @@ fn an_approved_command_runs_once_and_the_audit_knows_all_of_it() {
     let table = umbo.call(["approvals"]).answer().text();
     let rows: Vec<Vec<&str>> =
         table.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(rows[0], ["ID", "STATE", "RISK", "AGE", "CWD", "COMMAND"], "{table}");
+    assert_eq!(rows[0], ["ID", "STATE", "RISK", "AGE", "COMMAND", "CWD"], "{table}");
     let place = project.to_str().unwrap();
-    assert_eq!((rows[1][0], rows[1][1], rows[1][4]), (id, "open", place), "{table}");
+    assert_eq!((rows[1][0], rows[1][1], rows[1][4]), (id, "open", "touch"), "{table}");
+    assert_eq!(rows[1].last(), Some(&place), "{table}");
     let no = person(&umbo, &project, &["approve", id], "n\n");
     assert_eq!(no.status.code(), Some(125), "{no:?}");
     let yes = person(&umbo, &project, &["approve", id], "y\n");

@@ -98,7 +98,7 @@ fn a_leak_is_left_alone_when_the_request_says_so() {
         signal(leak, Signal::KILL);
         assert!(dies(leak));
         let group = umbo.control_group(answer["job"].as_str().unwrap());
-        umbo.call(["prune"]).stdout("1 jobs deleted\n").run();
+        umbo.call(["prune", "--all"]).stdout("1 jobs deleted\n").run();
         assert!(group.is_none_or(|group| !group.exists()));
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Umbo, numbered};
+use crate::harness::{UMBO, Umbo, numbered};
 
 fn ten_lines(umbo: &Umbo) -> String {
     let job = umbo.start("seq 10");
@@ -200,4 +200,99 @@ fn output_is_readable_while_the_job_waits_for_its_turn() {
     let job = umbo.call(["start", "$NAP"]).env("UMBO_MAX_RUNNING", "1").answer().text();
     assert_eq!(umbo.listed(job.trim())["state"], "queued");
     umbo.call(["output", job.trim()]).run();
+}
+
+#[test]
+fn a_program_gets_all_of_it_and_what_it_asks_for() {
+    let umbo = Umbo::new();
+    let job = umbo.start("seq 30000; head -c 10000 /dev/zero | tr '\\0' x; echo; printf last");
+    umbo.outcome(&job);
+    let all = format!("{}{}\nlast", numbered("", 1..=30000), "x".repeat(10_000));
+    umbo.call(["output", &job]).stdout(&all).run();
+    umbo.call(["output", &job, "--from", "0"]).stdout(&all).run();
+    let last = format!("{}{}\nlast", numbered("", 25003..=30000), "x".repeat(10_000));
+    umbo.call(["output", &job, "--tail", "5000"]).stdout(last).run();
+    umbo.call(["output", &job, "--lines", "1-20000"]).stdout(numbered("", 1..=20000)).run();
+    let found = umbo.call(["output", &job, "--grep", "7$", "--context", "0"]).answer().text();
+    assert_eq!(found.lines().count(), 3000);
+    // A budget that was given holds, and what it leaves out is counted.
+    let few = umbo.call(["output", &job, "--tail", "5000", "--budget", "100l"]).answer();
+    assert_eq!(few.text().lines().count(), 100);
+    assert!(few.said().contains("100 of the 5000 lines are shown"), "{}", few.said());
+}
+
+#[test]
+fn a_line_without_an_end_is_shown_while_the_job_runs() {
+    let umbo = Umbo::new();
+    let job = umbo.start("echo one; printf 'name? '; $NAP");
+    umbo.wait_for(&job, "name? ");
+    umbo.call(["output", &job]).stdout("one\nname? ").run();
+}
+
+#[test]
+fn what_is_not_shown_is_told_in_counts_that_add_up() {
+    let umbo = Umbo::new();
+    let job = umbo.start("for n in $(seq 5000); do echo \"line $n of $((n * 7919 % 5003))\"; done");
+    umbo.outcome(&job);
+    let said = umbo.call(["output", &job, "--budget", "50l"]).answer().said();
+    let last = said.lines().last().unwrap().to_owned();
+    let numbers: Vec<u64> = regex::Regex::new(r"\d+")
+        .unwrap()
+        .find_iter(&last)
+        .map(|number| number.as_str().parse().unwrap())
+        .collect();
+    let [shown, total, rest @ ..] = numbers.as_slice() else { panic!("{last}") };
+    assert_eq!(*total, 5000, "{last}");
+    assert_eq!(shown + rest.iter().sum::<u64>(), *total, "{last}");
+}
+
+/// A person who reads a job's output at a terminal; the job that the terminal is.
+fn reads(person: &Umbo, umbo: &Umbo, variables: &[&str], words: &str) -> String {
+    let state = format!("UMBO_STATE_DIR={}", umbo.state().display());
+    let mut options = vec!["--pty", "--size", "80x24", "--attended"];
+    for variable in [&state, "TERM=xterm"].into_iter().chain(variables.iter().copied()) {
+        options.extend(["--env", variable]);
+    }
+    person.start_with(&options, &format!("'{UMBO}' output {words}"))
+}
+
+#[test]
+fn at_a_terminal_what_is_more_than_a_screen_is_paged() {
+    let (person, umbo) = (Umbo::new(), Umbo::new());
+    let (long, short) = (umbo.start("seq 9000"), umbo.start("seq 10"));
+    for job in [&long, &short] {
+        umbo.outcome(job);
+    }
+    // A pager that says what it got.
+    let pager = ["PAGER=wc -l | sed 's/^/paged:/'"];
+    let seat = reads(&person, &umbo, &pager, &long);
+    person.outcome(&seat);
+    person.wait_for(&seat, "paged:9000");
+    let seat = reads(&person, &umbo, &pager, &format!("--tail 5000 {long}"));
+    person.outcome(&seat);
+    person.wait_for(&seat, "paged:5000");
+    let seat = reads(&person, &umbo, &pager, &short);
+    person.outcome(&seat);
+    assert_eq!(person.output(&seat), numbered("", 1..=10).replace('\n', "\r\n").as_bytes());
+}
+
+#[test]
+fn at_a_terminal_without_a_pager_it_is_bounded_and_the_last_line_says_so() {
+    let (person, umbo) = (Umbo::new(), Umbo::new());
+    let job = umbo.start("seq 9000");
+    umbo.outcome(&job);
+    for variables in [&["PAGER=cat"][..], &["PAGER="], &["PAGER=/nowhere/pager"]] {
+        let seat = reads(&person, &umbo, variables, &job);
+        person.outcome(&seat);
+        let shown = String::from_utf8(person.output(&seat)).unwrap();
+        assert!(shown.lines().count() < 2500, "{variables:?}: {shown}");
+        let last = shown.lines().last().unwrap();
+        assert!(
+            last.contains("of 9000 lines are shown") && last.contains("--budget none"),
+            "{last}"
+        );
+    }
+    let seat = reads(&person, &umbo, &["PAGER=false"], &format!("--no-pager --budget none {job}"));
+    person.outcome(&seat);
+    assert_eq!(String::from_utf8(person.output(&seat)).unwrap().lines().count(), 9000);
 }

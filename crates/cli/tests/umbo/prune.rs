@@ -15,7 +15,7 @@ fn what_has_ended_goes_and_what_runs_stays() {
     umbo.outcome(&ended);
     let running = umbo.start("$NAP");
     assert_eq!(umbo.call(["prune", "--older-than", "1h", "--json"]).json(), json!({"removed": []}));
-    assert_eq!(umbo.call(["prune", "--json"]).json(), json!({"removed": [ended]}));
+    assert_eq!(umbo.call(["prune", "--all", "--json"]).json(), json!({"removed": [ended]}));
     assert!(!umbo.job(&ended).exists());
     let left: Vec<_> = umbo.jobs().iter().map(|job| job["job"].clone()).collect();
     assert_eq!(left, [json!(running)]);
@@ -29,7 +29,7 @@ fn two_prunes_at_once_delete_each_job_once() {
     for _ in 0..30 {
         umbo.exec("true").run();
     }
-    let prunes: Vec<_> = (0..4).map(|_| umbo.call(["prune", "--json"]).spawn()).collect();
+    let prunes: Vec<_> = (0..4).map(|_| umbo.call(["prune", "--all", "--json"]).spawn()).collect();
     let removed: usize = prunes
         .into_iter()
         .map(|prune| {
@@ -74,7 +74,7 @@ fn a_control_group_that_was_left_with_its_leak_goes_with_the_job() {
     rustix::process::kill_process(leak, rustix::process::Signal::KILL).unwrap();
     assert!(dies(leak));
     let group = umbo.control_group(&job);
-    umbo.call(["prune"]).stdout("1 jobs deleted\n").run();
+    umbo.call(["prune", "--all"]).stdout("1 jobs deleted\n").run();
     assert!(fs::read_dir(umbo.state().join("jobs")).unwrap().next().is_none());
     assert!(group.is_none_or(|group| !group.exists()));
 }
@@ -91,12 +91,12 @@ fn leave_somebody(umbo: &Umbo) -> (String, Pid) {
 fn groups_of_a_deleted_job_go_once_the_last_process_in_them_has_ended() {
     let umbo = Umbo::new();
     let (_, leak) = leave_somebody(&umbo);
-    umbo.call(["prune"]).stdout("1 jobs deleted\n").run();
+    umbo.call(["prune", "--all"]).stdout("1 jobs deleted\n").run();
     assert!(is_alive(leak), "it was left alive on purpose");
     assert!(!umbo.control_groups().is_empty(), "and so were its groups");
     signal(leak, Signal::KILL);
     assert!(dies(leak));
-    umbo.call(["prune"]).stdout("0 jobs deleted\n").run();
+    umbo.call(["prune", "--all"]).stdout("0 jobs deleted\n").run();
     assert_eq!(umbo.control_groups(), [] as [std::path::PathBuf; 0]);
     assert!(fs::read_dir(umbo.state().join("spares")).unwrap().next().is_none());
 }
@@ -128,7 +128,7 @@ fn deleting_waits_for_a_process_that_is_just_about_to_end() {
     assert_eq!(umbo.outcome(&job)["leaked"].as_array().unwrap().len(), 2);
     let go = fs::OpenOptions::new().read(true).write(true).open(umbo.path().join("go")).unwrap();
     std::io::Write::write_all(&mut &go, b"1\n2\n").unwrap();
-    umbo.call(["prune"]).stdout("1 jobs deleted\n").run();
+    umbo.call(["prune", "--all"]).stdout("1 jobs deleted\n").run();
     assert_eq!(umbo.control_groups(), [] as [std::path::PathBuf; 0]);
 }
 
@@ -144,4 +144,33 @@ fn a_place_that_could_not_be_prepared_leaves_nothing() {
     assert!(fs::read_dir(umbo.state().join("spares")).unwrap().next().is_none());
     assert_eq!(umbo.control_groups(), [] as [std::path::PathBuf; 0]);
     fs::remove_dir(&events).unwrap();
+}
+
+#[test]
+fn the_last_days_stay_unless_all_is_said_and_a_dry_run_deletes_nothing() {
+    let umbo = Umbo::new();
+    let (fresh, old) = (umbo.start("echo fresh"), umbo.start("echo old"));
+    for job in [&fresh, &old] {
+        umbo.outcome(job);
+    }
+    // As if it had ended four days ago.
+    let record = umbo.job(&old).join("outcome");
+    let mut outcome: serde_json::Value =
+        serde_json::from_slice(&fs::read(&record).unwrap()).unwrap();
+    let ended = outcome["ended_at"].as_u64().unwrap() - 4 * 86_400 * 1_000_000;
+    outcome["ended_at"] = json!(ended);
+    fs::write(&record, outcome.to_string()).unwrap();
+    let plan = umbo.call(["prune", "--dry-run"]).answer();
+    assert_eq!(
+        (plan.text(), plan.said()),
+        (format!("{old}\n"), "1 jobs would be deleted\n".into())
+    );
+    assert_eq!(
+        umbo.call(["prune", "--json", "-n", "-a"]).json()["removed"].as_array().unwrap().len(),
+        2
+    );
+    assert_eq!(umbo.jobs().len(), 2, "nothing was deleted yet");
+    umbo.call(["prune"]).stdout("1 jobs deleted\n").run();
+    assert!(umbo.job(&fresh).exists() && !umbo.job(&old).exists());
+    umbo.call(["prune", "--all"]).stdout("1 jobs deleted\n").run();
 }

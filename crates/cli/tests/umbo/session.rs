@@ -134,7 +134,7 @@ fn a_session_in_use_is_waited_for_though_its_job_was_pruned_meanwhile() {
     let job = umbo.start_with(&["--session", "s"], "read x; A=first");
     let next = say(&umbo, "echo got $A").spawn();
     umbo.call(["input", &job, "\n"]).run();
-    umbo.call(["prune"]).answer();
+    umbo.call(["prune", "--all"]).answer();
     let answer = next.answer();
     assert_eq!((answer.status, answer.text()), (0, "got first\n".into()), "{answer:?}");
 }
@@ -341,4 +341,28 @@ fn a_job_in_a_session_is_listed_where_it_ran() {
     let below = fs::canonicalize(umbo.path().join("below")).unwrap();
     assert_eq!(umbo.jobs().last().unwrap()["cwd"], below.to_str().unwrap());
     assert_ne!(umbo.jobs()[0]["cwd"], below.to_str().unwrap(), "it began outside");
+}
+
+#[test]
+fn shells_are_listed_reset_and_ended_but_not_under_a_job() {
+    let umbo = Umbo::new();
+    assert_eq!(umbo.call(["shells", "--json"]).json(), json!([]));
+    say(&umbo, "cd /; word=kept").run();
+    let busy = umbo.start_with(&["--session", "busy"], "echo on; $NAP");
+    umbo.wait_for(&busy, "on");
+    let listed = umbo.call(["shells", "--json"]).json();
+    assert_eq!((&listed[0]["name"], &listed[0]["job"]), (&json!("busy"), &json!(busy)));
+    assert_eq!((&listed[1]["name"], &listed[1]["directory"]), (&json!("s"), &json!("/")));
+    assert_eq!(listed[1]["job"], json!(null));
+    let table = umbo.call(["shells"]).answer().text();
+    assert!(table.contains("busy ") && table.contains("free"), "{table}");
+    umbo.call(["shells", "reset", "s"]).stdout("s begins anew\n").run();
+    say(&umbo, "echo \"[$word]\"").stdout("[]\n").run();
+    let said = umbo.call(["shells", "reset", "busy"]).refused();
+    assert!(said.contains(&busy), "{said}");
+    assert_eq!(umbo.listed(&busy)["state"], "started");
+    umbo.call(["shells", "end", "--stop", "busy", "s"]).stdout("busy is gone\ns is gone\n").run();
+    assert_eq!(umbo.listed(&busy)["state"], "stopped");
+    assert_eq!(umbo.call(["shells", "--json"]).json(), json!([]));
+    assert!(umbo.call(["shells", "end", "nobody"]).refused().contains("no session"));
 }

@@ -28,6 +28,7 @@ use crate::id::JobId;
 use crate::state::State;
 use crate::sys::lock;
 use crate::sys::watch::Watch;
+use crate::turns;
 
 /// The directory of tickets beside the slots.
 const QUEUE: &str = "queue";
@@ -111,10 +112,28 @@ pub(crate) fn session_holder(directory: &Path) -> Option<JobId> {
     holder.parse().ok()
 }
 
-/// The slots for a job: the common ones, or those of the job it was started inside of.
-pub(crate) fn slots(state: &State, parent: Option<&JobId>) -> PathBuf {
+/// The slots for a job: those of its group, the common ones, or those of the job it was started inside
+/// of. Inside of a job of the same group, the group's own may all be its ancestors'.
+pub(crate) fn slots(state: &State, parent: Option<&JobId>, group: Option<&str>) -> PathBuf {
+    if let Some(group) = group
+        && !is_inside_group(state, parent, group)
+        && let Ok(slots) = turns::make(state, group)
+    {
+        return slots;
+    }
     let nested = parent.map(|parent| state.job(parent).file("slots"));
     nested.filter(|slots| slots.is_dir() || fs::create_dir(slots).is_ok()).unwrap_or(state.slots())
+}
+
+fn is_inside_group(state: &State, parent: Option<&JobId>, group: &str) -> bool {
+    let mut ancestor = parent.cloned();
+    while let Some((record, _)) = ancestor.and_then(|job| state.job(&job).record().ok()) {
+        if record.group.as_deref() == Some(group) {
+            return true;
+        }
+        ancestor = record.parent;
+    }
+    false
 }
 
 /// The place in line of a job that waits, counted from 1.
@@ -217,14 +236,17 @@ impl Bell {
             watch.closing_in(&slots.join(QUEUE))?;
             io::Result::Ok(watch)
         };
-        watch().map(Self::Slots).or_else(|_| {
-            let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
-            let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-            let again = Itimerspec { it_interval: PAUSE, it_value: PAUSE };
-            timerfd_settime(&timer, TimerfdTimerFlags::empty(), &again)?;
-            Ok(Self::Clock(timer))
-        })
+        watch().map(Self::Slots).or_else(|_| clock().map(Self::Clock))
     }
+}
+
+/// Becomes readable now and then.
+pub(super) fn clock() -> io::Result<OwnedFd> {
+    let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+    let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+    let again = Itimerspec { it_interval: PAUSE, it_value: PAUSE };
+    timerfd_settime(&timer, TimerfdTimerFlags::empty(), &again)?;
+    Ok(timer)
 }
 
 /// A job that stands in line.
@@ -235,7 +257,7 @@ pub(super) struct Waiting {
     /// The slots it may choose from, once nobody is in its way. They stay open: closing one is what
     /// wakes those who wait.
     files: Vec<File>,
-    _held: File,
+    held: File,
 }
 
 impl Waiting {
@@ -243,11 +265,12 @@ impl Waiting {
     pub(super) fn begin(lane: Lane, job: &JobId) -> io::Result<Self> {
         let ticket = Ticket { job: job.clone(), most: lane.most() };
         let held = ticket.draw(&lane.directory)?;
-        Ok(Self { lane, ticket, bell: None, files: Vec::new(), _held: held })
+        Ok(Self { lane, ticket, bell: None, files: Vec::new(), held })
     }
 
     /// Takes a slot if it is this job's turn. One that an older job could use is left to that one.
     pub(super) fn take(&mut self) -> io::Result<Option<File>> {
+        self.heed_limit()?;
         let slots = &self.lane.directory;
         let mut older = Ticket::all(slots);
         older.retain(|ticket| ticket.job < self.ticket.job);
@@ -271,6 +294,18 @@ impl Waiting {
             }
         }
         Ok(None)
+    }
+
+    /// Takes another ticket for the same place if the limit of its group has changed.
+    fn heed_limit(&mut self) -> io::Result<()> {
+        let changed = turns::limit_beside(&self.lane.directory);
+        let Some(most) = changed.filter(|most| *most != self.ticket.most) else { return Ok(()) };
+        let ticket = Ticket { job: self.ticket.job.clone(), most };
+        let held = ticket.draw(&self.lane.directory)?;
+        let _ = fs::remove_file(self.ticket.path(&self.lane.directory));
+        (self.ticket, self.held) = (ticket, held);
+        self.files.clear();
+        Ok(())
     }
 
     /// Leaves the line. What is left to let go of can wait until the job runs: the kernel takes its

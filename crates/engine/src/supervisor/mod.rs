@@ -26,6 +26,8 @@ mod input;
 mod keeper;
 mod ladder;
 mod nursery;
+mod others;
+mod pause;
 mod prepared;
 mod pumping;
 mod sandbox;
@@ -46,6 +48,7 @@ use crate::wire::{self, Frame, Order, Report};
 
 pub(crate) use admission::{position, session_holder, slots};
 pub(crate) use nursery::main as nursery;
+pub(crate) use pause::PAUSED;
 
 /// The first argument that makes a process the supervisor of one job; the second is its state
 /// directory.

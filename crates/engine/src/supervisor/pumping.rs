@@ -153,8 +153,8 @@ impl Supervision<'_> {
     fn next_deadline(&self) -> Option<Instant> {
         let limits = &self.assign.limits;
         let running = self.climb.is_none() && self.ended.is_none();
-        let running = running && !self.questions.is_open();
-        let waited = self.questions.waited(Instant::now());
+        let running = running && !self.questions.is_open() && !self.pause.is_on();
+        let waited = self.waited(Instant::now());
         let wall =
             self.started.and_then(|(at, _)| Some(at + limits.wall? + waited)).filter(|_| running);
         let idle = self
@@ -308,6 +308,9 @@ impl Supervision<'_> {
                     continue;
                 }
                 Ask::Decide { number: question, decision } => self.decide(question, &decision),
+                Ask::Pause => self.pause(),
+                Ask::Resume => self.resume(),
+                Ask::Signal { number: signal, reach } => self.signal(signal, reach),
                 Ask::Stop(ladder) => {
                     self.stop(Cause::Asked(StoppedBy::Request), ladder);
                     Ok(())
@@ -350,6 +353,8 @@ impl Supervision<'_> {
                 self.climb = Some(Climb::begin(cause, ladder, tree, foreground, now));
             }
         }
+        // Who stands still would sleep through the signal.
+        let _ = self.resume();
     }
 
     /// The process group a terminal would interrupt.
@@ -357,13 +362,19 @@ impl Supervision<'_> {
         rustix::termios::tcgetpgrp(self.terminal()?).ok()
     }
 
+    /// For how long others kept the command from going on.
+    fn waited(&self, now: Instant) -> Duration {
+        self.questions.waited(now) + self.pause.waited(now)
+    }
+
     fn enforce_limits(&mut self, now: Instant) {
         let Some((started, _)) = self.started else { return };
-        if self.climb.is_some() || self.ended.is_some() || self.questions.is_open() {
+        let is_held = self.questions.is_open() || self.pause.is_on();
+        if self.climb.is_some() || self.ended.is_some() || is_held {
             return;
         }
         let limits = &self.assign.limits;
-        let waited = self.questions.waited(now);
+        let waited = self.waited(now);
         let struck = if limits.wall.is_some_and(|wall| now >= started + wall + waited) {
             Limit::Wall
         } else if limits.idle.is_some_and(|idle| now >= self.capture.last_output + idle) {

@@ -17,6 +17,7 @@ use super::connections::Connections;
 use super::input::Input;
 use super::keeper::IDLE;
 use super::ladder::Climb;
+use super::pause::Pause;
 use super::prepared::{NewJob, PreparedJob};
 use super::sandbox::Questions;
 use super::tree::Tree;
@@ -82,9 +83,10 @@ fn admit(
     };
     let (assign, program, wanted) =
         assignment::split(frame, caller).map_err(failed("cannot take the job"))?;
-    let session = take_session(state, &assign)?;
-    // Who waits for its session takes no slot from others meanwhile.
-    let slot = if assign.session.is_some() && session.is_none() {
+    // Who waits for other jobs, or for its session, takes no turn from others meanwhile.
+    let waits = !assign.after.is_empty();
+    let session = if waits { None } else { take_session(state, &assign)? };
+    let slot = if waits || (assign.session.is_some() && session.is_none()) {
         None
     } else {
         take_slot(state, &assign)?
@@ -142,7 +144,8 @@ fn take_slot(state: &State, assign: &Assign) -> Result<Option<File>, Report> {
 }
 
 fn slots(state: &State, assign: &Assign) -> Lane {
-    Lane::slots(admission::slots(state, assign.parent.as_ref()), assign.max_running)
+    let group = assign.group.as_deref();
+    Lane::slots(admission::slots(state, assign.parent.as_ref(), group), assign.max_running)
 }
 
 fn order(admission: Admission) -> Order {
@@ -230,6 +233,7 @@ pub(super) struct Supervision<'a> {
     /// What the job may touch, and who answers for what it tries.
     pub(super) sandbox: Option<Sandbox>,
     pub(super) questions: Questions,
+    pub(super) pause: Pause,
     pub(super) climb: Option<Climb>,
     /// When the command was started, by both clocks.
     pub(super) started: Option<(Instant, u64)>,
@@ -307,6 +311,7 @@ impl<'a> Supervision<'a> {
             enforcer: None,
             sandbox: None,
             questions: Questions::default(),
+            pause: Pause::default(),
             climb: None,
             started: None,
             ended: None,
@@ -329,6 +334,7 @@ impl<'a> Supervision<'a> {
             return;
         }
         let _ = self.prepared.journal.append(self.job(), &[EventKind::Created]);
+        self.await_others();
         match self.await_turn() {
             Ok(_bells) if self.verdict.is_none() => self.start(&[EventKind::Started]),
             Ok(_) => {}
@@ -342,6 +348,9 @@ impl<'a> Supervision<'a> {
     /// Waits until it is this job's turn, or the job has been stopped.
     fn await_turn(&mut self) -> io::Result<[Option<Bell>; 2]> {
         let mut bells = [None, None];
+        if self.verdict.is_some() {
+            return Ok(bells);
+        }
         if let (Some(name), None) = (&self.assign.session, &self.held.session) {
             let lane = Lane::session(self.state.sessions().join(name))?;
             (self.held.session, bells[0]) = self.await_turn_in(lane)?;

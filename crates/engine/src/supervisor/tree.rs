@@ -16,9 +16,20 @@ use crate::outcome::{Containment, ProcessEnd};
 use crate::sys::cgroup::{self, Cgroup};
 use crate::sys::process::{self, ProcessUsage};
 use crate::sys::procfs;
+use crate::wire::Reach;
 
 /// How long the kernel may take to see that a group without living processes is empty.
 const LAST_MOMENTS: Duration = Duration::from_secs(1);
+
+/// How long the kernel may take to freeze a group.
+const FREEZING: Duration = Duration::from_secs(1);
+/// How often a tree that forks is looked at again while it is stopped.
+const MOST_ROUNDS: usize = 100;
+
+/// Processes that were stopped, besides those that a control group freezes.
+pub(super) struct Held {
+    stopped: Vec<Pid>,
+}
 
 /// The job's processes.
 pub(super) struct Tree {
@@ -95,6 +106,60 @@ impl Tree {
             }
             // A stopped process would sleep through the news.
             let _ = kill_process(pid, Signal::CONT);
+        }
+    }
+
+    /// Sends a signal to the processes that somebody named.
+    pub(super) fn send(&self, signal: Signal, reach: Reach) -> rustix::io::Result<()> {
+        match reach {
+            Reach::Group => kill_process_group(self.main, signal),
+            Reach::First => kill_process(self.main, signal),
+            Reach::All => {
+                for pid in self.living() {
+                    // One that ended meanwhile needs none.
+                    let _ = kill_process(pid, signal);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Holds everyone where they are.
+    pub(super) fn hold(&self, now: Instant) -> Held {
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.freeze(now + FREEZING);
+        }
+        let frozen: HashSet<Pid> = match &self.cgroup {
+            Some(cgroup) if cgroup.is_frozen() => cgroup.processes().into_iter().collect(),
+            _ => HashSet::new(),
+        };
+        let mut stopped = Vec::new();
+        // Who is not stopped yet may have forked.
+        for _ in 0..MOST_ROUNDS {
+            let mut running = self.living();
+            running.retain(|pid| !frozen.contains(pid) && !stopped.contains(pid));
+            // Who stands still already is to stand still afterwards.
+            running.retain(|pid| !procfs::is_stopped(*pid));
+            if running.is_empty() {
+                break;
+            }
+            for pid in &running {
+                let _ = kill_process(*pid, Signal::STOP);
+            }
+            stopped.extend(running);
+        }
+        Held { stopped }
+    }
+
+    /// Lets those go on that were held.
+    pub(super) fn let_go(&self, held: Held) {
+        let living = self.living();
+        // A number may be another process's by now.
+        for pid in held.stopped.into_iter().filter(|pid| living.contains(pid)) {
+            let _ = kill_process(pid, Signal::CONT);
+        }
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.thaw();
         }
     }
 

@@ -82,6 +82,12 @@ impl Cgroup {
         }
     }
 
+    /// Whether all of them stand still.
+    pub(crate) fn is_frozen(&self) -> bool {
+        fs::read_to_string(self.path.join("cgroup.events"))
+            .is_ok_and(|events| events.lines().any(|line| line == "frozen 1"))
+    }
+
     /// Lets them go on.
     pub(crate) fn thaw(&self) {
         let _ = fs::write(self.path.join("cgroup.freeze"), "0");

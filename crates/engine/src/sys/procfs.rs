@@ -35,6 +35,11 @@ pub(crate) fn is_stopped(pid: Pid) -> bool {
     stat_field(pid, 3).is_some_and(|state| state == "T")
 }
 
+/// The variables a process was started with, each ended by NUL; nothing if they cannot be read.
+pub(crate) fn environment(pid: i32) -> Vec<u8> {
+    fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
+}
+
 /// All living descendants of a process, parents before children.
 pub(crate) fn descendants(root: Pid) -> Vec<Pid> {
     let mut found = Vec::new();

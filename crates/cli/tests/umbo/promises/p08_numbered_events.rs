@@ -69,7 +69,7 @@ fn p08_each_job_tells_its_story_in_order() {
     for job in &jobs {
         umbo.outcome(job);
     }
-    umbo.call(["prune"]).stdout("10 jobs deleted\n").run();
+    umbo.call(["prune", "--all"]).stdout("10 jobs deleted\n").run();
     for job in &jobs {
         assert_eq!(umbo.story(job), ["created", "started", "exited", "removed"]);
     }
@@ -86,7 +86,7 @@ fn p08_a_reader_that_comes_too_late_is_told_how_much_it_missed() {
     let mut journal = fs::OpenOptions::new().append(true).open(&path).unwrap();
     journal.write_all(&slot.repeat(210_000)).unwrap();
     let before = umbo.engine().newest_event().unwrap();
-    umbo.call(["prune"]).stdout("1 jobs deleted\n").run();
+    umbo.call(["prune", "--all"]).stdout("1 jobs deleted\n").run();
     let newest = umbo.engine().newest_event().unwrap();
     assert_eq!(newest, before + 1, "numbers go on");
     let items = umbo.engine().events(0, 3).unwrap();

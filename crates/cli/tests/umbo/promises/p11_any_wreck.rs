@@ -157,7 +157,7 @@ fn p11_strange_things_among_the_jobs_are_no_jobs() {
     std::os::unix::fs::symlink("/nowhere", jobs.join("01k0000000000000000000000e")).unwrap();
     let answer = umbo.call(["jobs", "--all", "--json"]).answer();
     assert_eq!(answer.status, 0, "{answer:?}");
-    for words in [&["prune"][..], &["events"], &["output", "@last"], &["jobs"]] {
+    for words in [&["prune", "--all"][..], &["events"], &["output", "@last"], &["jobs"]] {
         is_sane(&umbo.call(words).answer(), &format!("{words:?}"));
     }
     umbo.exec("echo fine").stdout("fine\n").run();
@@ -215,7 +215,7 @@ fn p11_a_read_only_state_can_be_read_and_says_why_it_cannot_be_written() {
     assert!(said.contains("Permission denied") && said.contains("state"), "{said}");
     let kinds = umbo.story(&job);
     assert_eq!(kinds, ["created", "started", "exited"], "events can be read");
-    let said = umbo.call(["prune"]).refused();
+    let said = umbo.call(["prune", "--all"]).refused();
     assert!(said.contains("cannot delete") && said.contains("Permission denied"), "{said}");
     close(0o755);
     umbo.exec("echo fine").stdout("fine\n").run();

@@ -18,7 +18,7 @@ fn p13_a_grandchild_that_holds_the_pipe_does_not_hold_the_call() {
     let leak = pid(left["leaked"][0]["pid"].as_i64().unwrap());
     signal(leak, Signal::KILL);
     assert!(dies(leak));
-    umbo.call(["prune"]).stdout("2 jobs deleted\n").run();
+    umbo.call(["prune", "--all"]).stdout("2 jobs deleted\n").run();
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn p13_a_grandchild_that_never_stops_writing_is_cut_and_said() {
         let _ = rustix::process::kill_process(pid(leak["pid"].as_i64().unwrap()), Signal::KILL);
     }
     assert!(dies(pid(left["leaked"][0]["pid"].as_i64().unwrap())));
-    umbo.call(["prune"]).stdout("1 jobs deleted\n").run();
+    umbo.call(["prune", "--all"]).stdout("1 jobs deleted\n").run();
 }
 
 #[test]
