@@ -1,5 +1,6 @@
 //! The project's own chores: `cargo xtask VERB`.
 
+mod adapters;
 mod bench;
 mod ci;
 mod dist;
@@ -52,7 +53,8 @@ cargo xtask VERB
   bench recipes        finding the tasks of 200 packages
   bench files          searching and finding beside `rg` and `fd`, listing and reading beside a shell
   fuzz TARGET|all [SECONDS]   any bytes at what reads them (60)
-  oracle NAME          the runtime behind a dialect (meerkat) beside umbo, on the same calls
+  adapters [NAME]      tests the adapters to lash and meerkat in those hosts
+  oracle NAME          the runtime behind a dialect (lash meerkat omp) beside umbo, on the same calls
   soak [MINUTES]       jobs of all kinds while every kind of process is killed and the disk fills
                        up, held against a model (30); --seed N chooses the same again,
                        --debug takes the build that is there
@@ -98,6 +100,7 @@ fn run(words: &[&str]) -> Done {
         ["bench", "files"] => bench::example("umbo-files", "beside", &[]),
         ["bench", "recipes"] => bench::example("umbo-recipes", "detection", &[]),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["adapters", rest @ ..] => adapters::run(rest),
         ["oracle", rest @ ..] => oracle::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         [] | ["help" | "--help" | "-h"] => {

@@ -1,51 +1,66 @@
-//! The runtimes behind dialects, beside umbo on the same calls. Their dependencies are many, so each is
-//! a workspace of its own and none is a part of CI. `agent` is oh-my-pi as a whole, whose sessions and
-//! RPC ours are: tests of ours that need it and are left out otherwise.
+//! The runtimes behind dialects, beside umbo on the same calls. Their dependencies are many, so each
+//! has a lock file of its own and none is a part of CI. `agent` is oh-my-pi as a whole, whose sessions
+//! and RPC ours are: tests of ours that are left out where it is not installed.
 
-use std::fs;
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 
 use crate::failure::{Done, Failure};
-use crate::setup;
-use crate::workspace::{cargo, display, execute};
+use crate::workspace::{cargo, execute, root};
 
-/// The dialects whose runtime can be had.
-const ORACLES: [&str; 1] = ["meerkat"];
-
-/// The agent that ours is held against, and what runs it.
-const AGENT_PACKAGES: [&str; 2] = ["@oh-my-pi/pi-coding-agent@18.2.3", "bun@1.4.4"];
+/// The dialects whose runtime can be had, and the agent.
+const ORACLES: [&str; 4] = ["agent", "lash", "meerkat", "omp"];
+/// The variable by which the tests find what was installed.
+const INSTALLED: &str = "UMBO_OH_MY_PI";
 
 pub(crate) fn run(words: &[&str]) -> Done {
-    if words == ["agent"] {
-        return agent();
+    match words {
+        ["agent"] => agent(),
+        // It has the dialect in it.
+        ["lash"] => execute(&mut in_rust("lash")),
+        ["meerkat"] => execute(in_rust("meerkat").arg("--").arg(umbo()?)),
+        ["omp"] => omp(),
+        _ => Err(Failure::new(format!("oracle NAME; there are: {}", ORACLES.join(" ")))),
     }
-    let name = match words {
-        [name] if ORACLES.contains(name) => name,
-        _ => {
-            let known = ORACLES.join(" ");
-            return Err(Failure::new(format!("oracle NAME; there are: agent {known}")));
-        }
-    };
+}
+
+/// A runtime written in Rust.
+fn in_rust(name: &str) -> Command {
+    cargo(&["run", "--quiet", "--manifest-path", &format!("oracles/{name}/Cargo.toml")])
+}
+
+/// A runtime from npm, which runs in the `bun` that is installed with it.
+fn omp() -> Done {
+    let umbo = umbo()?;
+    let place = oh_my_pi()?;
+    execute(
+        Command::new(place.join("node_modules/.bin/bun"))
+            .arg("run.ts")
+            .arg(umbo)
+            .current_dir(place),
+    )
+}
+
+/// Session files, frames of the protocol, and what a kill leaves behind.
+fn agent() -> Done {
+    let place = oh_my_pi()?;
+    let words = ["nextest", "run", "--package", "umbo", "--run-ignored", "only", "-E"];
+    let mut run = cargo(&words);
+    execute(run.arg("test(oh_my_pi)").env(INSTALLED, place.join("node_modules")))
+}
+
+/// oh-my-pi, installed.
+fn oh_my_pi() -> Done<PathBuf> {
+    let place = root().join("oracles/omp");
+    let install = ["ci", "--ignore-scripts=false", "--no-audit", "--no-fund"];
+    execute(Command::new("npm").args(install).current_dir(&place))?;
+    Ok(place)
+}
+
+/// An umbo, built.
+fn umbo() -> Done<PathBuf> {
     execute(&mut cargo(&["build", "--package", "umbo"]))?;
     let mut umbo = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
     umbo.set_file_name("umbo");
-    let manifest = format!("oracles/{name}/Cargo.toml");
-    let mut run = cargo(&["run", "--quiet", "--manifest-path", &manifest, "--"]);
-    execute(run.arg(umbo))
-}
-
-/// oh-my-pi beside `umbo agent`: session files, frames of the protocol, what a kill leaves behind.
-fn agent() -> Done {
-    let place = setup::directory().join("omp");
-    if !place.join("node_modules/@oh-my-pi/pi-coding-agent").is_dir() {
-        fs::create_dir_all(&place).map_err(Failure::at(place.display()))?;
-        let mut install = Command::new("npm");
-        install.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]);
-        install.arg(&place).args(AGENT_PACKAGES).stdout(Stdio::null());
-        let by_hand = format!("install Node.js, then run: {}", display(&install));
-        execute(&mut install).map_err(Failure::prefixed(&by_hand))?;
-    }
-    let tests = ["nextest", "run", "--package", "umbo", "--run-ignored", "only", "-E"];
-    let mut run = cargo(&tests);
-    execute(run.arg("test(oh_my_pi)").env(setup::VARIABLE, setup::directory()))
+    Ok(umbo)
 }

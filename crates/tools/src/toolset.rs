@@ -50,6 +50,7 @@ pub struct Builder {
     hidden: Vec<String>,
     others: Vec<String>,
     sets: Option<Vec<ToolSet>>,
+    is_parallel: bool,
 }
 
 impl Builder {
@@ -128,6 +129,14 @@ impl Builder {
         self
     }
 
+    /// Calls of all tools run side by side, even those that the contract puts one after the other: for
+    /// a host that orders them itself.
+    #[must_use]
+    pub fn parallel(mut self) -> Self {
+        self.is_parallel = true;
+        self
+    }
+
     /// The dialect, told what there is to know about its caller.
     fn open_dialect(&mut self) -> Result<Box<dyn Dialect>, BuildError> {
         if let Some(own) = self.own_dialect.take() {
@@ -172,6 +181,9 @@ impl Builder {
         let caller = caller.build()?;
         dialect.arrange(&mut tools, &caller);
         for tool in &mut tools {
+            if self.is_parallel {
+                tool.overlap = Overlap::Parallel;
+            }
             // A project's own words may be in it: the names and docs of its tasks.
             tool.description = caller.mask(&tool.description);
             tool.input_schema = masked(std::mem::take(&mut tool.input_schema), &caller);
@@ -212,6 +224,7 @@ impl Toolset {
             hidden: Vec::new(),
             others: Vec::new(),
             sets: None,
+            is_parallel: false,
         }
     }
 

@@ -14,6 +14,7 @@
 
 mod claude_code;
 mod codex;
+mod kept_text;
 pub mod lash;
 pub mod meerkat;
 mod omp;

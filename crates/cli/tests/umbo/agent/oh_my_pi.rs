@@ -16,8 +16,8 @@ use super::{DEADLINE, Scene};
 const MODEL: &str = "openai-chat/mock-chat";
 
 fn installed() -> PathBuf {
-    let tools = std::env::var_os("UMBO_TEST_TOOLS").expect("`cargo xtask oracle agent` sets it");
-    PathBuf::from(tools).join("omp/node_modules")
+    let place = std::env::var_os("UMBO_OH_MY_PI").expect("`cargo xtask oracle agent` sets it");
+    PathBuf::from(place)
 }
 
 /// oh-my-pi with the models of a scene, in the scene's directory and with a home of its own.

@@ -2,9 +2,9 @@
 
 mod cancel_process;
 mod exec_command;
-mod kept_text;
 mod list_process_handles;
 mod process_events;
+mod process_result;
 mod start_command;
 mod write_stdin;
 
@@ -18,15 +18,15 @@ use umbo_engine::{
 use umbo_ops::{Call, ErrorCode, JobLog, text};
 use umbo_view::{Reader, ViewOptions};
 
+use super::kept_text::KeptText;
 use super::{Dialect, Registered};
 use crate::answer::ToolError;
 use crate::completed::Completed;
 use crate::guidance::Guidance;
 use crate::tool::{Annotations, Tool};
 
-use kept_text::KeptText;
-
 pub use process_events::{ProcessEvent, ProcessEvents, process_events};
+pub use process_result::process_result;
 
 pub(super) const REGISTERED: Registered =
     Registered { name: "lash", settings: &[], open: |_| Box::new(Lash) };

@@ -17,6 +17,7 @@ use umbo_engine::{End, JobHandle, Outcome, Summary};
 use umbo_ops::{Call, Caller, ErrorCode, JobLog, first_line, outlasted};
 use umbo_view::{Budget, Reader, Shape, View, ViewOptions};
 
+use super::kept_text::KeptText;
 use super::{Dialect, Registered};
 use crate::answer::ToolError;
 use crate::completed::Completed;
@@ -166,7 +167,7 @@ fn view(
 ) -> Result<View, ToolError> {
     let bytes = bytes.min(call.budget(None).bytes);
     let budget = Budget { bytes, tokens: u64::MAX, lines: u64::MAX, line_bytes: u64::MAX };
-    let mut reader = Reader::new(JobLog::open(job)?).mask(&call.caller.masker);
+    let mut reader = Reader::new(KeptText(JobLog::open(job)?)).mask(&call.caller.masker);
     if let Some(lines) = head {
         let next = lines.saturating_add(1);
         let end = reader.lines(next..=next, &budget)?.offset.start;

@@ -1,5 +1,5 @@
 //! A log in which nothing is overwritten: what a terminal would have wiped out or written over stays
-//! text, for this contract takes out control sequences and nothing else.
+//! text, for some contracts take out control sequences and nothing else.
 //!
 //! Bytes are exchanged one for one, so offsets stay what they are: a carriage return within a line
 //! becomes the end of that line, and a sequence that erases or moves becomes one that only colours,
@@ -15,7 +15,7 @@ const LONGEST_SEQUENCE_BYTES: usize = 64;
 
 /// A log whose text is kept.
 #[derive(Debug)]
-pub(super) struct KeptText<S>(pub(super) S);
+pub(crate) struct KeptText<S>(pub(crate) S);
 
 impl<S: Source> Source for KeptText<S> {
     fn len(&self) -> u64 {
