@@ -73,17 +73,15 @@ fn clippy() -> Command {
 }
 
 fn tests() -> Command {
-    let mut command = cargo(&[
-        "nextest",
-        "run",
-        "--profile",
-        "ci",
-        "--workspace",
-        "--features",
-        "umbo/failpoints",
-    ]);
+    let mut command = suite();
     command.env(setup::VARIABLE, setup::directory());
     command
+}
+
+/// The tests of all crates.
+pub(crate) fn suite() -> Command {
+    let words = ["nextest", "run", "--profile", "ci", "--workspace", "--features"];
+    cargo(&[&words[..], &["umbo/failpoints"]].concat())
 }
 
 /// What counts tokens, once more with a real tokenizer: a feature that nothing else turns on.

@@ -41,7 +41,8 @@ cargo xtask VERB
   bench flood [SIZE]   how fast output is captured, beside `cat > file` (1G unless said otherwise)
   bench jobs [N]       many live jobs: start, list, connect, memory, stop (500)
   bench history [--quick]   what calls cost with up to 200,000 ended and 500 live jobs; deleting
-  bench mcp [N]        the server beside others: start, memory, `echo hi`, lost output of N (20000)
+  bench mcp [N]        tokens by client (`bench mcp tokens` alone); the server beside others:
+                       start, memory, `echo hi`, lost output of N (20000)
   bench sandbox [N]    what a sandbox costs, at the start of a command and while it works
   bench view           sanitising, masking and bounding beside memcpy; the tail of a 4 GiB log
   bench view --corpus DIR [--misses]   which replies show the line that explains a failing log

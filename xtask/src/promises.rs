@@ -7,7 +7,7 @@ use std::process::Stdio;
 use crate::ci;
 use crate::failure::{Done, Failure};
 use crate::setup;
-use crate::workspace::{cargo, display, read, say};
+use crate::workspace::{display, read, say};
 
 const PAGE: &str = "docs/promises.md";
 const BEGIN: &str = "<!-- promises -->";
@@ -62,15 +62,7 @@ struct Row {
 /// The tests that ran, by the number of their promise, and whether all is well.
 fn ran() -> Done<(BTreeMap<usize, Vec<Row>>, Done)> {
     ci::have_nextest()?;
-    let mut command = cargo(&[
-        "nextest",
-        "run",
-        "--profile",
-        "ci",
-        "--workspace",
-        "--features",
-        "umbo/failpoints",
-    ]);
+    let mut command = ci::suite();
     command
         .args(["--color", "never", "--no-tests", "pass", "--status-level", "pass"])
         .args(["--final-status-level", "none", "-E", "test(/(^|::)p[0-9][0-9]_/)"])

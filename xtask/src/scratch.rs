@@ -17,7 +17,7 @@ use crate::soak::Seed;
 use crate::workspace::{cargo, execute, say};
 
 /// How long the last processes may take to go.
-const PATIENCE: Duration = Duration::from_secs(20);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What the command line of a measurement says.
 pub(crate) struct Options<'a> {
@@ -145,7 +145,7 @@ impl Scratch {
             if left.is_empty() {
                 return Ok(start.elapsed());
             }
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > EXIT_TIMEOUT {
                 return Err(Failure::new(format!("left behind:\n  {}", left.join("\n  "))));
             }
             std::thread::sleep(Duration::from_millis(10));

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use umbo_agent::{
-    Agent, AgentEvent, AgentMessage, BoxFuture, Candidate, Completion, Durability, EntryKind,
-    Invocation, Recovery, Session, Setup, ToolOutput, Tools, build_context, compact,
+    Agent, AgentEvent, AgentMessage, BoxFuture, Candidate, Durability, EntryKind, Invocation,
+    Session, Setup, ToolOutput, Tools, build_context, compact,
 };
 use umbo_model::server::{Answer, ModelServer, Reply};
 use umbo_model::{
@@ -32,24 +32,8 @@ impl Tools for Nothing {
     fn is_parallel(&self, _: &str) -> bool {
         true
     }
-    fn check(&self, _: &ToolCall) -> Result<(), String> {
-        Ok(())
-    }
     fn call(self: Arc<Self>, _: Invocation) -> BoxFuture<ToolOutput> {
         Box::pin(async { ToolOutput::text("nothing happened") })
-    }
-    fn recover(self: Arc<Self>, _: ToolCall, _: String) -> BoxFuture<Recovery> {
-        Box::pin(async { Recovery::Unknown })
-    }
-    fn completions(&self) -> Vec<Completion> {
-        Vec::new()
-    }
-    fn acknowledge(&self, _: &str) {}
-    fn running(&self) -> usize {
-        0
-    }
-    fn completed(self: Arc<Self>) -> BoxFuture<()> {
-        Box::pin(std::future::pending())
     }
 }
 

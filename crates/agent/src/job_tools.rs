@@ -78,8 +78,7 @@ impl JobTools {
     fn add(&self, completed: Vec<Completed>) {
         let mut pending = self.pending();
         for told in completed {
-            if pending.iter().any(|known| known.id == told.job) || self.toolset.has_told(&told.job)
-            {
+            if pending.iter().any(|known| known.id == told.job) {
                 continue;
             }
             let text = if told.is_message {
@@ -135,14 +134,9 @@ impl JobTools {
         let ToolResult { text, is_error, completed, .. } = result;
         self.add(completed);
         let job = self.toolset.job_made_once(key);
-        // One that was handed back running is told of when it ends. A call beside this one may have heard
-        // of the end that this result tells.
+        // One that was handed back running is told of when it ends.
         let tells = job.clone().filter(|job| {
-            let mut pending = self.pending();
-            if self.toolset.has_told(job) {
-                pending.retain(|told| told.id != *job);
-            }
-            !self.toolset.expects(job) && !pending.iter().any(|told| told.id == *job)
+            !self.toolset.expects(job) && !self.pending().iter().any(|told| told.id == *job)
         });
         let details = job.map(|job| json!({"job": job}));
         ToolOutput { content: vec![Part::text(text)], is_error, details, tells }

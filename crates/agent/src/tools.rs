@@ -18,29 +18,41 @@ pub trait Tools: Send + Sync {
     fn specs(&self) -> Vec<ToolSpec>;
 
     /// Whether calls of a tool may run beside others. Others run alone, in the order of the calls.
-    fn is_parallel(&self, tool: &str) -> bool;
+    fn is_parallel(&self, _tool: &str) -> bool {
+        false
+    }
 
     /// What is wrong with the arguments of a call, before anything runs.
-    fn check(&self, call: &ToolCall) -> Result<(), String>;
+    fn check(&self, _call: &ToolCall) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Runs a call. Whoever gets the same key twice must not do the work twice.
     fn call(self: Arc<Self>, invocation: Invocation) -> BoxFuture<ToolOutput>;
 
     /// What became of a call that was under way when everything was killed, by the key it had.
-    fn recover(self: Arc<Self>, call: ToolCall, key: String) -> BoxFuture<Recovery>;
+    fn recover(self: Arc<Self>, _call: ToolCall, _key: String) -> BoxFuture<Recovery> {
+        Box::pin(async { Recovery::Unknown })
+    }
 
     /// Work in the background that has ended and was not acknowledged, in the order in which it
     /// ended.
-    fn completions(&self) -> Vec<Completion>;
+    fn completions(&self) -> Vec<Completion> {
+        Vec::new()
+    }
 
     /// The conversation has a completion; it is not told again.
-    fn acknowledge(&self, id: &str);
+    fn acknowledge(&self, _id: &str) {}
 
     /// How much work is under way in the background.
-    fn running(&self) -> usize;
+    fn running(&self) -> usize {
+        0
+    }
 
     /// Ends as soon as there is a completion.
-    fn completed(self: Arc<Self>) -> BoxFuture<()>;
+    fn completed(self: Arc<Self>) -> BoxFuture<()> {
+        Box::pin(std::future::pending())
+    }
 }
 
 /// One call to run.

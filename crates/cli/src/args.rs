@@ -498,7 +498,7 @@ mod tests {
                 // What stands before and after a call of umbo is the shell's.
                 let (_, call) = example.split_once("umbo ").unwrap();
                 let call = call.split(" > ").next().unwrap().trim_end_matches(')');
-                let words = umbo_recipes::quote::split(call).unwrap();
+                let words = umbo_text::quote::split(call).unwrap();
                 let words = std::iter::once("umbo".to_owned()).chain(words);
                 if let Err(error) = Args::try_parse_from(words) {
                     panic!("{example}: {error}");

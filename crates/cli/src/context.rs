@@ -200,6 +200,7 @@ impl Context {
         let confinement = settings.confinement.as_ref().map(|within| within.project.clone());
         Caller::builder(Arc::clone(&self.backend))
             .state(&self.state)
+            .job_ids(umbo_tools::dialect::job_id)
             .environment(self.variables())
             .minimize(settings.minimize)
             .confine(confinement)

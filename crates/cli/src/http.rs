@@ -92,7 +92,7 @@ fn token(given: Option<&Path>) -> Result<(String, Option<PathBuf>), Failure> {
 }
 
 /// No token is longer; a device that never ends is not read for ever.
-const LONGEST: u64 = 64 << 10;
+const LONGEST_TOKEN_BYTES: u64 = 64 << 10;
 
 /// Reads a token that nobody else can read.
 fn read(file: &Path) -> Result<String, Failure> {
@@ -112,7 +112,7 @@ fn read(file: &Path) -> Result<String, Failure> {
         )));
     }
     let mut token = String::new();
-    opened.take(LONGEST).read_to_string(&mut token).map_err(failed("read", file))?;
+    opened.take(LONGEST_TOKEN_BYTES).read_to_string(&mut token).map_err(failed("read", file))?;
     Ok(token.trim().to_owned())
 }
 

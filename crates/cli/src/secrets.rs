@@ -1,5 +1,5 @@
 //! Which secrets are masked here: those of the environment, of the user's and of the project's
-//! `secrets.yml`, and well-known formats.
+//! `secrets.yml`, of files that the agents of a dialect have for that, and well-known formats.
 
 use std::env;
 use std::fs;
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use umbo_gate::{Change, UserFile};
+use umbo_tools::SecretsFile;
 use umbo_view::mask::{Entry, Masker, merge_secrets, parse_secrets};
 
 use crate::context::Context;
@@ -27,17 +28,39 @@ fn learnt() -> MutexGuard<'static, Vec<(String, String)>> {
 
 /// The masker for a caller in a directory.
 pub(crate) fn masker(directory: Option<&Path>) -> Result<Masker, Failure> {
+    masker_with(&[], directory)
+}
+
+/// The masker for the tools of a dialect, whose agents may list secrets in files of their own.
+pub(crate) fn masker_of(dialect: &str, directory: &Path) -> Result<Masker, Failure> {
+    masker_with(umbo_tools::secrets_files(dialect), Some(directory))
+}
+
+fn masker_with(files: &[SecretsFile], directory: Option<&Path>) -> Result<Masker, Failure> {
     let variables = env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .chain(learnt().clone());
-    let user = match Context::config_directory() {
+    let mut user = match Context::config_directory() {
         Some(directory) => own_list(&directory)?,
         None => Vec::new(),
     };
-    let project = match directory.and_then(project_file) {
+    let mut project = match directory.and_then(project_file) {
         Some(file) => listed(&file)?,
         None => Vec::new(),
     };
+    for file in files {
+        match file {
+            SecretsFile::Home(path) => {
+                let home = Context::home().unwrap_or_default();
+                user.extend(listed(&home.join(path))?);
+            }
+            SecretsFile::Directory(path) => {
+                let directory = directory.unwrap_or(Path::new(""));
+                project.extend(listed(&directory.join(path))?);
+            }
+            _ => {}
+        }
+    }
     Masker::builder()
         .environment(variables)
         .entries(merge_secrets(user, project))

@@ -1,6 +1,6 @@
 //! Times and durations as people write and read them.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use jiff::{Span, SpanRelativeTo, Timestamp};
 
@@ -84,8 +84,8 @@ pub(crate) fn ordinal(number: usize) -> String {
 /// Reads a time, as microseconds since 1970: RFC 3339, or how long ago it was.
 pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
     if let Ok(ago) = parse_duration(text) {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        return Ok(u64::try_from(now.saturating_sub(ago).as_micros()).unwrap_or(u64::MAX));
+        let ago = u64::try_from(ago.as_micros()).unwrap_or(u64::MAX);
+        return Ok(umbo_ops::now().saturating_sub(ago));
     }
     let time = text.parse::<Timestamp>().map(Timestamp::as_microsecond);
     time.ok().and_then(|micros| u64::try_from(micros).ok()).ok_or_else(|| {

@@ -69,8 +69,8 @@ impl Engine {
     /// As [`Engine::subscribe`]. To be called within a runtime.
     pub fn subscribe_async(&self, after: u64) -> Result<EventStream> {
         let source = JournalSource::open(self)?;
-        let news = waker(source.watch())?;
-        Ok(EventStream { subscription: Subscription::new(source, after), news })
+        let wakeups = waker(source.watch())?;
+        Ok(EventStream { subscription: Subscription::new(source, after), wakeups })
     }
 }
 
@@ -78,10 +78,10 @@ impl Attached {
     /// As [`Attached::wait`], without a deadline.
     pub async fn wait_async(&mut self) -> Result<Outcome> {
         if let Some(socket) = self.socket() {
-            let news = waker(socket)?;
+            let wakeups = waker(socket)?;
             while self.socket().is_some() {
                 let failed = Error::file("wait on", "socket");
-                let mut guard = news.readable().await.map_err(failed)?;
+                let mut guard = wakeups.readable().await.map_err(failed)?;
                 if let Some(outcome) = self.wait(Some(Duration::ZERO))? {
                     return Ok(outcome);
                 }
@@ -129,7 +129,7 @@ impl Job {
                 () = readable(files.as_ref()) => {}
                 () = at(next) => {}
             }
-            waiting.take_news();
+            waiting.take_wakeups();
         }
     }
 
@@ -142,9 +142,9 @@ impl Job {
     /// As [`Job::follow`]. To be called within a runtime.
     pub fn follow_async(&self, offset: u64) -> Result<OutputStream> {
         let line = Line::open(self);
-        let news = line.descriptor().map(waker).transpose()?;
+        let wakeups = line.descriptor().map(waker).transpose()?;
         let follower = Follower::new(std::sync::Arc::new(self.clone()), offset)?;
-        Ok(OutputStream { follower, line, news, again: None })
+        Ok(OutputStream { follower, line, wakeups, again: None })
     }
 }
 
@@ -174,7 +174,7 @@ async fn at(time: Option<Instant>) {
 pub struct OutputStream {
     follower: Follower,
     line: Line,
-    news: Option<AsyncFd<OwnedFd>>,
+    wakeups: Option<AsyncFd<OwnedFd>>,
     again: Option<Pin<Box<Sleep>>>,
 }
 
@@ -190,14 +190,14 @@ impl OutputStream {
     }
 
     /// Ready when it is time to look again.
-    fn poll_news(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if let Some(news) = &mut self.news {
-            if let Ok(mut guard) = ready!(news.poll_read_ready(context)) {
+    fn poll_wakeup(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Some(wakeups) = &mut self.wakeups {
+            if let Ok(mut guard) = ready!(wakeups.poll_read_ready(context)) {
                 guard.clear_ready();
             }
-            self.line.take_news();
+            self.line.take_wakeups();
             if self.line.descriptor().is_none() {
-                self.news = None;
+                self.wakeups = None;
             }
             return Poll::Ready(());
         }
@@ -217,7 +217,7 @@ impl Stream for OutputStream {
                 Ok(Some(Followed::Ended)) => return Poll::Ready(None),
                 Ok(Some(found)) => return Poll::Ready(Some(Ok(found))),
                 Err(error) => return Poll::Ready(Some(Err(error))),
-                Ok(None) => ready!(self.poll_news(context)),
+                Ok(None) => ready!(self.poll_wakeup(context)),
             }
         }
     }
@@ -227,7 +227,7 @@ impl Stream for OutputStream {
 #[derive(Debug)]
 pub struct EventStream {
     subscription: Subscription,
-    news: AsyncFd<OwnedFd>,
+    wakeups: AsyncFd<OwnedFd>,
 }
 
 impl EventStream {
@@ -250,7 +250,7 @@ impl Stream for EventStream {
             if let Some(found) = self.subscription.look().transpose() {
                 return Poll::Ready(Some(found));
             }
-            if let Ok(mut guard) = ready!(self.news.poll_read_ready(context)) {
+            if let Ok(mut guard) = ready!(self.wakeups.poll_read_ready(context)) {
                 guard.clear_ready();
             }
             // Takes the notices, so that the next one is about what comes after.

@@ -33,6 +33,7 @@ pub struct Attached {
 
 /// What an attached caller hears next.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Heard {
     /// The job is over.
     Ended(Box<Outcome>),

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use umbo_sandbox::{Decision, Question};
 
+use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, Item};
 use crate::find::Recent;
@@ -86,7 +87,7 @@ pub trait Backend: fmt::Debug + Send + Sync {
         listed: Listed,
         is_wanted: &mut dyn FnMut(&Summary) -> bool,
     ) -> Result<Vec<Summary>> {
-        let mut recent = Recent::new(listed);
+        let mut recent = Recent::new(listed, Clock::SYSTEM.now());
         for summary in self.jobs(Scope::All)?.into_iter().rev() {
             recent.add(summary, is_wanted);
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::clock::Clock;
 use crate::engine::{Engine, Listed};
 use crate::error::{Error, Result};
 use crate::shell;
@@ -34,6 +35,7 @@ pub struct Builder {
     max_running: usize,
     retention: Retention,
     listed: Listed,
+    clock: Clock,
 }
 
 /// The executable that supervises.
@@ -68,6 +70,7 @@ impl Builder {
             max_running: 10,
             retention: Retention { jobs: 2000, bytes: 4 << 30, age: None },
             listed: Listed::default(),
+            clock: Clock::SYSTEM,
         }
     }
 
@@ -123,6 +126,15 @@ impl Builder {
         self
     }
 
+    /// By which clock ended jobs get too old to be listed or, when [`Engine::prune`] is called, to be
+    /// kept; the system's unless given. What a supervisor, a process of its own, writes down or deletes
+    /// after its job goes by the system's in any case.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
     /// Opens the engine.
     pub fn open(self) -> Result<Engine> {
         let program = match self.supervisor {
@@ -134,6 +146,6 @@ impl Builder {
             State::open(&std::path::absolute(&self.state).map_err(Error::state(&self.state))?)?;
         let spares = Spares::new(program, state.root().to_owned(), self.warmth);
         spares.refill();
-        Ok(Engine::new(state, spares, self.max_running, self.retention, self.listed))
+        Ok(Engine::new(state, spares, self.max_running, self.retention, self.listed, self.clock))
     }
 }

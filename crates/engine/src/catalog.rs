@@ -35,7 +35,7 @@ const FIRST_LIVE: u64 = 16;
 const PAGE: usize = 2048 * SLOT;
 /// A slot without a directory belongs to a job that is just made, or that never was: this long the
 /// first is supposed.
-const MAKING: Duration = Duration::from_mins(1);
+const LONGEST_MAKING: Duration = Duration::from_mins(1);
 /// The place of the state in a slot.
 const STATE: usize = SLOT - 1;
 /// What the state can be.
@@ -311,7 +311,7 @@ fn is_possible(state: &State, entry: &Entry) -> bool {
         directory.is_announced()
     } else {
         let age = (clock::now_us() / 1000).saturating_sub(job.made_at_ms());
-        u128::from(age) > MAKING.as_millis()
+        u128::from(age) > LONGEST_MAKING.as_millis()
     };
     if is_over {
         mark_ended(state, &job, Some(entry.at));

@@ -1,8 +1,36 @@
-//! The two clocks: one for records, one for deadlines.
+//! The two clocks: one for records and ages, which a caller may replace, and one for deadlines.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::event::Timespec;
+
+/// Where the time comes from by which things get old and expire: the system, or whatever a caller puts in
+/// its place.
+#[derive(Clone, Default)]
+pub struct Clock(Option<Arc<dyn Fn() -> u64 + Send + Sync>>);
+
+impl Clock {
+    /// The system's.
+    pub const SYSTEM: Self = Self(None);
+
+    /// A clock that says what `now` returns, in microseconds since 1970.
+    pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(now)))
+    }
+
+    /// The time, in microseconds since 1970.
+    pub fn now(&self) -> u64 {
+        self.0.as_ref().map_or_else(now_us, |now| now())
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Clock" } else { "Clock::SYSTEM" })
+    }
+}
 
 /// Now, in microseconds since 1970.
 pub(crate) fn now_us() -> u64 {
@@ -24,9 +52,9 @@ pub(crate) fn time(us: u64) -> SystemTime {
 
 /// The moment `timeout` from now; far away if there is no such moment.
 pub(crate) fn deadline(timeout: Duration) -> Instant {
-    const LONGEST: Duration = Duration::from_hours(100 * 365 * 24);
+    const LONGEST_TIMEOUT: Duration = Duration::from_hours(100 * 365 * 24);
     let now = Instant::now();
-    now.checked_add(timeout.min(LONGEST)).unwrap_or(now)
+    now.checked_add(timeout.min(LONGEST_TIMEOUT)).unwrap_or(now)
 }
 
 /// How long `poll` may sleep until a deadline.

@@ -1,6 +1,6 @@
 //! The library's front: starts jobs, finds them, lists them, and tells what happened.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use umbo_sandbox::Plan;
+use umbo_text::quote;
 
 use crate::attached::{Attached, Given, Sent};
 use crate::builder::Builder;
 use crate::catalog::Living;
-use crate::clock;
+use crate::clock::{self, Clock};
 use crate::error::{Error, Result};
 use crate::event::Journal;
 use crate::id::JobId;
@@ -35,10 +36,10 @@ use crate::turns;
 use crate::wire::{Assign, NotifyOn, Retention, StdinKind};
 
 /// How long a job that is over may take to say so.
-const ANNOUNCING: Duration = Duration::from_millis(500);
+const ANNOUNCE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// How long a deletion waits for processes that just die in the control groups of deleted jobs.
-const EMPTYING_GROUPS: Duration = Duration::from_millis(500);
+const EMPTY_GROUPS_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// So many supervisors may die before they start a job: the ones that wait, the one that is then
 /// started, and some more for a machine that kills them.
@@ -57,6 +58,8 @@ struct Inner {
     max_running: usize,
     retention: Retention,
     listed: Listed,
+    /// By which ended jobs get old.
+    clock: Clock,
     living: Mutex<Living>,
 }
 
@@ -99,14 +102,20 @@ impl Engine {
         max_running: usize,
         retention: Retention,
         listed: Listed,
+        clock: Clock,
     ) -> Self {
         let living = Mutex::default();
-        let inner = Inner { state, spares, max_running, retention, listed, living };
+        let inner = Inner { state, spares, max_running, retention, listed, clock, living };
         Self { inner: Arc::new(inner) }
     }
 
     pub(crate) fn state(&self) -> &State {
         &self.inner.state
+    }
+
+    /// By which ended jobs get old.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.inner.clock
     }
 
     /// Which ended jobs are listed.
@@ -329,7 +338,10 @@ impl Engine {
     fn record(&self, request: &Request, directory: &Path, job: &JobId) -> Record {
         let (command, shell) = match &request.command {
             Command::Shell { text, shell, .. } => (text.clone(), Some(shell.name())),
-            Command::Argv(words) => (quoted(words), None),
+            Command::Argv(words) => {
+                let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+                (quote::join(&words), None)
+            }
         };
         Record {
             v: FORMAT,
@@ -366,18 +378,19 @@ impl Engine {
             let is_over = matches!(lost::truth(self.state(), &id), Truth::Over(_));
             if is_over && !self.state().job(&id).is_announced() {
                 // Its supervisor is about to say so: that is waited for, but not for long.
-                let deadline = Instant::now() + ANNOUNCING;
+                let deadline = Instant::now() + ANNOUNCE_TIMEOUT;
                 Line::open(&Job::new(self.clone(), id)).sleep(Some(deadline), None);
             }
         }
-        let deadline = Instant::now() + EMPTYING_GROUPS;
+        let deadline = Instant::now() + EMPTY_GROUPS_TIMEOUT;
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        prune::prune(self.state(), self.inner.retention, age, Some(deadline), threads)
+        let now = self.clock().now();
+        prune::prune(self.state(), self.inner.retention, age, now, Some(deadline), threads)
     }
 
     /// The jobs that [`Engine::prune`] would delete.
     pub fn prunable(&self, age: Option<Duration>) -> Result<Vec<JobId>> {
-        let examined = prune::examine(self.state(), self.inner.retention, age)?;
+        let examined = prune::examine(self.state(), self.inner.retention, age, self.clock().now())?;
         Ok(examined.into_iter().filter(|job| job.leaves).map(|job| job.id).collect())
     }
 }
@@ -464,18 +477,4 @@ fn check(request: &Request) -> Result<PathBuf> {
         return Err(Error::invalid("cwd", format!("{} is not a directory", directory.display())));
     }
     Ok(directory)
-}
-
-/// Words as a person would type them.
-fn quoted(words: &[OsString]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    let quote = |word: &OsString| {
-        let word = word.to_string_lossy();
-        if !word.is_empty() && word.chars().all(plain) {
-            word.into_owned()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }

@@ -53,6 +53,7 @@ impl Event {
 /// What can happen to a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum EventKind {
     /// It exists on disk.
     Created,
@@ -125,6 +126,7 @@ pub enum Item {
 /// The word "gap", for readers of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum GapKind {
     /// Events are missing here.
     Gap,

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use crate::catalog::{self, Backwards};
-use crate::clock;
 use crate::engine::{Engine, Listed, Scope};
 use crate::error::{Error, Result};
 use crate::id::JobId;
@@ -174,7 +173,7 @@ impl Engine {
         listed: Listed,
         is_wanted: &mut dyn FnMut(&Summary) -> bool,
     ) -> Result<Vec<Summary>> {
-        let mut recent = Recent::new(listed);
+        let mut recent = Recent::new(listed, self.clock().now());
         let living = self.living()?;
         for summary in self.summaries(living) {
             recent.add(summary, is_wanted);
@@ -257,9 +256,9 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    pub(crate) fn new(listed: Listed) -> Self {
+    pub(crate) fn new(listed: Listed, now: u64) -> Self {
         let age = u64::try_from(listed.age.as_micros()).unwrap_or(u64::MAX);
-        let oldest = clock::now_us().saturating_sub(age);
+        let oldest = now.saturating_sub(age);
         Self { oldest, most: listed.jobs, ended: 0, looked_at: BTreeMap::new() }
     }
 

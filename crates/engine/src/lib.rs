@@ -82,6 +82,7 @@ pub use asynchronous::{EventStream, OutputStream};
 pub use attached::{Attached, Heard};
 pub use backend::{AttachedJob, Backend, BackendJob, Bookmark, JobHandle, JobWatch};
 pub use builder::Builder;
+pub use clock::Clock;
 pub use completion::{Completion, CompletionStream, Ended};
 pub use engine::{Engine, Listed, Scope};
 pub use error::{Error, ErrorKind, Result};

@@ -39,7 +39,7 @@ impl Line {
         Self { socket }
     }
 
-    /// Sleeps until the job has news, a watched file comes, or the deadline.
+    /// Sleeps until the job writes or ends, a watched file comes, or the deadline.
     pub(crate) fn sleep(&mut self, deadline: Option<Instant>, also: Option<&Watch>) {
         let again = self.socket.is_none().then(|| Instant::now() + LOOK_AGAIN);
         let timeout = deadline.into_iter().chain(again).min().map(clock::until);
@@ -50,17 +50,17 @@ impl Line {
         if let Some(watch) = also {
             watch.drain();
         }
-        self.take_news();
+        self.take_wakeups();
     }
 
-    /// What is readable when there are news; `None` once nothing more can come over the line.
+    /// What becomes readable with each wakeup; `None` once nothing more can come over the line.
     #[cfg(feature = "tokio")]
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.socket.as_ref().map(AsFd::as_fd)
     }
 
-    /// Takes the news off the line.
-    pub(crate) fn take_news(&mut self) {
+    /// Takes the wakeups off the line.
+    pub(crate) fn take_wakeups(&mut self) {
         if !self.is_open() {
             self.socket = None;
         }
@@ -69,9 +69,9 @@ impl Line {
     /// Empties the line; whether more can come.
     fn is_open(&self) -> bool {
         let Some(socket) = &self.socket else { return false };
-        let mut news = [0; 256];
+        let mut wakeups = [0; 256];
         loop {
-            match recv(socket, &mut news[..], RecvFlags::DONTWAIT) {
+            match recv(socket, &mut wakeups[..], RecvFlags::DONTWAIT) {
                 Ok((0, _)) => return false,
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return error == rustix::io::Errno::AGAIN,

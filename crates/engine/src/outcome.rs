@@ -63,7 +63,7 @@ pub struct Outcome {
     pub notes: Vec<String>,
 }
 
-/// How a job ended.
+/// How a job ended. There are no other ways: a reader may match them all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum End {
@@ -127,6 +127,7 @@ pub enum ProcessEnd {
 /// A limit of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Limit {
     /// Time from start to end.
     Wall,
@@ -155,6 +156,7 @@ pub enum Stage {
 /// Who stopped a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum StoppedBy {
     /// A stop request.
     Request,
@@ -169,6 +171,7 @@ pub enum StoppedBy {
 /// Why it is not known how a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum LostReason {
     /// Its supervisor was killed; its processes were then ended.
     SupervisorKilled,
@@ -181,6 +184,7 @@ pub enum LostReason {
 /// Whether all output was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Drained {
     /// To the end of every stream.
     Eof,
@@ -191,6 +195,32 @@ pub enum Drained {
     /// It is not known.
     Unknown,
 }
+
+/// Gives each variant its name, as records and answers write it.
+macro_rules! names {
+    ($type:ident: $($variant:ident $name:literal),+) => {
+        impl $type {
+            /// Its name, as records and answers write it.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            #[cfg(test)]
+            const ALL: &[Self] = &[$(Self::$variant),+];
+        }
+    };
+}
+
+names!(Limit: Wall "wall", Idle "idle", Output "output", Memory "memory", Processes "processes");
+names!(Stage: Int "int", Term "term", Kill "kill");
+names!(StoppedBy: Request "request", Limit "limit", Disconnect "disconnect", Signal "signal");
+names!(LostReason: SupervisorKilled "supervisor_killed", Reboot "reboot", Damaged "damaged");
+names!(Drained: Eof "eof", Quiet "quiet", Cut "cut", Unknown "unknown");
+names!(Fate: Killed "killed", Left "left");
+names!(Containment: Cgroup "cgroup", Subreaper "subreaper", Tag "tag", Namespace "namespace");
 
 /// A descendant that outlived its command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -216,6 +246,7 @@ pub enum Fate {
 /// What proved that a job's tree is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Containment {
     /// Its control group has no process left.
     Cgroup,
@@ -327,5 +358,28 @@ impl End {
             Self::Lost { .. } => "lost",
             Self::FailedToStart { .. } => "failed_to_start",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written<T: Serialize>(all: &[T]) -> Vec<String> {
+        let text = |each| serde_json::to_string(each).unwrap_or_default();
+        all.iter().map(|each| text(each).trim_matches('"').to_owned()).collect()
+    }
+
+    #[test]
+    fn a_name_is_what_records_write() {
+        macro_rules! check {
+            ($($type:ident)+) => {
+                $(
+                    let names: Vec<&str> = $type::ALL.iter().map(|each| each.name()).collect();
+                    assert_eq!(names, written($type::ALL));
+                )+
+            };
+        }
+        check!(Limit Stage StoppedBy LostReason Drained Fate Containment);
     }
 }

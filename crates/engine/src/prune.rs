@@ -23,7 +23,7 @@ use crate::wire::Retention;
 /// How the directory of a job that is being deleted is called, before its id.
 const REMOVED: &str = "removed-";
 /// Fewer jobs than this are deleted by one thread.
-const FEW: usize = 256;
+const FEWEST_FOR_THREADS: usize = 256;
 /// A key without a job is given this long to get one.
 const KEY_AGE: Duration = Duration::from_mins(1);
 /// A spare that nobody holds is given this long: between its making and its lock lies a moment.
@@ -57,7 +57,7 @@ pub(crate) fn after_job(state: &State, job: &JobId, keep: Retention, begin: impl
             bytes: keep.bytes - keep.bytes / 16,
             ..keep
         };
-        let _ = prune(state, keep, None, None, 1);
+        let _ = prune(state, keep, None, clock::now_us(), None, 1);
     }
 }
 
@@ -116,6 +116,7 @@ pub(crate) fn prune(
     state: &State,
     keep: Retention,
     age: Option<Duration>,
+    now: u64,
     deadline: Option<Instant>,
     threads: usize,
 ) -> Result<Vec<JobId>> {
@@ -127,7 +128,7 @@ pub(crate) fn prune(
         failure.get_or_insert(Error::File { action: "delete", path, source });
     };
     let journal = Journal::open(&state.events()).ok();
-    for Examined { id, size, leaves, is_empty } in examine(state, keep, age)? {
+    for Examined { id, size, leaves, is_empty } in examine(state, keep, age, now)? {
         let directory = state.job(&id);
         if leaves {
             match remove(state, &id, journal.as_ref()) {
@@ -177,10 +178,13 @@ pub(crate) fn examine(
     state: &State,
     keep: Retention,
     age: Option<Duration>,
+    now: u64,
 ) -> Result<Vec<Examined>> {
-    let oldest = age.into_iter().chain(keep.age).min().map(|age| {
-        clock::now_us().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX))
-    });
+    let oldest = age
+        .into_iter()
+        .chain(keep.age)
+        .min()
+        .map(|age| now.saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX)));
     let (mut jobs, mut bytes) = (0, 0);
     let examine = |id: JobId| {
         let directory = state.job(&id);
@@ -199,7 +203,7 @@ pub(crate) fn examine(
 /// Deletes what is left of jobs that were taken out of the list. What fails, and why.
 fn discard(state: &State, removed: &[JobId], threads: usize) -> Vec<(JobId, io::Error)> {
     let discard = |id: &JobId| Some((id.clone(), groups::discard(&away(state, id), None).err()?));
-    if threads <= 1 || removed.len() < FEW {
+    if threads <= 1 || removed.len() < FEWEST_FOR_THREADS {
         return removed.iter().filter_map(discard).collect();
     }
     let share = removed.len().div_ceil(threads);

@@ -247,6 +247,7 @@ pub enum Command {
 /// Whether a shell reads the login files. They can cost a hundred times the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Login {
     /// It does not.
     #[default]
@@ -288,6 +289,7 @@ pub struct Session {
 /// Where a command in a session runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SessionDirectory {
     /// Where the one before it ended; the first runs in the request's `cwd`.
     #[default]
@@ -299,6 +301,7 @@ pub enum SessionDirectory {
 /// Whether a snapshot of the user's own shell set-up is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Profile {
     /// No set-up at all.
     #[default]
@@ -324,6 +327,7 @@ pub struct Environment {
 /// Whether standard output and standard error of a command are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Streams {
     /// Each has a pipe of its own: what came on which is known; of two writes to different ones at the
     /// same moment, not which was first.
@@ -336,6 +340,7 @@ pub enum Streams {
 /// Whether a person sits at the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Attendance {
     /// Nobody answers prompts: pagers print, editors and password prompts fail at once. These are
     /// defaults (`PAGER=cat`, `EDITOR=true`, `CI=1` and the like): a variable that the base has stays.
@@ -427,15 +432,15 @@ pub struct Size {
 
 impl Size {
     /// The longest side of a terminal: a screen has to fit into memory.
-    pub const LONGEST: u16 = 1000;
+    pub const LONGEST_SIDE: u16 = 1000;
 
     /// Refuses what no terminal is.
     pub(crate) fn check(self, field: &'static str) -> crate::error::Result<()> {
-        let is_fine = |side: u16| (1..=Self::LONGEST).contains(&side);
+        let is_fine = |side: u16| (1..=Self::LONGEST_SIDE).contains(&side);
         if is_fine(self.columns) && is_fine(self.rows) {
             return Ok(());
         }
-        let (columns, rows, most) = (self.columns, self.rows, Self::LONGEST);
+        let (columns, rows, most) = (self.columns, self.rows, Self::LONGEST_SIDE);
         let problem = format!("{columns}x{rows} is no terminal; a side has 1 to {most} characters");
         Err(crate::error::Error::invalid(field, problem))
     }
@@ -500,6 +505,7 @@ pub struct OutputLimit {
 /// What happens when a job has written as much as it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum OutputPolicy {
     /// The job is stopped.
     Stop,
@@ -532,6 +538,7 @@ impl Ladder {
 /// What happens to descendants alive when the command itself has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Leaks {
     /// They are killed, and listed in the outcome.
     #[default]
@@ -554,6 +561,7 @@ pub enum OnDisconnect {
 /// What happens when as many jobs run as may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Admission {
     /// The job waits, in state `created`, until another ends.
     #[default]

@@ -10,6 +10,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::backend::Backend;
 use crate::clock;
+use crate::completion::Ended;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, Item, Journal};
@@ -222,7 +223,8 @@ impl Engine {
 
     /// Jobs that ended since `consumer` last asked, in the order they ended, each exactly once.
     ///
-    /// A consumer's first call begins with what ends from then on.
+    /// A consumer's first call begins with what ends from then on. A name is one consumer, however many
+    /// processes use it: they share one place in the stream, and each end goes to whichever asks first.
     pub fn drain_completed(&self, consumer: &str, owner: Option<&str>) -> Result<Vec<Summary>> {
         self.completed(consumer, owner, Advance::Yes)
     }
@@ -258,7 +260,8 @@ impl Engine {
             let items = journal.read(cursor, PAGE).map_err(failed)?;
             let Some(last) = items.last() else { break };
             cursor = last.seq();
-            summaries.extend(items.iter().filter_map(|item| self.completion(item, owner)));
+            let ends = items.into_iter().filter_map(Ended::of);
+            summaries.extend(ends.filter_map(|ended| self.ended_job(&ended, owner)));
         }
         if advance == Advance::Yes || text.is_empty() {
             file.set_len(0).map_err(failed)?;
@@ -268,11 +271,9 @@ impl Engine {
         Ok(summaries)
     }
 
-    fn completion(&self, item: &Item, owner: Option<&str>) -> Option<Summary> {
-        let Item::Event(Event { job, kind: EventKind::Exited { .. }, .. }) = item else {
-            return None;
-        };
-        let summary = Job::new(self.clone(), job.clone()).summary()?;
+    fn ended_job(&self, ended: &Ended, owner: Option<&str>) -> Option<Summary> {
+        let Ended::Job(end) = ended else { return None };
+        let summary = Job::new(self.clone(), end.job.clone()).summary()?;
         (owner.is_none() || summary.owner.as_deref() == owner).then_some(summary)
     }
 

@@ -23,6 +23,7 @@ use crate::sys::watch::Watch;
 /// Something to wait for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Condition {
     /// The job is over.
     Exit,
@@ -45,6 +46,7 @@ pub enum Condition {
 /// Which condition was met.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Met {
     /// The job is over.
     Exit,
@@ -166,7 +168,7 @@ impl Waiting {
         Ok(is_late.then_some(Met::Deadline))
     }
 
-    /// Sleeps until the kernel or a clock has news.
+    /// Sleeps until the kernel or a clock wakes it.
     fn sleep(&mut self) {
         self.line.sleep(self.next_time(), self.watch.as_ref());
     }
@@ -198,8 +200,8 @@ impl Waiting {
     }
 
     /// Takes what woke the one who waits.
-    pub(crate) fn take_news(&mut self) {
-        self.line.take_news();
+    pub(crate) fn take_wakeups(&mut self) {
+        self.line.take_wakeups();
         if let Some(watch) = &self.watch {
             watch.drain();
         }
@@ -285,13 +287,13 @@ fn try_file(path: &Path, watch: Option<&Watch>) -> Option<Met> {
 
 /// When the silence will have lasted long enough.
 fn quiet_until(log: &Log, job: &Job, span: Duration) -> Instant {
-    let last = last_news(log, job).unwrap_or_default();
+    let last = last_activity(log, job).unwrap_or_default();
     let since = Duration::from_micros(clock::now_us().saturating_sub(last));
     Instant::now() + span.saturating_sub(since)
 }
 
 /// When it last wrote, or else when it began.
-fn last_news(log: &Log, job: &Job) -> io::Result<u64> {
+fn last_activity(log: &Log, job: &Job) -> io::Result<u64> {
     if let Some(at) = log.last_at()? {
         return Ok(at);
     }

@@ -19,7 +19,7 @@ pub enum Error {
         problem: String,
     },
     /// There is nothing at this path.
-    #[error("path not found: {path}{}", nearest_note(.nearest))]
+    #[error("path not found: {path}{}", umbo_text::did_you_mean(.nearest))]
     NotFound {
         /// The path as it was given.
         path: String,
@@ -136,10 +136,6 @@ pub enum Error {
         /// Which.
         reason: StopReason,
     },
-}
-
-fn nearest_note(nearest: &[String]) -> String {
-    if nearest.is_empty() { String::new() } else { format!("; near it: {}", nearest.join(", ")) }
 }
 
 fn stop_text(reason: StopReason) -> &'static str {

@@ -32,8 +32,6 @@ use crate::sandbox::RuleSandbox;
 
 /// A compiled expression takes no more memory than this.
 const LARGEST_REGEX_BYTES: usize = 256 << 10;
-/// Longer words have no neighbours, and comparing them takes long.
-const LONGEST_COMPARED_BYTES: usize = 100;
 /// A file has no more expressions than this: each takes time to compile.
 const MOST_REGEXES: usize = 200;
 /// A file has no more rules than this.
@@ -365,12 +363,8 @@ fn list(words: &[&str]) -> String {
 
 /// The nearest known word, or all of them.
 fn hint(word: &str, known: &[&str]) -> String {
-    let compared = known.iter().filter(|_| word.len() <= LONGEST_COMPARED_BYTES);
-    let nearest = compared.map(|other| (strsim::damerau_levenshtein(word, other), other)).min();
-    match nearest {
-        Some((far, other)) if far <= 1 + word.chars().count() / 3 => {
-            format!("; did you mean `{other}`?")
-        }
-        _ => format!("; it is one of {}", list(known)),
+    match umbo_text::nearest(word, known).first() {
+        Some(meant) => umbo_text::did_you_mean([meant]),
+        None => format!("; it is one of {}", list(known)),
     }
 }

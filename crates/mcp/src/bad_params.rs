@@ -38,12 +38,12 @@ pub(crate) fn refuse(request: &CustomRequest, is_former: bool) -> ErrorData {
     };
     let (field, given, kind) = match &request.params {
         Some(Value::Object(params)) => {
-            let misfit = fields.iter().find_map(|&(name, kind, need)| match params.get(name) {
+            let wrong = fields.iter().find_map(|&(name, kind, need)| match params.get(name) {
                 None | Some(Value::Null) if need == Need::Optional => None,
                 Some(value) if kind.fits(value) => None,
                 value => Some((name, value, kind)),
             });
-            misfit.unwrap_or(("params", request.params.as_ref(), Kind::Object))
+            wrong.unwrap_or(("params", request.params.as_ref(), Kind::Object))
         }
         params => ("params", params.as_ref(), Kind::Object),
     };

@@ -61,7 +61,7 @@ const KNOWN: [Client; 5] = [
     },
     Client {
         name: "Visual Studio Code",
-        reads: Reads::Text,
+        reads: Reads::StructureFirst,
         takes_links: true,
         gives_up_after: None,
     },

@@ -15,7 +15,7 @@ use umbo_tools::{
 };
 
 /// As much of a command as a form shows.
-const LONGEST: usize = 4000;
+const LONGEST_SHOWN_BYTES: usize = 4000;
 
 /// A question on its way from the thread of a call, which waits for the answer.
 pub(crate) enum Asked {
@@ -110,8 +110,8 @@ fn message(question: &Question, tools: &Toolset) -> String {
     let shown = |text: &str| {
         // Indented: no line of a command passes for one of the question.
         let mut shown = tools.mask(text).replace('\n', "\n    ");
-        if shown.len() > LONGEST {
-            let cut = shown.floor_char_boundary(LONGEST);
+        if shown.len() > LONGEST_SHOWN_BYTES {
+            let cut = shown.floor_char_boundary(LONGEST_SHOWN_BYTES);
             let rest = shown.len() - cut;
             shown.truncate(cut);
             let _ = write!(shown, "… and {rest} bytes more: see `umbo approvals`");
@@ -213,5 +213,22 @@ pub(crate) fn said(result: &ElicitResult, open: Option<Duration>) -> Said {
         }
         (ElicitationAction::Cancel, _) => Said::Nothing,
         _ => Said::Nonsense,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_takes_a_persons_time_to_decline_has_said_no() {
+        let declined = ElicitResult::new(ElicitationAction::Decline);
+        let at_once = Duration::from_millis(999);
+        assert!(matches!(said(&declined, Some(at_once)), Said::Nothing));
+        assert!(said_access(&declined, at_once).is_none());
+        for open in [Some(PERSONS_TIME), None] {
+            assert!(matches!(said(&declined, open), Said::Reply(Reply::Deny { .. })));
+        }
+        assert!(matches!(said_access(&declined, PERSONS_TIME), Some(AccessReply::Deny)));
     }
 }

@@ -12,7 +12,7 @@ use rmcp::{ErrorData, RoleServer};
 use crate::invocation::{Invocation, Waited};
 
 /// What takes longer becomes a task. Most commands do not.
-const GRACE: Duration = Duration::from_secs(3);
+const TIME_TO_TASK: Duration = Duration::from_secs(3);
 /// How long a task may take, and its result is kept after that.
 const KEPT: Duration = Duration::from_hours(6);
 /// How often a client should ask.
@@ -23,7 +23,7 @@ pub(crate) async fn call(
     mut invocation: Invocation,
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    match invocation.wait(tokio::time::sleep(GRACE), context.ct.cancelled()).await {
+    match invocation.wait(tokio::time::sleep(TIME_TO_TASK), context.ct.cancelled()).await {
         Waited::Over(result) => return result.map(|result| invocation.response(result)),
         Waited::Cancelled => {
             return invocation.cancelled().await;

@@ -16,8 +16,8 @@ use tokio::sync::Mutex;
 
 /// The longest line that is read as a message.
 const LONGEST_LINE_BYTES: usize = 16 << 20;
-const PARSE_ERROR: i64 = -32700;
-const INVALID_REQUEST: i64 = -32600;
+pub(crate) const PARSE_ERROR: i64 = -32700;
+pub(crate) const INVALID_REQUEST: i64 = -32600;
 
 /// One client at the other end of two pipes.
 pub(crate) struct LineTransport<R, W> {
@@ -54,7 +54,7 @@ enum Line {
 }
 
 /// A line that is no message: the error to answer it with, if it is to be answered.
-type Unreadable = Option<Value>;
+pub(crate) type Unreadable = Option<Value>;
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineTransport<R, W> {
     pub(crate) fn new(read: R, write: W) -> Self {
@@ -147,11 +147,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineTransport<R, W> {
 
 impl<W: AsyncWrite + Unpin> Sending<W> {
     async fn send(&mut self, message: &ServerJsonRpcMessage) -> io::Result<()> {
-        if let JsonRpcMessage::Response(response) = message
-            && let ServerResult::InitializeResult(result) = &response.result
-        {
-            self.has_batches = result.protocol_version == ProtocolVersion::V_2025_03_26;
-        }
+        self.has_batches |= agrees_on_batches(message);
         if !self.batches.is_empty()
             && let Some(id) = answered(message)
             && let Some(place) = self.batches.iter().position(|batch| batch.open.contains(id))
@@ -231,7 +227,8 @@ where
     }
 }
 
-fn parse(line: &[u8]) -> Result<ClientJsonRpcMessage, Unreadable> {
+/// A message, or what there is to answer to what is none.
+pub(crate) fn parse(line: &[u8]) -> Result<ClientJsonRpcMessage, Unreadable> {
     serde_json::from_slice::<ClientJsonRpcMessage>(line).map_err(|problem| {
         if !problem.is_data() {
             return Some(syntax(&problem));
@@ -256,9 +253,17 @@ fn syntax(problem: &serde_json::Error) -> Value {
     error(PARSE_ERROR, &format!("this is no JSON: {problem}"), None)
 }
 
-fn error(code: i64, message: &str, id: Option<&Value>) -> Value {
+/// An error of the protocol, for the request with this id if there is one.
+pub(crate) fn error(code: i64, message: &str, id: Option<&Value>) -> Value {
     let id = id.filter(|id| id.is_string() || id.is_number());
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+/// Whether a message ends the handshake with the one revision that has batches.
+pub(crate) fn agrees_on_batches(message: &ServerJsonRpcMessage) -> bool {
+    let JsonRpcMessage::Response(response) = message else { return false };
+    let ServerResult::InitializeResult(result) = &response.result else { return false };
+    result.protocol_version == ProtocolVersion::V_2025_03_26
 }
 
 /// The request that a message answers.

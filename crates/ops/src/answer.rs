@@ -8,8 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use umbo_engine::{
-    Containment, Drained, End, Fate, JobHandle, Leaked, Limit, LostReason, Outcome, Stage, Status,
-    StoppedBy, Summary, Usage, sandbox,
+    Containment, End, JobHandle, Leaked, Limit, Outcome, Stage, Status, Summary, Usage, sandbox,
 };
 use umbo_gate::show_time;
 use umbo_view::View;
@@ -132,8 +131,8 @@ impl JobAnswer {
     pub fn ended(outcome: &Outcome) -> Self {
         let (stopped_by, stage, reason) = match &outcome.end {
             End::TimedOut { stage, .. } => (None, Some(*stage), None),
-            End::Stopped { by, stage, .. } => (Some(stopped_by_name(*by)), Some(*stage), None),
-            End::Lost { reason } => (None, None, Some(lost_reason(*reason).to_owned())),
+            End::Stopped { by, stage, .. } => (Some(by.name()), Some(*stage), None),
+            End::Lost { reason } => (None, None, Some(reason.name().to_owned())),
             End::FailedToStart { why } => (None, None, Some(why.clone())),
             End::Exited { .. } | End::Signaled { .. } => (None, None, None),
         };
@@ -148,13 +147,13 @@ impl JobAnswer {
             lost_bytes: Some(outcome.omitted_bytes),
             leaked: outcome.leaked.iter().map(LeakedProcess::new).collect(),
             leaked_count: Some(outcome.leaked_count()),
-            contained_by: outcome.contained_by.map(containment_name),
-            limit: outcome.limit.map(limit_name),
+            contained_by: outcome.contained_by.map(Containment::name),
+            limit: outcome.limit.map(Limit::name),
             stopped_by,
-            stage: stage.map(stage_name),
+            stage: stage.map(Stage::name),
             reason,
             effects: Some(if outcome.effects_unknown() { "unknown" } else { "complete" }),
-            drained: Some(drained_name(outcome.drained)),
+            drained: Some(outcome.drained.name()),
             started_at: outcome.started_at.map(show_time),
             ended_at: Some(show_time(outcome.ended_at)),
             usage: Some(JobUsage::new(&outcome.usage)),
@@ -246,7 +245,7 @@ fn millis(outcome: &Outcome) -> u64 {
 impl LeakedProcess {
     fn new(leaked: &Leaked) -> Self {
         let Leaked { pid, command, fate } = leaked;
-        Self { pid: *pid, command: command.clone(), fate: fate_name(*fate) }
+        Self { pid: *pid, command: command.clone(), fate: fate.name() }
     }
 }
 
@@ -330,71 +329,6 @@ impl ListedJob {
             started_at: summary.started_at().map(show_time),
             ended_at: outcome.map(|outcome| show_time(outcome.ended_at)),
         }
-    }
-}
-
-/// What proved that nothing is left.
-pub fn containment_name(containment: Containment) -> &'static str {
-    match containment {
-        Containment::Cgroup => "cgroup",
-        Containment::Subreaper => "subreaper",
-        Containment::Tag => "tag",
-        Containment::Namespace => "namespace",
-    }
-}
-
-/// A limit's name.
-pub fn limit_name(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Wall => "wall",
-        Limit::Idle => "idle",
-        Limit::Output => "output",
-        Limit::Memory => "memory",
-        Limit::Processes => "processes",
-    }
-}
-
-/// The name of a rung of the stop ladder.
-pub fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Int => "int",
-        Stage::Term => "term",
-        Stage::Kill => "kill",
-    }
-}
-
-/// What was done about a process that outlived its command.
-pub fn fate_name(fate: Fate) -> &'static str {
-    match fate {
-        Fate::Killed => "killed",
-        Fate::Left => "left",
-    }
-}
-
-/// Why a job was lost.
-pub fn lost_reason(reason: LostReason) -> &'static str {
-    match reason {
-        LostReason::SupervisorKilled => "supervisor_killed",
-        LostReason::Reboot => "reboot",
-        LostReason::Damaged => "damaged",
-    }
-}
-
-fn stopped_by_name(by: StoppedBy) -> &'static str {
-    match by {
-        StoppedBy::Request => "request",
-        StoppedBy::Limit => "limit",
-        StoppedBy::Disconnect => "disconnect",
-        StoppedBy::Signal => "signal",
-    }
-}
-
-fn drained_name(drained: Drained) -> &'static str {
-    match drained {
-        Drained::Eof => "eof",
-        Drained::Quiet => "quiet",
-        Drained::Cut => "cut",
-        Drained::Unknown => "unknown",
     }
 }
 

@@ -8,10 +8,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use umbo_engine::sandbox::Denied;
-use umbo_engine::{Backend, ErrorKind, JobHandle, Outcome, Status};
+use umbo_engine::{Backend, Clock, ErrorKind, JobHandle, Outcome, Status};
 use umbo_gate::{Audit, Digest, Error, Event, GatePaths};
 
-use crate::clock::{Clock, now};
+use crate::clock::now;
 use crate::sandbox::misread;
 
 /// How long the first entry lies before it is written: the answer to the command goes first, and has

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use umbo_engine::sandbox::{Decision, Grant, Question};
 use umbo_engine::{
     AttachedJob, Condition, Environment, Heard, JobHandle, Login, Met, OnDisconnect, Outcome,
-    Request, Scope, Shell, Stdin, Summary,
+    Request, Scope, Shell, Status, Stdin, Summary,
 };
 use umbo_gate::{AccessQuestion, AccessReply, Mode, Recipe, Script};
 use umbo_recipes::Task;
@@ -235,6 +235,7 @@ impl<'a> Call<'a> {
         let Admitted { permit, request, chosen } = self.admit(request)?;
         let request = &*self.labelled(&request);
         let deadline = Instant::now().checked_add(timeout);
+        let mut awaiting = self.caller.completions.starting();
         // Who has no time for the end is told of the start: before that there is no job to tell of.
         let sent = self.made_once(request);
         let mut attached = if timeout < LONG_WAIT || self.ticket.wants_start() {
@@ -243,6 +244,7 @@ impl<'a> Call<'a> {
             self.caller.backend.attend(&sent, WAKE_INTERVAL)?
         };
         let job = attached.job();
+        awaiting.is_for(job.id());
         permit.started(&job);
         if request.on_disconnect == OnDisconnect::Stop {
             self.ticket.bind(&job);
@@ -254,7 +256,7 @@ impl<'a> Call<'a> {
             match attached.hear(self.sleep(left))? {
                 Heard::Ended(outcome) => break Some(*outcome),
                 Heard::Asked(question) => self.put_question(&job, question),
-                Heard::Nothing => {}
+                _ => {}
             }
             if left.is_zero() || self.ticket.is_over() {
                 break None;
@@ -271,7 +273,7 @@ impl<'a> Call<'a> {
             }
             return Ok(Ran::Ended(job, Box::new(outcome)));
         }
-        self.caller.completions.expect(job.id());
+        awaiting.hand_back();
         if self.ticket.is_cancelled() && request.on_disconnect == OnDisconnect::Stop {
             // Whom the cancellation did not reach, for it was about to start, misses its caller.
             drop(attached);
@@ -354,7 +356,7 @@ impl<'a> Call<'a> {
                 met => {
                     // While it still counts as awaited: an end is told by one of the two.
                     if matches!(met, Met::Exit | Met::Ended) {
-                        self.caller.completions.seen(job.id());
+                        self.told(job);
                     }
                     return Ok(met);
                 }
@@ -391,7 +393,8 @@ impl<'a> Call<'a> {
     /// The job that a caller means: by an id any, by a name one of its own, or else one that a person
     /// started. A name never means a job of another agent; that there is one is told.
     pub fn job(&self, name: &str) -> Result<JobHandle, Error> {
-        let name = plain_id(name);
+        let name = name.strip_prefix("artifact://").unwrap_or(name);
+        let name = (self.caller.job_id)(name).unwrap_or(name);
         self.own_job(name).or_else(|error| match self.caller.backend.job(name) {
             Ok(other) if has_no_owner(&other) => Ok(self.masking(other)),
             other => Err(self.unknown(error, other.ok().as_ref())),
@@ -505,6 +508,13 @@ impl<'a> Call<'a> {
         Ok(text(&self.view(job, 0, stream, budget)?))
     }
 
+    /// How a job ended, if its status says so; then the caller knows.
+    pub fn ended<'s>(&self, job: &JobHandle, status: &'s Status) -> Option<&'s Outcome> {
+        let Status::Ended(outcome) = status else { return None };
+        self.told(job);
+        Some(outcome)
+    }
+
     /// The caller knows how this job ended.
     pub fn told(&self, job: &JobHandle) {
         self.caller.completions.told(job.id());
@@ -551,14 +561,6 @@ impl Watch<'_> {
             self.call.ticket.tell(&Tick { elapsed: tick.elapsed.max(1), ..tick });
         }
     }
-}
-
-/// The id of a job, however a contract writes it: `artifact://ID` is its output, `job_ID` a background
-/// job of the dialect `meerkat`.
-fn plain_id(name: &str) -> &str {
-    let name = name.strip_prefix("artifact://").unwrap_or(name);
-    let ulid = name.strip_prefix("job_").filter(|rest| rest.len() == 26);
-    ulid.unwrap_or(name)
 }
 
 fn has_no_owner(job: &JobHandle) -> bool {

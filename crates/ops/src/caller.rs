@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use umbo_engine::{AttachedJob, Backend, Condition, JobHandle, JobId, Request, Shell, Status};
+use umbo_engine::{
+    AttachedJob, Backend, Clock, Condition, JobHandle, JobId, Request, Shell, Status,
+};
 use umbo_gate::{GatePaths, Mode};
 use umbo_recipes::{Cache, Options};
 use umbo_view::Budget;
 use umbo_view::mask::{MaskError, Masker};
 
-use crate::clock::Clock;
 use crate::completions::Completions;
 use crate::error::{Error, ErrorCode};
 use crate::files::{FileSettings, FileState};
@@ -84,6 +85,8 @@ pub struct Caller {
     pub(crate) shell: Shell,
     /// The label that its jobs get, beside the owner.
     pub(crate) dialect: Option<&'static str>,
+    /// Reads ids of jobs that its contract writes in another way.
+    pub(crate) job_id: fn(&str) -> Option<&str>,
     /// What it has beside the shell, which the gate may point to.
     pub(crate) tools: Vec<String>,
     /// The project that its commands must stay in.
@@ -140,6 +143,7 @@ pub struct CallerBuilder {
     gate: Option<Gatekeeper>,
     shell: Shell,
     dialect: Option<&'static str>,
+    job_id: fn(&str) -> Option<&str>,
     tools: Vec<String>,
     sandbox: SandboxSettings,
     clock: Option<Clock>,
@@ -165,6 +169,7 @@ impl Caller {
             gate: None,
             shell: Shell::Sh,
             dialect: None,
+            job_id: |_| None,
             tools: Vec::new(),
             sandbox: SandboxSettings::default(),
             clock: None,
@@ -206,6 +211,25 @@ impl Caller {
     /// would obey or a reader would not see.
     pub fn mask(&self, text: &str) -> String {
         umbo_view::visible(&self.masker.mask_text(text)).into_owned()
+    }
+
+    /// A text in which the secrets stand again that placeholders stand for, also those that this caller was
+    /// shown by an earlier process.
+    pub fn restore(&self, text: &str) -> String {
+        if self.masker.has_unknown_placeholder(text) {
+            self.job_secrets.recall_found(self.owner.as_deref(), &self.masker);
+        }
+        self.masker.restore(text)
+    }
+
+    /// Keeps what was found by its shape in what this caller was shown, so that it can use the placeholders
+    /// in a later process, too.
+    pub fn keep_found_secrets(&self) {
+        // A caller without a name of its own does not come back.
+        let is_nameless = self.owner.as_ref().is_some_and(|owner| owner.starts_with(NAMELESS));
+        if !is_nameless {
+            self.job_secrets.keep_found(self.owner.as_deref(), &self.masker);
+        }
     }
 
     /// Masks the secrets of a job from now on, also those that the caller does not have.
@@ -404,6 +428,14 @@ impl CallerBuilder {
         self
     }
 
+    /// How ids of jobs are read that contracts write in another way: gives what the operations call the
+    /// job, `None` for what is no such id.
+    #[must_use]
+    pub fn job_ids(mut self, read: fn(&str) -> Option<&str>) -> Self {
+        self.job_id = read;
+        self
+    }
+
     /// The shell that reads command lines; `sh` unless given.
     #[must_use]
     pub fn shell(mut self, shell: Shell) -> Self {
@@ -498,6 +530,7 @@ impl CallerBuilder {
             longest_wait: self.longest_wait,
             shell: self.shell,
             dialect: self.dialect,
+            job_id: self.job_id,
             tools: self.tools,
             sandboxes,
             files: FileState::new(self.files, state),

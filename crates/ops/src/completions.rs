@@ -10,7 +10,12 @@
 //! Only jobs that were handed back running can end unknown to the caller; they are remembered
 //! here. Who is told of an end by a result of its own (a wait, a stop) is not told again. A caller that
 //! comes back under its name has a place on disk, which moves when something is told: what ended while
-//! it was away, or after it was killed, is told when it is back, and nothing twice.
+//! it was away, or after it was killed, is told when it is back, and nothing twice. The name is the
+//! reader: processes that come under one name at the same time share that place, and each end is told to
+//! one of them, whichever asks first. So a name belongs to one agent.
+//!
+//! An end that a call is about to tell in its own result waits for that call ([`Completions::awaiting`]):
+//! only if it does not tell after all, another result does.
 //!
 //! Whoever stands between (a protocol server) may announce an end at once, to the program that the
 //! model runs in. That is a second reader, with its own once: the model still reads it in a result.
@@ -28,10 +33,18 @@ pub struct Completions {
     /// Where results read the stream of ends.
     stream: Mutex<CompletionStream>,
     unknown: Mutex<Unknown>,
-    /// Jobs whose end a call waits for, and by how many calls: its result tells of it.
-    awaited: Mutex<HashMap<JobId, usize>>,
+    awaited: Mutex<Awaited>,
     /// Whether the caller comes back under its name.
     comes_back: bool,
+}
+
+/// What calls wait for: their results tell of it.
+#[derive(Debug, Default)]
+struct Awaited {
+    /// Jobs whose end is waited for, and by how many calls.
+    jobs: HashMap<JobId, usize>,
+    /// How many calls start a job to wait for, and do not know yet which it is.
+    starting: usize,
 }
 
 /// What the caller has heard of which job.
@@ -46,6 +59,8 @@ struct Unknown {
     /// Jobs of a caller that comes back whose end a result of their own has told, but the stream has
     /// not reached.
     told: BTreeSet<JobId>,
+    /// Ends that the stream has told, and that wait for a call that may tell them itself.
+    held: Vec<Summary>,
     /// Whether it has been told what ended while it was away.
     is_caught_up: bool,
     /// The last of the running jobs that was looked at.
@@ -53,6 +68,12 @@ struct Unknown {
 }
 
 impl Unknown {
+    fn expect(&mut self, job: &JobId) {
+        self.running.insert(job.clone());
+        self.fresh.insert(job.clone());
+        keep(&mut self.unannounced, job);
+    }
+
     /// Jobs that are to be looked at though the stream has no end of theirs: those that may have ended
     /// before they were remembered, and some of the others, other ones each time. Of a job whose
     /// supervisor and keeper were both killed the stream tells nothing until somebody looks.
@@ -89,21 +110,12 @@ impl Completions {
 
     /// The caller knows that this job runs.
     pub fn expect(&self, job: &JobId) {
-        let mut unknown = self.unknown();
-        unknown.running.insert(job.clone());
-        unknown.fresh.insert(job.clone());
-        keep(&mut unknown.unannounced, job);
+        self.unknown().expect(job);
     }
 
     /// Whether the caller knows that this job runs, and not how it ended.
     pub fn expects(&self, job: &JobId) -> bool {
         self.unknown().running.contains(job)
-    }
-
-    /// Whether a result of its own has told how this job of a caller that comes back ended, and the stream
-    /// told of it to another call before, if at all.
-    pub fn has_told(&self, job: &JobId) -> bool {
-        self.unknown().told.contains(job)
     }
 
     /// How many such jobs there are.
@@ -113,22 +125,25 @@ impl Completions {
 
     /// A call waits for the end of this job until the result is dropped.
     pub fn awaiting(&self, job: &JobId) -> Awaiting<'_> {
-        *self.awaited().entry(job.clone()).or_default() += 1;
-        Awaiting { completions: self, job: job.clone() }
+        let mut starting = self.starting();
+        starting.is_for(job);
+        starting
+    }
+
+    /// A call starts a job to wait for, until the result is dropped; which job, it says when it knows.
+    pub fn starting(&self) -> Awaiting<'_> {
+        self.awaited().starting += 1;
+        Awaiting { completions: self, job: None }
     }
 
     /// The end of a job that ended unseen; `None` if it was announced, or has a result of its own.
     pub fn announce(&self, job: &JobHandle) -> Option<Summary> {
         let summary = job.summary()?;
-        if !matches!(summary.status, Status::Ended(_)) || self.awaited().contains_key(job.id()) {
+        if !matches!(summary.status, Status::Ended(_)) || self.awaited().jobs.contains_key(job.id())
+        {
             return None;
         }
         self.unknown().unannounced.remove(job.id()).then_some(summary)
-    }
-
-    /// A call saw this job end, and its result will tell of it: there is nothing to announce.
-    pub fn seen(&self, job: &JobId) {
-        self.unknown().unannounced.remove(job);
     }
 
     /// The caller knows how this job ended.
@@ -178,9 +193,20 @@ impl Completions {
         // The stream is past what ended before it was remembered, and does not yet have the rest.
         let (earlier, later) = (ended(fresh), ended(others));
         let all = earlier.into_iter().chain(over).chain(later);
-        // Of an end that a result of its own has told meanwhile, nothing is left to tell.
-        let all: Vec<JobId> = all.filter(|job| self.unknown().running.remove(job)).collect();
-        all.iter().filter_map(|job| summary(caller, job)).collect()
+        let mut news = Vec::new();
+        for job in all {
+            let mut unknown = self.unknown();
+            if self.awaited().jobs.contains_key(&job) {
+                // Looked at again with the next call, if a result of its own has not told of it by then.
+                if unknown.running.contains(&job) {
+                    unknown.fresh.insert(job);
+                }
+            } else if unknown.running.remove(&job) {
+                // Else a result of its own has told of it meanwhile.
+                news.push(job);
+            }
+        }
+        news.iter().filter_map(|job| summary(caller, job)).collect()
     }
 
     /// What ended since the caller, under its name, was last told anything: by its place on disk.
@@ -191,17 +217,31 @@ impl Completions {
         owner: &str,
     ) -> Vec<Summary> {
         let is_caught_up = std::mem::replace(&mut self.unknown().is_caught_up, true);
-        if is_caught_up && !stream.ready().is_ok_and(|read| !read.is_empty()) {
-            return Vec::new();
-        }
-        let ended = caller.backend.drain_completed(owner, Some(owner)).unwrap_or_default();
-        let mut unknown = self.unknown();
-        let is_news = |summary: &Summary| {
-            unknown.running.remove(&summary.job);
-            unknown.fresh.remove(&summary.job);
-            !unknown.told.remove(&summary.job)
+        let has_more = !is_caught_up || stream.ready().is_ok_and(|read| !read.is_empty());
+        let ended = if has_more {
+            caller.backend.drain_completed(owner, Some(owner)).unwrap_or_default()
+        } else {
+            Vec::new()
         };
-        ended.into_iter().filter(is_news).collect()
+        let mut unknown = self.unknown();
+        let awaited = self.awaited();
+        let mut news = Vec::new();
+        for summary in std::mem::take(&mut unknown.held).into_iter().chain(ended) {
+            let job = &summary.job;
+            if unknown.told.remove(job) {
+                continue;
+            }
+            // One that was not handed back running may be what a call just started.
+            let may_be_starting = awaited.starting > 0 && !unknown.running.contains(job);
+            if awaited.jobs.contains_key(job) || may_be_starting {
+                unknown.held.push(summary);
+                continue;
+            }
+            unknown.running.remove(job);
+            unknown.fresh.remove(job);
+            news.push(summary);
+        }
+        news
     }
 
     /// The caller leaves: what its own results told is not told again when it comes back.
@@ -229,7 +269,7 @@ impl Completions {
         self.unknown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn awaited(&self) -> MutexGuard<'_, HashMap<JobId, usize>> {
+    fn awaited(&self) -> MutexGuard<'_, Awaited> {
         self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -259,16 +299,43 @@ fn ended_at(caller: &Caller, job: &JobId) -> Option<u64> {
 #[derive(Debug)]
 pub struct Awaiting<'a> {
     completions: &'a Completions,
-    job: JobId,
+    /// None until it is known.
+    job: Option<JobId>,
+}
+
+impl Awaiting<'_> {
+    /// The job is this one.
+    pub fn is_for(&mut self, job: &JobId) {
+        let mut awaited = self.completions.awaited();
+        if self.job.is_none() {
+            awaited.starting -= 1;
+            *awaited.jobs.entry(job.clone()).or_default() += 1;
+            self.job = Some(job.clone());
+        }
+    }
+
+    /// The call hands the job back running, and waits no longer: at no instant does nobody tell of its end.
+    pub fn hand_back(self) {
+        let completions = self.completions;
+        let mut unknown = completions.unknown();
+        if let Some(job) = &self.job {
+            unknown.expect(job);
+        }
+        drop(self);
+    }
 }
 
 impl Drop for Awaiting<'_> {
     fn drop(&mut self) {
         let mut awaited = self.completions.awaited();
-        if let Some(count) = awaited.get_mut(&self.job) {
+        let Some(job) = &self.job else {
+            awaited.starting -= 1;
+            return;
+        };
+        if let Some(count) = awaited.jobs.get_mut(job) {
             *count -= 1;
             if *count == 0 {
-                awaited.remove(&self.job);
+                awaited.jobs.remove(job);
             }
         }
     }

@@ -7,16 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use umbo_command::Shell as Language;
-use umbo_engine::{Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
+use umbo_engine::{Clock, Command, JobHandle, Login, Outcome, Profile, Request, Shell, Stdin};
 use umbo_gate::{
     Admission, Approver, Audit, Call, Decision, Digest, Error, Explanation, FileEffect, Gate,
     GatePaths, Grounds, Input, Mode, Policy, Recipe, Refusal, RuleSources, ShellState, Unreadable,
 };
 
-use umbo_recipes::quote;
+use umbo_text::quote;
 
 use crate::audit_writer::{AuditWriter, Entry};
-use crate::clock::Clock;
 use crate::typed;
 
 /// The label that says what is made of what is typed into a job.
@@ -472,10 +471,9 @@ impl CommandText {
             }
             Command::Argv(words) => {
                 let exact = words.iter().all(|word| word.to_str().is_some());
-                let text: Vec<String> =
-                    words.iter().map(|word| quote::word(&word.to_string_lossy())).collect();
+                let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
                 let state = if exact { fresh } else { ShellState::Carried };
-                let (text, setting) = (text.join(" "), setting("argv"));
+                let (text, setting) = (quote::join(&words), setting("argv"));
                 Self { text, language: Language::Posix, state, setting }
             }
         }

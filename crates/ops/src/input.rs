@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{Condition, Size, Status};
+use umbo_engine::{Condition, Outcome, Size};
 
 use crate::call::{Call, text};
 use crate::error::{Error, ErrorCode};
@@ -94,13 +94,7 @@ pub fn input(call: &Call<'_>, request: &InputRequest) -> Result<InputAnswer, Err
         next_offset = Some(view.parts.last().map_or(before, |part| part.offset().end));
     }
     let status = job.status()?;
-    let exit_code = match &status {
-        Status::Ended(outcome) => {
-            call.told(&job);
-            outcome.exit_code()
-        }
-        Status::Created | Status::Started { .. } => None,
-    };
+    let exit_code = call.ended(&job, &status).and_then(Outcome::exit_code);
     Ok(InputAnswer {
         job: job.id().to_string(),
         bytes,

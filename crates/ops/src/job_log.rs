@@ -47,7 +47,7 @@ impl Source for JobLog {
                 Mark::Bytes(stream) => {
                     Some(Run { start: run.start, stream: same(stream), time: run.at })
                 }
-                Mark::Resized(_) => None,
+                _ => None,
             })
             .collect())
     }

@@ -2,9 +2,15 @@
 //!
 //! They are a label of the job, encrypted with a key of the state directory. So they are nowhere in plain
 //! text, and travel with the job wherever it is kept.
+//!
+//! Secrets that were found by their shape in an answer are kept as well, each owner's for itself, encrypted
+//! the same way: an owner that comes back in another process can still use their placeholders.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -18,6 +24,11 @@ const LABEL: &str = "umbo.secrets";
 const PURPOSE: &str = "secrets of a job";
 /// Labels that are remembered, so that none is decrypted twice.
 const MOST_REMEMBERED: usize = 10_000;
+/// The file with the secrets that were found, a line each, and where it goes when it is full.
+const FOUND: &str = "found";
+const FOUND_BEFORE: &str = "found.old";
+/// When the file is full.
+const MOST_FOUND_BYTES: u64 = 4 << 20;
 
 /// Keeps secrets with jobs, and finds them there.
 #[derive(Debug)]
@@ -29,6 +40,8 @@ pub(crate) struct JobSecrets {
     usual: OnceLock<Option<String>>,
     /// Labels whose secrets the masker has.
     seen: Mutex<Vec<String>>,
+    /// Placeholders that are in the file for this caller.
+    kept: Mutex<HashSet<String>>,
 }
 
 impl JobSecrets {
@@ -38,6 +51,7 @@ impl JobSecrets {
             key: OnceLock::new(),
             usual: OnceLock::new(),
             seen: Mutex::default(),
+            kept: Mutex::default(),
         }
     }
 
@@ -84,6 +98,44 @@ impl JobSecrets {
         let _ = masker.learn(secrets);
     }
 
+    /// Keeps what the masker found by its shape, for the caller `owner` when it comes back. What cannot be
+    /// kept is masked all the same.
+    pub(crate) fn keep_found(&self, owner: Option<&str>, masker: &Masker) {
+        let found = masker.take_found();
+        if found.is_empty() {
+            return;
+        }
+        self.recall_found(owner, masker);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let (Some(key), Some(directory)) = (self.key(), &self.directory) else { return };
+        let mut lines = String::new();
+        for (placeholder, value) in found {
+            if kept.insert(placeholder.to_string())
+                && let Ok(plain) = serde_json::to_vec(&(&*placeholder, &*value))
+                && let Ok(line) = key.encrypt(&purpose(owner), &plain)
+            {
+                lines.push_str(&line);
+                lines.push('\n');
+            }
+        }
+        let _ = append(&directory.join(FOUND), &lines);
+    }
+
+    /// Tells the masker what was found for the caller `owner` in other processes.
+    pub(crate) fn recall_found(&self, owner: Option<&str>, masker: &Masker) {
+        let (Some(key), Some(directory)) = (self.key(), &self.directory) else { return };
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let purpose = purpose(owner);
+        for name in [FOUND_BEFORE, FOUND] {
+            let text = std::fs::read_to_string(directory.join(name)).unwrap_or_default();
+            let plain = text.lines().filter_map(|line| key.decrypt(&purpose, line));
+            let found = plain.filter_map(|plain| serde_json::from_slice(&plain).ok());
+            let found: Vec<(String, String)> = found.collect();
+            kept.extend(found.iter().map(|(placeholder, _)| placeholder.clone()));
+            masker.recall(found);
+        }
+    }
+
     /// Remembers a label; whether it is new.
     fn remember(&self, label: &str) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,6 +148,24 @@ impl JobSecrets {
         seen.push(label.to_owned());
         true
     }
+}
+
+/// What the key is used for with what was found for a caller: no other caller can read it.
+fn purpose(owner: Option<&str>) -> String {
+    match owner {
+        Some(owner) => format!("secrets found for {owner}"),
+        None => "secrets found for everybody".to_owned(),
+    }
+}
+
+/// Adds lines to a file that only its user can read; a file that is full makes room first.
+fn append(path: &Path, lines: &str) -> io::Result<()> {
+    if path.metadata().is_ok_and(|facts| facts.len() > MOST_FOUND_BYTES) {
+        std::fs::rename(path, path.with_file_name(FOUND_BEFORE))?;
+    }
+    let mut options = OpenOptions::new();
+    let mut file = options.create(true).append(true).mode(0o600).open(path)?;
+    file.write_all(lines.as_bytes())
 }
 
 fn secrets(variables: &[(OsString, OsString)]) -> Vec<(String, String)> {

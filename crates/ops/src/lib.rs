@@ -65,16 +65,13 @@ mod typed;
 mod values;
 mod wait;
 
-pub use answer::{
-    JobAnswer, JobUsage, LeakedProcess, ListedJob, containment_name, denials, fate_name,
-    limit_name, lost_reason, stage_name,
-};
+pub use answer::{JobAnswer, JobUsage, LeakedProcess, ListedJob, denials};
 pub use audit_writer::record_missed_ends;
 pub use call::{Call, Ran, Whose, fresh_name, text};
 pub use caller::{BuildError, Caller, CallerBuilder, Owner};
 pub use caller_jobs::{label_wait, outlasted};
 pub use classify::{ClassifyAnswer, ClassifyRequest, classify, language};
-pub use clock::{Clock, now};
+pub use clock::now;
 pub use completions::{Awaiting, Completions};
 pub use control::{Control, ControlAnswer, ControlRequest, control, parse_signal};
 pub use error::{Error, ErrorCode, RefusalDetails};

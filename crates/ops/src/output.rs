@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umbo_engine::{JobHandle, Status};
+use umbo_engine::{JobHandle, Outcome};
 use umbo_view::{
     Budget, Comparison, Failure, Find, Page, Part, Reader, Regex, Stream, View, ViewOptions,
     compare,
@@ -209,13 +209,7 @@ pub fn output(call: &Call<'_>, request: &OutputRequest) -> Result<OutputAnswer, 
     let job = call.job(&request.job)?;
     let selection = request.selection()?;
     let status = job.status()?;
-    let exit_code = match &status {
-        Status::Ended(outcome) => {
-            call.told(&job);
-            outcome.exit_code()
-        }
-        Status::Created | Status::Started { .. } => None,
-    };
+    let exit_code = call.ended(&job, &status).and_then(Outcome::exit_code);
     let mut answer = OutputAnswer {
         job: job.id().to_string(),
         state: status.name(),

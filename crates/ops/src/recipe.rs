@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umbo_engine::{Condition, Limits, Request, Size, Stdin};
 use umbo_recipes::select::{Selection, umbo as select};
-use umbo_recipes::{Lifetime, Task, Visibility, quote};
+use umbo_recipes::{Lifetime, Task, Visibility};
+use umbo_text::quote;
 
 use crate::answer::JobAnswer;
 use crate::call::{Call, Ran};

@@ -72,6 +72,8 @@ pub fn restart(call: &Call<'_>, request: &RestartRequest) -> Result<RestartAnswe
     let words = words.as_deref().map(said_of_sandbox).transpose()?;
     let call = &call.sandboxed(words.as_ref());
     let mut stopped = None;
+    // Its end is this answer's to tell.
+    let _awaiting = call.caller.completions.awaiting(old.id());
     let job = call.start_when(&wanted, || {
         if !matches!(old.status()?, Status::Ended(_)) {
             stopped = Some(old.stop(request.ladder)?.end.name());

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorCode};
 use crate::values::Seconds;
 
 /// How long a job may take to end by itself.
-const GRACE: Duration = Duration::from_secs(5);
+const DEFAULT_GRACE: Duration = Duration::from_secs(5);
 
 /// Which jobs to stop, and how.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -142,9 +142,11 @@ fn stop_each(
     let ladder = if request.kill {
         Ladder::KILL
     } else {
-        let grace = request.grace.map_or(GRACE, |grace| grace.0);
+        let grace = request.grace.map_or(DEFAULT_GRACE, |grace| grace.0);
         Ladder { interrupt: request.interrupt, terminate: Some(grace) }
     };
+    let completions = &call.caller.completions;
+    let _awaiting: Vec<_> = jobs.iter().map(|job| completions.awaiting(job.id())).collect();
     let climbs: Vec<_> = jobs
         .into_iter()
         .map(|job| {

@@ -101,7 +101,8 @@ impl From<&Met> for WaitReason {
             Met::Port(_) => Self::Port,
             Met::File(_) => Self::File,
             Met::Quiet => Self::Quiet,
-            Met::Deadline => Self::Timeout,
+            // Conditions of other kinds were not asked for.
+            _ => Self::Timeout,
         }
     }
 }

@@ -18,7 +18,6 @@ mod options;
 mod project;
 pub mod prompt;
 mod python;
-pub mod quote;
 mod runners;
 pub mod select;
 mod task;

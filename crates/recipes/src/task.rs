@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::quote;
+use umbo_text::quote;
 
 /// One task of one runner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -275,6 +275,12 @@ impl Task {
 
     pub(crate) fn source(mut self, file: &str, line: usize) -> Self {
         self.source = Some(Source { file: file.to_owned(), line });
+        self
+    }
+
+    /// A script for a shell, if there is one.
+    pub(crate) fn shell(mut self, text: Option<impl Into<String>>) -> Self {
+        self.script = text.map(|text| Script::new(Language::Shell, text));
         self
     }
 

@@ -156,12 +156,12 @@ impl Waiting<'_> {
                 Ok(_) | Err(_) => return false,
             }
         }
-        self.bury();
+        self.reap();
         true
     }
 
-    /// Buries orphans, and says so when there is none any more; if anybody wants to know.
-    fn bury(&mut self) {
+    /// Reaps orphans, and says so when there is none any more; if anybody wants to know.
+    fn reap(&mut self) {
         let Some(children) = &self.children else { return };
         let mut signals = [0; 1024];
         while matches!(rustix::io::read(children, &mut signals), Ok(count) if count > 0) {}

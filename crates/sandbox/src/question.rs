@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -27,11 +27,77 @@ pub struct Question {
     pub grants: Vec<Grant>,
 }
 
-impl Question {
-    /// The same, with the time that is left for an answer.
-    pub(crate) fn asked_at(&self, now: Instant, deadline: Instant) -> Self {
-        let left = deadline.saturating_duration_since(now).as_millis();
-        Self { left_ms: u64::try_from(left).unwrap_or(u64::MAX), ..self.clone() }
+/// The questions that nobody has answered yet, each with what waits for its answer.
+#[derive(Debug)]
+pub(crate) struct OpenQuestions<T> {
+    open: Vec<OpenQuestion<T>>,
+    last_number: u64,
+}
+
+/// A question that nobody has answered yet.
+#[derive(Debug)]
+pub(crate) struct OpenQuestion<T> {
+    pub(crate) question: Question,
+    deadline: Instant,
+    pub(crate) waiting: T,
+}
+
+impl<T> OpenQuestions<T> {
+    /// None so far; their numbers come after this one.
+    pub(crate) fn after(number: u64) -> Self {
+        Self { open: Vec::new(), last_number: number }
+    }
+
+    /// Asks. The question gets its number here.
+    pub(crate) fn ask(&mut self, question: Question, timeout: Duration, waiting: T) {
+        self.last_number += 1;
+        let question = Question { number: self.last_number, ..question };
+        self.open.push(OpenQuestion { question, deadline: Instant::now() + timeout, waiting });
+    }
+
+    /// All of them, with the time that is left for an answer.
+    pub(crate) fn list(&self) -> Vec<Question> {
+        let now = Instant::now();
+        let left = |deadline: Instant| deadline.saturating_duration_since(now).as_millis();
+        let asked = |open: &OpenQuestion<T>| {
+            let left_ms = u64::try_from(left(open.deadline)).unwrap_or(u64::MAX);
+            Question { left_ms, ..open.question.clone() }
+        };
+        self.open.iter().map(asked).collect()
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.open.iter().map(|open| open.deadline).min()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &OpenQuestion<T>> {
+        self.open.iter()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut OpenQuestion<T>> {
+        self.open.iter_mut()
+    }
+
+    /// Takes the one with this number.
+    pub(crate) fn take(&mut self, number: u64) -> Option<OpenQuestion<T>> {
+        let index = self.open.iter().position(|open| open.question.number == number)?;
+        Some(self.open.swap_remove(index))
+    }
+
+    /// Takes those that are meant.
+    pub(crate) fn take_if(
+        &mut self,
+        is_meant: impl Fn(&OpenQuestion<T>) -> bool,
+    ) -> Vec<OpenQuestion<T>> {
+        let (taken, rest) = std::mem::take(&mut self.open).into_iter().partition(is_meant);
+        self.open = rest;
+        taken
+    }
+
+    /// Takes those that nobody answered in time.
+    pub(crate) fn take_expired(&mut self) -> Vec<OpenQuestion<T>> {
+        let now = Instant::now();
+        self.take_if(|open| open.deadline <= now)
     }
 }
 

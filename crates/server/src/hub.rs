@@ -83,9 +83,9 @@ mod tests {
 
     const DEADLINE: Duration = Duration::from_mins(1);
 
-    struct Ear(Sender<u32>);
+    struct Sink(Sender<u32>);
 
-    impl Listen<u32> for Ear {
+    impl Listen<u32> for Sink {
         fn hear(&self, event: &u32) {
             let _ = self.0.send(*event);
         }
@@ -93,7 +93,7 @@ mod tests {
 
     fn listener() -> (Arc<dyn Listen<u32>>, Receiver<u32>) {
         let (heard, hearing) = channel();
-        (Arc::new(Ear(heard)), hearing)
+        (Arc::new(Sink(heard)), hearing)
     }
 
     #[test]

@@ -92,5 +92,6 @@ fn sentence(summary: &Summary) -> String {
     let how = ending(summary);
     let name = summary.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
     let command = first_line(&summary.command);
-    format!("job {}{name} {how}, {} bytes of output: {command}", summary.job, summary.total_bytes)
+    let (job, bytes) = (summary.job.short(), summary.total_bytes);
+    format!("job {job}{name} {how}, {bytes} bytes of output: {command}")
 }

@@ -91,10 +91,7 @@ impl JobEvents {
             EventKind::Output { .. } => JobEventKind::Grew,
             EventKind::Exited { .. } => JobEventKind::Ended,
             EventKind::Removed => JobEventKind::Removed,
-            EventKind::Started
-            | EventKind::Stalled
-            | EventKind::Leaked { .. }
-            | EventKind::Input { .. } => return None,
+            _ => return None,
         };
         let owner = self.owner(&event.job);
         if matches!(kind, JobEventKind::Ended | JobEventKind::Removed) {

@@ -78,7 +78,9 @@ mod turn;
 
 pub use answer::{Answer, Image, ToolError, ToolResult};
 pub use completed::Completed;
-pub use dialect::{Dialect, Host, names as dialects, settings as dialect_settings};
+pub use dialect::{
+    Dialect, Host, SecretsFile, names as dialects, secrets_files, settings as dialect_settings,
+};
 pub use events::{JobEvent, JobEventKind, JobEvents};
 pub use guidance::Guidance;
 pub use once::Made;

@@ -87,11 +87,6 @@ impl Toolset {
         told.map(|told| self.masked_completion(told)).collect()
     }
 
-    /// Whether a result of its own has told how this job ended: what another call heard of it is no news.
-    pub fn has_told(&self, job: &str) -> bool {
-        job.parse().is_ok_and(|job| self.completions.has_told(&job))
-    }
-
     /// Whether this job was handed back running, and nobody was told of its end yet.
     pub fn expects(&self, job: &str) -> bool {
         job.parse().is_ok_and(|job| self.completions.expects(&job))

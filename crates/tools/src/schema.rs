@@ -274,7 +274,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// What other programs call the same thing, squeezed.
-const SAME: [&[&str]; 4] = [
+const SYNONYMS: [&[&str]; 4] = [
     &["command", "cmd", "commandline", "script"],
     &["cwd", "workdir", "workingdir", "workingdirectory", "dir", "directory"],
     &["timeout", "timeoutms", "timeoutmillis", "timeoutsec", "timeoutsecs", "timeoutseconds"],
@@ -290,7 +290,8 @@ pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     let wanted = squeeze(name);
     let means_it = |candidate: &str| {
         let both = [wanted.as_str(), candidate];
-        wanted == candidate || SAME.iter().any(|same| both.iter().all(|name| same.contains(name)))
+        wanted == candidate
+            || SYNONYMS.iter().any(|same| both.iter().all(|name| same.contains(name)))
     };
     let same = names.iter().find(|candidate| means_it(&squeeze(candidate)));
     let longer = || {
@@ -300,12 +301,7 @@ pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     if let Some(meant) = same.or_else(longer) {
         return Some(meant);
     }
-    names
-        .iter()
-        .map(|candidate| (strsim::levenshtein(&wanted, &squeeze(candidate)), *candidate))
-        .filter(|(distance, candidate)| *distance * 3 <= candidate.len().max(3))
-        .min()
-        .map(|(_, candidate)| candidate)
+    umbo_text::nearest(name, names).first().map(|near| **near)
 }
 
 /// Whether a name has the first letter of another and some of the others, in order.

@@ -129,7 +129,7 @@ impl From<Vec<String>> for SettingValue {
 #[non_exhaustive]
 pub enum SettingError {
     /// No dialect has it.
-    #[error("no dialect has the setting {key:?}{}", hint(.nearest.as_deref()))]
+    #[error("no dialect has the setting {key:?}{}", umbo_text::did_you_mean(.nearest))]
     Unknown {
         /// The key that was given.
         key: String,
@@ -146,10 +146,6 @@ pub enum SettingError {
         /// What is accepted.
         accepted: String,
     },
-}
-
-fn hint(nearest: Option<&str>) -> String {
-    nearest.map(|key| format!("; did you mean {key:?}?")).unwrap_or_default()
 }
 
 impl SettingKind {
@@ -335,7 +331,7 @@ mod tests {
         let mut wrong = |key, value| settings.set(&DECLARED, key, value).unwrap_err().to_string();
         assert_eq!(
             wrong("tools.x.enabeld", true.into()),
-            "no dialect has the setting \"tools.x.enabeld\"; did you mean \"tools.x.enabled\"?"
+            "no dialect has the setting \"tools.x.enabeld\"; did you mean `tools.x.enabled`?"
         );
         assert_eq!(
             wrong("tools.x.wait", "7s".into()),

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 /// No clock can be advanced by more.
-const LONGEST: Duration = Duration::from_hours(100 * 365 * 24);
+const LONGEST_SPAN: Duration = Duration::from_hours(100 * 365 * 24);
 
 /// A number of seconds; none for a number that is no span of time.
 pub(crate) fn seconds(number: f64) -> Duration {
     if number.is_nan() || number < 0.0 {
         return Duration::ZERO;
     }
-    Duration::try_from_secs_f64(number).unwrap_or(LONGEST).min(LONGEST)
+    Duration::try_from_secs_f64(number).unwrap_or(LONGEST_SPAN).min(LONGEST_SPAN)
 }
 
 /// The limit that a timeout is: 0 is none.
@@ -39,8 +39,8 @@ mod tests {
         for wrong in [f64::NAN, -1.0, f64::NEG_INFINITY] {
             assert_eq!(seconds(wrong), Duration::ZERO);
         }
-        assert_eq!(seconds(f64::INFINITY), LONGEST);
-        assert_eq!(millis(1e308), LONGEST);
+        assert_eq!(seconds(f64::INFINITY), LONGEST_SPAN);
+        assert_eq!(millis(1e308), LONGEST_SPAN);
         assert_eq!((limit(seconds(0.0)), limit(seconds(2.0))), (None, Some(seconds(2.0))));
         assert_eq!(wait_for(None, seconds(1.0)), Duration::MAX);
         assert_eq!(wait_for(Some(seconds(2.0)), seconds(1.0)), seconds(3.0));

@@ -9,7 +9,6 @@ use serde_json::Value;
 use tracing::{field, info, info_span};
 use umbo_engine::Summary;
 use umbo_ops::{Call, Caller, CallerBuilder, ErrorCode, Ticket};
-use umbo_view::mask::Masker;
 
 use crate::answer::{Answer, ToolError, ToolResult};
 use crate::completed::Completed;
@@ -43,6 +42,7 @@ pub struct Builder {
     caller: CallerBuilder,
     dialect: Option<String>,
     own_dialect: Option<Box<dyn Dialect>>,
+    job_id: fn(&str) -> Option<&str>,
     settings: Vec<(String, SettingValue)>,
     project: Option<PathBuf>,
     has_terminal: bool,
@@ -63,8 +63,9 @@ impl Builder {
 
     /// A contract that the program brings itself, instead of one that is known by its name.
     #[must_use]
-    pub fn with_dialect(mut self, dialect: impl Dialect) -> Self {
+    pub fn with_dialect<D: Dialect>(mut self, dialect: D) -> Self {
         self.own_dialect = Some(Box::new(dialect));
+        self.job_id = D::job_id;
         self
     }
 
@@ -173,8 +174,11 @@ impl Builder {
                 && !is_named(&self.hidden)
                 && self.sets.as_ref().is_none_or(|sets| sets.contains(&tool.set))
         });
-        let mut caller =
-            self.caller.dialect(dialect.name()).tools(tools.iter().map(|tool| tool.name));
+        let mut caller = self
+            .caller
+            .dialect(dialect.name())
+            .job_ids(self.job_id)
+            .tools(tools.iter().map(|tool| tool.name));
         if dialect.prefers_bash() {
             caller = caller.prefer_bash();
         }
@@ -217,6 +221,7 @@ impl Toolset {
             caller,
             dialect: None,
             own_dialect: None,
+            job_id: dialect::job_id,
             settings: Vec::new(),
             project: None,
             has_terminal: false,
@@ -325,18 +330,20 @@ impl Toolset {
                 )
             }
         };
-        let structured = self.masked(structured);
+        let (structured, text) = (self.masked(structured), self.mask(&text));
+        let completed = completed.into_iter().map(|told| self.masked_completion(told)).collect();
+        self.keep_found_secrets();
         let schema = self.tool(name).and_then(|tool| tool.output_schema.as_ref());
         ToolResult {
             fits_schema: schema.is_none_or(|schema| schema::check(schema, &structured).is_ok()),
             structured,
-            text: self.mask(&text),
+            text,
             is_error: error.is_some(),
             error,
             job,
             is_cut,
             images,
-            completed: completed.into_iter().map(|told| self.masked_completion(told)).collect(),
+            completed,
         }
     }
 
@@ -370,7 +377,7 @@ impl Toolset {
         };
         let arguments =
             tool.prepared(arguments).map_err(|problem| self.dialect.refuse(tool, &problem))?;
-        let arguments = restored(arguments, &self.masker);
+        let arguments = restored(arguments, &self.caller);
         let cancelled = || ToolError::new(ErrorCode::Cancelled, "tool call cancelled");
         let _turn = match tool.overlap {
             Overlap::Serial => Some(self.turns.take(ticket).ok_or_else(cancelled)?),
@@ -402,12 +409,12 @@ fn masked(value: Value, caller: &Caller) -> Value {
 }
 
 /// Arguments in which the secrets stand again that placeholders stand for.
-fn restored(value: Value, masker: &Masker) -> Value {
+fn restored(value: Value, caller: &Caller) -> Value {
     match value {
-        Value::String(text) if text.contains('#') => Value::String(masker.restore(&text)),
-        Value::Array(items) => items.into_iter().map(|item| restored(item, masker)).collect(),
+        Value::String(text) if text.contains('#') => Value::String(caller.restore(&text)),
+        Value::Array(items) => items.into_iter().map(|item| restored(item, caller)).collect(),
         Value::Object(map) => {
-            map.into_iter().map(|(name, value)| (name, restored(value, masker))).collect()
+            map.into_iter().map(|(name, value)| (name, restored(value, caller))).collect()
         }
         other => other,
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use umbo_ops::Ticket;
 
 /// How often who waits looks up: whether its call was cancelled.
-const BEAT: Duration = Duration::from_millis(200);
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The calls that have the turn or wait for it, in order.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Turns {
         // Leaves the queue however this ends.
         let turn = Turn { turns: self, number };
         while queue.waiting.front() != Some(&number) && !ticket.is_over() {
-            let woken = self.moved.wait_timeout(queue, BEAT);
+            let woken = self.moved.wait_timeout(queue, LOOK_INTERVAL);
             (queue, _) = woken.unwrap_or_else(PoisonError::into_inner);
         }
         drop(queue);

@@ -287,6 +287,8 @@ impl<S: Source> Reader<'_, S> {
         let mut units = VecDeque::new();
         let mut end = start;
         let mut seen = 0;
+        // Who follows a log asks again for each piece of a line: it is read when its end is there.
+        let lines = if self.scope.is_one_open_line(start)? { 0 } else { lines };
         while seen < lines
             && let Some(step) = walk.next()?
         {

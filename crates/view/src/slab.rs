@@ -210,6 +210,17 @@ impl<S: Source> Scope<S> {
         Ok(self.first_newline(at..stop)?.unwrap_or(stop))
     }
 
+    /// Whether from the border `start` on there is nothing but the beginning of a line of a log that
+    /// still grows.
+    pub(crate) fn is_one_open_line(&self, start: u64) -> io::Result<bool> {
+        let span = self.span(start);
+        let is_last = span.start <= start && span.end == self.range.end && self.ends_with_log();
+        if !is_last || !self.source.is_open() || span.end >= hard_border(&span, start) {
+            return Ok(false);
+        }
+        Ok(self.first_newline(start..span.end)?.is_none())
+    }
+
     /// The offset after the last newline in `range`, reading backwards in growing steps.
     fn last_newline(&self, range: Range<u64>) -> io::Result<Option<u64>> {
         let mut step = 4 * 1024;

@@ -304,6 +304,30 @@ proptest! {
     }
 
     #[test]
+    fn following_in_any_chunks_gives_the_same(memory in log(), cuts in prop::collection::vec(1_usize..40, 1..8)) {
+        let bytes = raw(&memory);
+        let masker = masker();
+        let budget = Budget { line_bytes: u64::MAX, bytes: u64::MAX, tokens: u64::MAX, lines: u64::MAX };
+        let mut growing = Memory::default().open();
+        let mut follower = Follower::new(0);
+        let mut text = String::new();
+        let mut rest = &bytes[..];
+        for size in cuts.iter().cycle() {
+            if rest.is_empty() {
+                break;
+            }
+            let (chunk, later) = rest.split_at((*size).min(rest.len()));
+            growing.append(Stream::Stdout, 0, chunk);
+            rest = later;
+            text += &follower.next(&Reader::new(&growing).mask(masker), &budget).unwrap().to_text();
+        }
+        growing.close();
+        text += &follower.next(&Reader::new(&growing).mask(masker), &budget).unwrap().to_text();
+        let whole = masker.mask_text(&umbo_view::sanitize::sanitize(&bytes));
+        prop_assert_eq!(text, whole);
+    }
+
+    #[test]
     fn searches_are_bounded_and_exact(memory in log(), budget in budget(), before in 0_usize..4, after in 0_usize..4) {
         let masker = masker();
         let reader = Reader::new(&memory).mask(masker);
@@ -382,34 +406,5 @@ proptest! {
                 prop_assert!(!text.contains(&SECRET[start..start + 5]), "{}", text);
             }
         }
-    }
-}
-
-proptest! {
-    // Each case looks thousands of times.
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
-
-    #[test]
-    fn following_in_any_chunks_gives_the_same(memory in log(), cuts in prop::collection::vec(1_usize..40, 1..8)) {
-        let bytes = raw(&memory);
-        let masker = masker();
-        let budget = Budget { line_bytes: u64::MAX, bytes: u64::MAX, tokens: u64::MAX, lines: u64::MAX };
-        let mut growing = Memory::default().open();
-        let mut follower = Follower::new(0);
-        let mut text = String::new();
-        let mut rest = &bytes[..];
-        for size in cuts.iter().cycle() {
-            if rest.is_empty() {
-                break;
-            }
-            let (chunk, later) = rest.split_at((*size).min(rest.len()));
-            growing.append(Stream::Stdout, 0, chunk);
-            rest = later;
-            text += &follower.next(&Reader::new(&growing).mask(masker), &budget).unwrap().to_text();
-        }
-        growing.close();
-        text += &follower.next(&Reader::new(&growing).mask(masker), &budget).unwrap().to_text();
-        let whole = masker.mask_text(&umbo_view::sanitize::sanitize(&bytes));
-        prop_assert_eq!(text, whole);
     }
 }

@@ -28,9 +28,17 @@ const PEER_SHARE: usize = 20;
 const REST: Duration = Duration::from_millis(10);
 
 pub(crate) fn run(words: &[&str]) -> Done {
+    let (only_tokens, words) = match words {
+        ["tokens", rest @ ..] => (true, rest),
+        words => (false, words),
+    };
     let options = Options::parse(words)?;
     let checked = options.number(CHECKED)?;
     let scratch = Scratch::open(&options)?;
+    super::tokens::report(&scratch)?;
+    if only_tokens {
+        return scratch.prove_empty("tokens");
+    }
     let servers = servers(&scratch);
     starts(&servers)?;
     calls(&servers)?;
@@ -48,6 +56,8 @@ pub(super) struct Server {
     program: PathBuf,
     words: Vec<String>,
     pub(super) variables: Vec<(&'static str, String)>,
+    /// Where it runs; here, unless said otherwise.
+    pub(super) directory: Option<PathBuf>,
     /// The tool, and its arguments for a line of the shell.
     tool: &'static str,
     arguments: fn(&str) -> Value,
@@ -65,6 +75,7 @@ pub(super) fn umbo_server(scratch: &Scratch, state: &str) -> Server {
             ("UMBO_MAX_RUNNING", "64".to_owned()),
             ("UMBO_TOOLS_SANDBOX", "off".to_owned()),
         ],
+        directory: None,
         tool: "exec",
         arguments: |line| json!({"command": line}),
     }
@@ -110,6 +121,7 @@ fn shell_server(home: &str) -> Done<Server> {
         program,
         words: vec![],
         variables: vec![("HOME", home.to_owned()), ("ALLOW_COMMANDS", allowed)],
+        directory: None,
         tool: "shell_execute",
         // It runs no shell; what is asked of it needs none.
         arguments: |line| json!({"command": words(line), "directory": "/"}),
@@ -136,6 +148,7 @@ fn desktop_commander(home: &str) -> Done<Server> {
         program,
         words: vec!["--no-onboarding".to_owned()],
         variables: vec![("HOME", home.to_owned())],
+        directory: None,
         tool: "start_process",
         arguments: |line| json!({"command": line, "timeout_ms": 10_000}),
     })
@@ -152,10 +165,18 @@ pub(super) struct Client {
 impl Client {
     /// Starts a server and waits for its first answer.
     pub(super) fn start(server: &Server) -> Done<Self> {
+        Self::start_as(server, "bench")
+    }
+
+    /// The same with a name of the client's choice.
+    pub(super) fn start_as(server: &Server, name: &str) -> Done<Self> {
         let mut command = Command::new(&server.program);
         command.args(&server.words).envs(server.variables.clone());
-        for (name, value) in &server.variables {
-            if *name == "HOME" {
+        if let Some(directory) = &server.directory {
+            command.current_dir(directory);
+        }
+        for (variable, value) in &server.variables {
+            if *variable == "HOME" {
                 fs::create_dir_all(value).map_err(Failure::at(value))?;
             }
         }
@@ -169,7 +190,7 @@ impl Client {
             "initialize",
             &json!({
                 "protocolVersion": "2025-06-18", "capabilities": {},
-                "clientInfo": {"name": "bench", "version": "1"},
+                "clientInfo": {"name": name, "version": "1"},
             }),
         )?;
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;

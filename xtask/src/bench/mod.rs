@@ -8,6 +8,7 @@ pub(crate) mod history;
 pub(crate) mod jobs;
 pub(crate) mod mcp;
 pub(crate) mod sandbox;
+mod tokens;
 
 use std::process::{Command, Stdio};
 use std::time::Duration;

@@ -5,13 +5,14 @@ use super::Finding;
 
 /// Which of our crates each of our crates may use.
 const ARROWS: &[(&str, Below)] = &[
+    ("umbo-text", Below::Only(&[])),
     ("umbo-sandbox", Below::Only(&[])),
-    ("umbo-engine", Below::Only(&["umbo-sandbox"])),
+    ("umbo-engine", Below::Only(&["umbo-sandbox", "umbo-text"])),
     ("umbo-view", Below::Only(&[])),
     ("umbo-command", Below::Only(&[])),
-    ("umbo-recipes", Below::Only(&[])),
-    ("umbo-files", Below::Only(&[])),
-    ("umbo-gate", Below::Only(&["umbo-command"])),
+    ("umbo-recipes", Below::Only(&["umbo-text"])),
+    ("umbo-files", Below::Only(&["umbo-text"])),
+    ("umbo-gate", Below::Only(&["umbo-command", "umbo-text"])),
     (
         "umbo-ops",
         Below::Only(&[
@@ -22,6 +23,7 @@ const ARROWS: &[(&str, Below)] = &[
             "umbo-command",
             "umbo-sandbox",
             "umbo-engine",
+            "umbo-text",
         ]),
     ),
     (
@@ -33,6 +35,7 @@ const ARROWS: &[(&str, Below)] = &[
             "umbo-view",
             "umbo-command",
             "umbo-engine",
+            "umbo-text",
         ]),
     ),
     ("umbo-server", Below::Only(&[])),

@@ -5,8 +5,10 @@ use super::{Allowed, Finding, What};
 
 const FILE_LINES: usize = 600;
 const FUNCTION_LINES: usize = 100;
-/// The only places for unsafe code and for what depends on the system.
-const SYSTEM: [&str; 2] = ["crates/engine/src/sys/", "crates/sandbox/src/sys/"];
+/// The only places for unsafe code and for what depends on the system; and the example that exports a
+/// symbol.
+const SYSTEM: [&str; 3] =
+    ["crates/engine/src/sys/", "crates/sandbox/src/sys/", "crates/engine/examples/plugin.rs"];
 
 // In halves, so that this table does not find itself.
 const WORDS: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("X", "XX")];

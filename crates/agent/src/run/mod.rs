@@ -396,7 +396,7 @@ impl Agent {
         observer: Observer<'_>,
     ) -> Result<Option<Outcome>, RunError> {
         loop {
-            if self.has_news() {
+            if self.has_input() {
                 return Ok(None);
             }
             let messages = self.queues.take_follow_up();
@@ -412,7 +412,7 @@ impl Agent {
             let running = self.tools.running();
             if !self.setup.wait_for_jobs || running == 0 {
                 // It may have ended between the two looks.
-                return Ok(if self.has_news() { None } else { Some(Outcome::Done) });
+                return Ok(if self.has_input() { None } else { Some(Outcome::Done) });
             }
             observer(AgentEvent::Sleeping { running });
             tokio::select! {
@@ -423,7 +423,7 @@ impl Agent {
         }
     }
 
-    fn has_news(&self) -> bool {
+    fn has_input(&self) -> bool {
         !self.tools.completions().is_empty() || self.queues.has_steering()
     }
 

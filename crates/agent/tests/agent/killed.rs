@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use umbo_agent::{
-    Agent, BoxFuture, Completion, EntryKind, Invocation, Outcome, Recovery, Session, SessionError,
-    ToolOutput, Tools,
+    Agent, BoxFuture, EntryKind, Invocation, Outcome, Recovery, Session, SessionError, ToolOutput,
+    Tools,
 };
 use umbo_model::server::{Answer, ModelServer, Reply};
 use umbo_model::{Endpoint, Part, ToolCall, ToolInput, ToolSpec, WireFormat};
@@ -38,10 +38,6 @@ impl Tools for Notebook {
         true
     }
 
-    fn check(&self, _: &ToolCall) -> Result<(), String> {
-        Ok(())
-    }
-
     fn call(self: Arc<Self>, invocation: Invocation) -> BoxFuture<ToolOutput> {
         Box::pin(async move {
             let mut file = OpenOptions::new().append(true).create(true).open(&self.0).unwrap();
@@ -54,20 +50,6 @@ impl Tools for Notebook {
         let is_done = self.lines().contains(&key);
         let finished = Recovery::Finished(ToolOutput::text("noted before the restart"));
         Box::pin(async move { if is_done { finished } else { Recovery::NotStarted } })
-    }
-
-    fn completions(&self) -> Vec<Completion> {
-        Vec::new()
-    }
-
-    fn acknowledge(&self, _: &str) {}
-
-    fn running(&self) -> usize {
-        0
-    }
-
-    fn completed(self: Arc<Self>) -> BoxFuture<()> {
-        Box::pin(std::future::pending())
     }
 }
 

@@ -244,7 +244,7 @@ async fn limits_end_a_run_with_their_name() {
     }
     let server = server(vec![Reply::answer(call("a", "hang")), Reply::text("ok")]);
     let mut setup = setup(&server, WireFormat::Chat);
-    setup.limits.time = Some(Duration::from_millis(200));
+    setup.limits.time = Some(Duration::from_secs(2));
     let (mut agent, _) = agent(setup);
     assert_eq!(prompt(&mut agent, "go").await.0, Outcome::Limit(Limit::Time));
     assert_eq!(results(agent.session()).len(), 1, "the call that was dropped has a result");

@@ -221,8 +221,9 @@ fn stray(name: &str) -> Option<Problem> {
     if !name.starts_with("UMBO_") || OTHERS.contains(&name) || known.iter().any(|key| key == name) {
         return None;
     }
-    let meant = config::nearest(name, known.iter().map(String::as_str).chain(OTHERS))?;
-    Some(Problem::new(name, format!("there is no such variable; did you mean {meant}?")))
+    let near = umbo_text::nearest(name, known.iter().map(String::as_str).chain(OTHERS));
+    let meant = umbo_text::did_you_mean([near.first()?]);
+    Some(Problem::new(name, format!("there is no such variable{meant}")))
 }
 
 #[derive(Serialize)]

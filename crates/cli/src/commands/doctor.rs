@@ -205,7 +205,7 @@ fn settings(config: &Config, source: &Source) -> Found {
         .layers
         .iter()
         .flat_map(|setting| setting.ignored.iter().map(move |ignored| (setting, ignored)))
-        .map(|(setting, ignored)| format!("{} ({})", setting.key.name, ignored.origin.spot()))
+        .map(|(setting, ignored)| format!("{} ({})", setting.key.name, ignored.origin.place()))
         .collect();
     match source.standing {
         Standing::Untrusted if ignored.is_empty() => {

@@ -18,7 +18,7 @@ const LONGEST_NAME: usize = 16;
 /// How many a person is shown unasked.
 const AT_A_TERMINAL: usize = 50;
 /// How often the list is drawn again though nothing happens: durations grow.
-const BEAT: Duration = Duration::from_secs(1);
+const REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a drawing stands at least.
 const STILL: Duration = Duration::from_millis(100);
 
@@ -183,7 +183,7 @@ fn watch(context: &Context, call: &Call<'_>, args: &Jobs) -> Result<ExitCode, Fa
         let (answer, left_out) = list(call, args)?;
         output::draw(&[Stroke::Control("\x1b[H\x1b[2J")]);
         print(&answer.summaries, left_out, args)?;
-        news.next(BEAT)?;
+        news.next(REDRAW_INTERVAL)?;
         // A job that writes much is no reason to draw more often than one can read.
         std::thread::sleep(STILL);
         while news.next(Duration::ZERO)?.is_some() {}

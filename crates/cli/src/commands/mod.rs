@@ -189,17 +189,17 @@ fn remark(outcome: &Outcome) -> Option<String> {
             parts.push(format!("ended by signal {signal}{core}"));
         }
         End::TimedOut { after_ms, .. } => {
-            let limit = outcome.limit.map_or("time", umbo_ops::limit_name);
+            let limit = outcome.limit.map_or("time", Limit::name);
             parts.push(format!("stopped by its {limit} limit after {after_ms} ms"));
         }
         End::Stopped { stage, .. } => match outcome.limit {
             Some(limit) => {
-                parts.push(format!("stopped by its {} limit", umbo_ops::limit_name(limit)));
+                parts.push(format!("stopped by its {} limit", limit.name()));
             }
-            None => parts.push(format!("stopped ({})", umbo_ops::stage_name(*stage))),
+            None => parts.push(format!("stopped ({})", stage.name())),
         },
         End::Lost { reason } => {
-            parts.push(format!("lost: {}", umbo_ops::lost_reason(*reason)));
+            parts.push(format!("lost: {}", reason.name()));
         }
         End::FailedToStart { why } => parts.push(format!("failed to start: {why}")),
     }
@@ -208,17 +208,15 @@ fn remark(outcome: &Outcome) -> Option<String> {
         let what = match limit {
             Limit::Memory => ": the kernel killed a process of it",
             Limit::Processes => ": a process could not be started",
-            Limit::Wall | Limit::Idle | Limit::Output => "",
+            _ => "",
         };
-        parts.push(format!("its {} limit struck{what}", umbo_ops::limit_name(limit)));
+        parts.push(format!("its {} limit struck{what}", limit.name()));
     }
     if !outcome.leaked.is_empty() {
         let mut list: Vec<_> = outcome
             .leaked
             .iter()
-            .map(|leak| {
-                format!("{} {} ({})", leak.pid, leak.command, umbo_ops::fate_name(leak.fate))
-            })
+            .map(|leak| format!("{} {} ({})", leak.pid, leak.command, leak.fate.name()))
             .collect();
         if outcome.more_leaked > 0 {
             list.push(format!("and {} more", outcome.more_leaked));

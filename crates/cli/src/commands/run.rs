@@ -6,7 +6,8 @@ use umbo_ops::project::Folder;
 use umbo_ops::{
     Call, OnDisconnect, RecipeOptions, RecipeRequest, RunAnswer, Ticket, WaitReason, folder,
 };
-use umbo_recipes::{Program, quote};
+use umbo_recipes::Program;
+use umbo_text::quote;
 
 use super::{exec, start};
 use crate::args::Run;

@@ -95,11 +95,12 @@ pub(super) fn toolset_of(
 ) -> Result<Toolset, Failure> {
     let Caller { mode, run, works_for } = caller;
     let settings = &context.settings;
+    let dialect = dialect.unwrap_or(&settings.tools.dialect);
     let caller = context
         .agent()
         .gate(gate::keeper(context, mode)?.run_id(run))
         .sandbox(sandbox::settings(context, works_for, mode))
-        .masker(secrets::masker(Some(&context.place()?))?)
+        .masker(secrets::masker_of(dialect, &context.place()?)?)
         .directory(context.place()?)
         .longest_wait(settings.tools.longest_wait)
         .owner(owner);
@@ -108,7 +109,7 @@ pub(super) fn toolset_of(
         builder = builder.sets(sets);
     }
     builder
-        .dialect(dialect.unwrap_or(&settings.tools.dialect))
+        .dialect(dialect)
         .project(context.config.project.clone())
         .settings(settings.tools.dialects.clone())
         .beside(settings.tools.beside.clone())

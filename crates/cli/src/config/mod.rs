@@ -27,7 +27,7 @@ use self::statement::Statement;
 use crate::failure::Failure;
 
 pub(crate) use self::key::KEYS;
-pub(crate) use self::nearest::{nearest, setting as did_you_mean};
+pub(crate) use self::nearest::setting as did_you_mean;
 pub(crate) use self::origin::{Place, Problem};
 pub(crate) use self::settings::{SandboxSetting, Settings};
 pub(crate) use self::source::{FILE, Source, Standing};

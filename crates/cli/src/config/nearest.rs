@@ -1,4 +1,6 @@
-//! The name that somebody meant.
+//! The setting that somebody meant.
+
+use umbo_text::{did_you_mean, nearest};
 
 use super::key::KEYS;
 
@@ -8,26 +10,12 @@ pub(crate) fn setting(name: &str) -> String {
     let same: Vec<&str> =
         KEYS.iter().map(|key| key.name).filter(|known| last(known) == last(name)).collect();
     if !same.is_empty() {
-        return format!("; did you mean {}?", list(&same, " or "));
+        return did_you_mean(same);
     }
-    match nearest(name, names()) {
-        Some(known) => format!("; did you mean `{known}`?"),
+    match nearest(name, names()).first() {
+        Some(known) => did_you_mean([known]),
         None => "; `umbo config show` lists what there is".into(),
     }
-}
-
-/// The nearest of some words, if it is near at all.
-pub(crate) fn nearest<T: AsRef<str>>(word: &str, known: impl IntoIterator<Item = T>) -> Option<T> {
-    // Longer words have no neighbours, and comparing them takes long.
-    if word.len() > 100 {
-        return None;
-    }
-    known
-        .into_iter()
-        .map(|known| (strsim::damerau_levenshtein(word, known.as_ref()), known))
-        .filter(|(distance, _)| *distance <= 1 + word.chars().count() / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
 }
 
 /// All settings, and the tables they are in.
@@ -41,10 +29,6 @@ fn names() -> impl Iterator<Item = &'static str> {
 /// Whether a name is that of a table with settings in it.
 pub(crate) fn is_table(name: &str) -> bool {
     names().any(|known| known == name) && super::key::find(name).is_none()
-}
-
-fn list(names: &[&str], between: &str) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(between)
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ impl Origin {
     }
 
     /// Its place within its source.
-    pub(crate) fn spot(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         match self {
             Self::File { line, .. } => format!("line {line}"),
             other => other.to_string(),

@@ -62,9 +62,8 @@ impl Statement {
 /// What to say to a value that does not fit.
 pub(crate) fn refusal(kind: Kind, given: &str) -> String {
     let word = given.trim_matches(['"', '\'']);
-    let hint = nearest::nearest(word, kind.choices())
-        .filter(|known| *known != word)
-        .map_or_else(String::new, |known| format!("; did you mean {known}?"));
+    let near = umbo_text::nearest(word, kind.choices());
+    let hint = umbo_text::did_you_mean(near.first().filter(|known| **known != word));
     let mut shown: String = given.chars().take(80).collect();
     if shown.len() < given.len() {
         shown.push('…');
@@ -165,7 +164,7 @@ mod tests {
                 "/c.toml:4: `tools.shell.enabled`: \"yes\" was given; accepted: true or false",
                 "/c.toml:5: there is no setting `tools.shell.shel`; did you mean `tools.shell.shell`?",
                 "/c.toml:7: `exec.mode`: 'gard' was given; accepted: \"default\", \"accept_edits\", \
-                 \"auto\", \"guard\", \"open\"; did you mean guard?",
+                 \"auto\", \"guard\", \"open\"; did you mean `guard`?",
                 "/c.toml:8: there is no setting `colour`; `umbo config show` lists what there is",
                 "/c.toml:9: `retention` is a table; write [retention] and its settings",
             ]

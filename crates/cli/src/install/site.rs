@@ -20,7 +20,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 
 /// No settings are longer.
-const LONGEST: u64 = 64 << 20;
+const LONGEST_FILE_BYTES: u64 = 64 << 20;
 
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -307,8 +307,8 @@ fn read_in(directory: &OwnedFd, name: &OsStr) -> io::Result<Option<(Vec<u8>, Fac
         return Err(io::Error::other("it is not a plain file"));
     }
     let mut bytes = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST {
+    file.take(LONGEST_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LONGEST_FILE_BYTES {
         return Err(io::Error::other("it is longer than 64 MiB"));
     }
     let facts = Facts { mode: facts.mode(), owner: facts.uid(), group: facts.gid() };

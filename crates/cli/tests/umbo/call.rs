@@ -1,5 +1,7 @@
 //! `umbo call` and `umbo tools`: the tools as an agent has them, one call at a time.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::harness::Umbo;
@@ -62,8 +64,8 @@ fn every_field_of_exec_does_what_it_says() {
 #[test]
 fn a_yield_of_no_time_is_a_job_that_runs() {
     let umbo = Umbo::new();
-    for patience in [0.0, 0.001, 0.01] {
-        let answer = call(&umbo, "exec", &json!({"command": umbo.nap(), "yield": patience}));
+    for wait in [0.0, 0.001, 0.01] {
+        let answer = call(&umbo, "exec", &json!({"command": umbo.nap(), "yield": wait}));
         assert_eq!(answer["state"], "started", "{answer}");
         call(&umbo, "stop", &json!({"job": answer["job"]}));
     }
@@ -73,7 +75,7 @@ fn a_yield_of_no_time_is_a_job_that_runs() {
 fn a_command_that_outlasts_its_yield_runs_on_as_a_job() {
     let umbo = Umbo::new();
     let line = format!("echo first; {}", umbo.nap());
-    let answer = call(&umbo, "exec", &json!({"command": line, "yield": 0.3}));
+    let answer = call(&umbo, "exec", &json!({"command": line, "yield": 2}));
     assert_eq!((&answer["state"], &answer["output"]), (&json!("started"), &json!("first\n")));
     let job = answer["job"].as_str().unwrap();
     assert_eq!(umbo.nappers().len(), 1);
@@ -193,6 +195,31 @@ fn a_secret_is_masked_on_the_way_out_and_restored_on_the_way_in() {
     let error =
         umbo.call(["call", "output", &arguments]).env("DB_PASSWORD", secret).status(1).json();
     assert!(!error.to_string().contains(secret), "{error}");
+}
+
+#[test]
+fn a_placeholder_survives_into_the_next_process_of_its_owner_alone() {
+    let umbo = Umbo::new();
+    // Nobody listed it: it is known by its shape alone.
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    fs::write(umbo.path().join("token"), &token).unwrap();
+    let run = |owner: &str, line: &str| {
+        let arguments = json!({"command": line}).to_string();
+        umbo.call(["call", "--owner", owner, "exec", &arguments]).json()
+    };
+    let shown = run("ann", "cat token");
+    let placeholder = shown["output"].as_str().unwrap().trim_end().to_owned();
+    assert!(placeholder.starts_with('#') && !shown.to_string().contains(&token), "{shown}");
+    let compare = format!("test '{placeholder}' = $(cat token) && echo same || echo other");
+    assert_eq!(run("ann", &compare)["output"], "same\n");
+    assert_eq!(run("bob", &compare)["output"], "other\n", "it is not for everybody");
+    // What is kept for that cannot be read by who finds the file.
+    let kept = fs::read(umbo.state().join("masking/found")).unwrap();
+    assert!(!kept.is_empty() && !kept.windows(token.len()).any(|part| part == token.as_bytes()));
+    let lines = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+    run("ann", "cat token");
+    let again = fs::read(umbo.state().join("masking/found")).unwrap();
+    assert_eq!(lines(&again), lines(&kept), "the same secret is kept once");
 }
 
 #[test]

@@ -205,7 +205,7 @@ fn a_wrong_variable_is_named_with_its_value_and_what_is_accepted() {
     let place = Place::new("");
     let said = place.call(&["exec", "true"]).env("UMBO_EXEC_MODE", "gard").refused();
     let expected = "umbo: UMBO_EXEC_MODE: \"gard\" was given; accepted: \"default\", \
-                    \"accept_edits\", \"auto\", \"guard\", \"open\"; did you mean guard?\n";
+                    \"accept_edits\", \"auto\", \"guard\", \"open\"; did you mean `guard`?\n";
     assert_eq!(said, expected);
     for (name, value) in [
         ("UMBO_OUTPUT_TOKENS", "0"),
@@ -220,7 +220,7 @@ fn a_wrong_variable_is_named_with_its_value_and_what_is_accepted() {
     }
     let checked = place.call(&["config", "check"]).env("UMBO_TOOLS_SHELL_ENABLE", "true").answer();
     assert_eq!(checked.status, 1);
-    assert!(checked.said().contains("did you mean UMBO_TOOLS_SHELL_ENABLED?"), "{checked:?}");
+    assert!(checked.said().contains("did you mean `UMBO_TOOLS_SHELL_ENABLED`?"), "{checked:?}");
     let foreign = place.call(&["config", "check"]).env("UMBO_THEATRE_TICKETS", "2").answer();
     assert_eq!((foreign.status, foreign.stderr), (0, Vec::new()));
 }
@@ -297,7 +297,7 @@ fn without_a_terminal_the_words_are_checked_first_and_the_file_is_named() {
     let place = Place::new("");
     for (words, why) in [
         (&["config", "set", "exec.mod", "auto"][..], "did you mean `exec.mode`?"),
-        (&["config", "set", "exec.mode", "gard"], "did you mean guard?"),
+        (&["config", "set", "exec.mode", "gard"], "did you mean `guard`?"),
         (&["config", "unset", "exec.mod"], "did you mean `exec.mode`?"),
         (&["config", "set", "exec.mode", "auto"], "run it in one, give --yes, or edit "),
         (&["config", "unset", "exec.mode"], "run it in one, give --yes, or edit "),

@@ -29,7 +29,7 @@ use umbo_tools::{
     Gatekeeper, Overlap, Owner, SettingValue, Ticket, Tool, ToolSet, Toolset, output_schema,
 };
 
-use crate::harness::{PATIENCE, Umbo};
+use crate::harness::{TIMEOUT, Umbo};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -437,12 +437,12 @@ fn run(dialect: &str, tool: &str, case: &Case) {
         }
         if let Some(job) = &step.ends {
             let job = find(&engine, &filled(job, &kept), &at);
-            assert_eq!(job.wait(&[Condition::Exit], Some(PATIENCE)).unwrap(), Met::Exit, "{at}");
+            assert_eq!(job.wait(&[Condition::Exit], Some(TIMEOUT)).unwrap(), Met::Exit, "{at}");
         }
         if let Some(Prints { job, text }) = &step.prints {
             let job = find(&engine, &filled(job, &kept), &at);
             let pattern = regex::bytes::Regex::new(&regex::escape(text)).unwrap();
-            let met = job.wait(&[Condition::Match { pattern, from: 0 }], Some(PATIENCE)).unwrap();
+            let met = job.wait(&[Condition::Match { pattern, from: 0 }], Some(TIMEOUT)).unwrap();
             assert!(matches!(met, Met::Match { .. }), "{at}: {met:?}");
         }
         if let Some(tool) = &step.call {

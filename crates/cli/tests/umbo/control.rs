@@ -7,12 +7,12 @@ use std::time::Instant;
 use rustix::process::Pid;
 use serde_json::json;
 
-use crate::harness::{PATIENCE, UMBO, Umbo, is_alive, state, words};
+use crate::harness::{TIMEOUT, UMBO, Umbo, is_alive, state, words};
 
 /// Waits until something is so.
 #[track_caller]
 fn until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !is_so() {
         assert!(Instant::now() < deadline, "{what}");
         std::thread::yield_now();

@@ -14,7 +14,7 @@ use umbo_tools::dialect::meerkat::{JobId, JobManager, JobStatus};
 use umbo_tools::dialect::tasks::{Risk, TaskStore, Tasks, classify};
 use umbo_tools::{Builder, CallerBuilder, Overlap, Owner, Ticket, ToolResult, Toolset};
 
-use crate::harness::{PATIENCE, UMBO, Umbo};
+use crate::harness::{TIMEOUT, UMBO, Umbo};
 
 fn builder(umbo: &Umbo, dialect: &str) -> Builder {
     builder_for(umbo.caller(), dialect)
@@ -111,7 +111,7 @@ fn a_forwarder_hears_every_signal_of_its_process_after_the_last() {
             hear.send((event.sequence, event.payload)).unwrap();
         }
     });
-    let next = || heard.recv_timeout(PATIENCE).unwrap();
+    let next = || heard.recv_timeout(TIMEOUT).unwrap();
     write(&other, "not for you\n", false);
     let first = write(&id, "tea\n", false);
     assert_eq!(next(), (first, json!({"bytes": 4, "close_stdin": false})));
@@ -121,7 +121,7 @@ fn a_forwarder_hears_every_signal_of_its_process_after_the_last() {
     // The process has ended: there is nothing more to forward.
     forwarder.join().unwrap();
     let events = process_events(&tools, &id).unwrap();
-    let exited = events.wait_event_after("exited", second, PATIENCE).unwrap().unwrap();
+    let exited = events.wait_event_after("exited", second, TIMEOUT).unwrap().unwrap();
     assert_eq!(exited.payload, json!({"state": "exited", "exit_code": 0}));
     assert!(process_events(&tools, "shell:none").is_none());
     call(&tools, "cancel_process", json!({"process_id": other}));
@@ -355,7 +355,7 @@ fn a_poll_that_is_given_up_cancels_nothing() {
     let ticket = Ticket::builder().progress(progress).build();
     thread::scope(|scope| {
         let polling = scope.spawn(|| tools.call("job", json!({}), &ticket));
-        let lines = told.recv_timeout(PATIENCE).unwrap();
+        let lines = told.recv_timeout(TIMEOUT).unwrap();
         assert!(lines[0].ends_with(" running"), "{lines:?}");
         ticket.cancel();
         let result = polling.join().unwrap();
@@ -479,7 +479,7 @@ fn a_task_is_in_the_store_from_its_start_to_its_end() {
     let umbo = Umbo::new();
     let tools = toolset(&umbo, "tasks");
     let changes = changes(&tools);
-    let next = || changes.recv_timeout(PATIENCE).unwrap();
+    let next = || changes.recv_timeout(TIMEOUT).unwrap();
     let id = start_task(&tools, "echo hi");
     assert_eq!(next(), ("started", String::new()));
     assert_eq!(next(), ("completed", "hi\n".to_owned()));
@@ -499,7 +499,7 @@ fn a_task_that_was_drained_is_not_told_by_a_result() {
     let umbo = Umbo::new();
     let tools = toolset(&umbo, "tasks");
     let changes = changes(&tools);
-    let next = || changes.recv_timeout(PATIENCE).unwrap().0;
+    let next = || changes.recv_timeout(TIMEOUT).unwrap().0;
     for drains in [true, false] {
         let gate = umbo.fifo(&format!("gate-{drains}"));
         let id = start_task(&tools, &format!("read x < {}", gate.display()));
@@ -531,7 +531,7 @@ fn a_job_that_is_watched_is_not_announced_beside() {
     let progress = move |_: &umbo_tools::Tick| {
         once.call_once(|| {
             drop(open_for_writing(&gate));
-            watching.wait(&[umbo_engine::Condition::Exit], Some(PATIENCE)).unwrap();
+            watching.wait(&[umbo_engine::Condition::Exit], Some(TIMEOUT)).unwrap();
             hearing.lock().unwrap().push(announcing.announce(watching.id().as_str()));
         });
     };
@@ -553,7 +553,7 @@ fn an_unseen_end_is_told_with_the_end_of_its_text() {
         let id = started.structured["details"]["async"]["jobId"].as_str().unwrap().to_owned();
         drop(open_for_writing(&gate));
         let job = umbo.engine().job(&id).unwrap();
-        job.wait(&[umbo_engine::Condition::Exit], Some(PATIENCE)).unwrap();
+        job.wait(&[umbo_engine::Condition::Exit], Some(TIMEOUT)).unwrap();
         let result = call(&tools, "bash", json!({"command": "true"}));
         result.completed[0].sentence.replace(&id, "ID").replace(&line, "LINE")
     };
@@ -694,7 +694,7 @@ fn the_job_manager_of_meerkat_sees_what_its_tools_see() {
     for (gate, id) in [(&second, &late), (&first, &early)] {
         fs::write(gate, "hi\n").unwrap();
         let job = umbo.engine().job(id.0.trim_start_matches("job_")).unwrap();
-        job.wait(&[umbo_engine::Condition::Exit], Some(PATIENCE)).unwrap();
+        job.wait(&[umbo_engine::Condition::Exit], Some(TIMEOUT)).unwrap();
     }
     let drained = manager.drain_completed();
     let ids: Vec<&JobId> = drained.iter().map(|completed| &completed.job_id).collect();
@@ -756,7 +756,7 @@ fn what_ended_first_is_told_first_in_every_dialect() {
             drop(open_for_writing(&umbo.path().join(format!("{dialect}-{name}"))));
             let place = ["one", "two", "three"].iter().position(|each| *each == name).unwrap();
             let job = umbo.engine().job(&ids[place]).unwrap();
-            job.wait(&[umbo_engine::Condition::Exit], Some(PATIENCE)).unwrap();
+            job.wait(&[umbo_engine::Condition::Exit], Some(TIMEOUT)).unwrap();
         }
         let told = tools.drain_completed();
         let order: Vec<Option<&String>> = told
@@ -841,4 +841,20 @@ fn where_a_contract_has_one_output_it_is_in_the_order_of_writing() {
         let text = found.unwrap_or(&result.text);
         assert!(text.contains(expected.trim_end()), "{dialect}: {}", &text[..text.len().min(900)]);
     }
+}
+
+#[test]
+fn a_command_of_omp_does_not_wait_for_the_shell_that_another_has() {
+    let umbo = Umbo::new();
+    let run = |line: &str| {
+        let arguments = json!({"command": line}).to_string();
+        let words = ["call", "--dialect", "omp", "--owner", "tester", "bash", &arguments];
+        umbo.call(words).env("UMBO_TOOLS_OMP_SHELL_SESSION", "true").json()
+    };
+    run("export MINE=kept");
+    let holder = umbo.start_with(&["--session", "omp-tester"], &umbo.nap());
+    umbo.wait_nappers(1);
+    assert_eq!(run("echo ${MINE:-none}")["content"][0]["text"], "none", "a shell of its own");
+    umbo.stop(&holder, &["--kill"]);
+    assert_eq!(run("echo ${MINE:-none}")["content"][0]["text"], "kept");
 }

@@ -470,23 +470,81 @@ fn a_restart_and_a_pause_are_told_to_programs_with_the_same_fields() {
     assert_eq!(printed(&umbo, &["pause", &job])["error"]["code"], refused["error"]["code"]);
 }
 
-/// Whoever adds an operation adds it to this file.
+#[test]
+fn a_directory_and_a_sandbox_are_told_to_programs_with_the_same_fields() {
+    let umbo = Umbo::new();
+    fs::create_dir(umbo.path().join("src")).unwrap();
+    fs::write(umbo.path().join("src/a.rs"), "fn one() {}\n").unwrap();
+    let listed = answered(&umbo, umbo_ops::files::list, json!({"path": "src"}));
+    assert_eq!(printed(&umbo, &["ls", "src"]), listed);
+    let refused = answered(&umbo, umbo_ops::files::list, json!({"path": "nowhere"}));
+    let cli = printed(&umbo, &["ls", "nowhere"]);
+    assert_eq!(cli["error"]["code"], refused["error"]["code"], "{cli}");
+    assert_eq!(fields(&cli["error"]), fields(&refused["error"]), "{cli} {refused}");
+
+    // The home of these tests is below their directory: what is sandboxed works beside it.
+    let project = umbo.path().join("src");
+    let words = |words: &[&str]| -> Value {
+        let answer = umbo.call(words).current_dir(&project).answer();
+        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("no JSON: {answer:?}"))
+    };
+    let asked = json!({"command": "touch x", "cwd": project, "sandbox": "workspace"});
+    let explained = answered(&umbo, umbo_ops::sandbox_explain, asked);
+    let cli = words(&["sandbox", "explain", "--json", "--sandbox", "workspace", "touch x"]);
+    for name in ["decision", "profile", "by", "network", "drop_variables", "proposal"] {
+        assert_eq!(cli[name], explained[name], "{name}: {cli}\n{explained}");
+    }
+    let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&cli), names(&explained));
+
+    // Where no sandbox is possible, `umbo_ops::sandbox_try` says so in the shape of all errors.
+    let tried = words(&["sandbox", "try", "--json", "cat a.rs"]);
+    let run = words(&["exec", "--json", "cat a.rs"]);
+    if let Some(error) = tried.get("error") {
+        assert!(error["code"].is_string() && error["message"].is_string(), "{tried}");
+        return;
+    }
+    assert_eq!((&tried["state"], &tried["stdout"]), (&run["state"], &run["stdout"]));
+    let more: Vec<String> = fields(&tried).difference(&fields(&run)).cloned().collect();
+    let known = ["cannot", "needs", "notes", "rule", "sandbox"];
+    assert!(more.contains(&"needs".to_owned()), "{tried}");
+    assert!(more.iter().all(|name| known.contains(&name.as_str())), "{more:?}");
+}
+
+/// Whoever adds an operation adds it to this file: an operation is a public function of a call and a
+/// request, in whatever file.
 #[test]
 fn every_operation_is_compared_here() {
-    let library = include_str!("../../../ops/src/lib.rs");
     let here = include_str!("entry_points.rs");
-    let exported = library.split("pub use ").skip(1).flat_map(|list| {
-        list.split(';').next().unwrap_or_default().split(['{', '}', ',', ':', '\n', ' '])
-    });
-    let operations: BTreeSet<&str> = exported
-        .filter(|word| !word.is_empty() && library.contains(&format!("mod {word};")))
-        .filter(|word| {
-            library.contains(&format!(" {word}}}")) || library.contains(&format!(", {word}}};"))
-        })
-        .collect();
-    assert!(operations.len() >= 8, "{operations:?}");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../ops/src");
+    let mut folders = vec![root];
+    let mut operations = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let found = text.split("\npub fn ").skip(1).filter_map(|rest| {
+                let (name, arguments) = rest.split_once('(')?;
+                let is_one = arguments.trim_start().starts_with("call: &Call<'_>")
+                    && arguments.split('{').next()?.contains("request: &");
+                is_one.then(|| name.to_owned())
+            });
+            operations.extend(found);
+        }
+    }
+    assert!(operations.len() >= 22, "{operations:?}");
+    // Tells where tasks are, to operations and completions: no answer of its own.
+    operations.remove("folder");
     for operation in operations {
-        let compared = [format!("\"{operation}\""), format!("umbo_ops::{operation}")];
+        let compared = [
+            format!("\"{operation}\""),
+            format!("umbo_ops::{operation}"),
+            format!("umbo_ops::files::{operation}"),
+        ];
         assert!(compared.iter().any(|name| here.contains(name)), "{operation} is not compared");
     }
 }

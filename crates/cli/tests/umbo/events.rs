@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use umbo_engine::{EventKind, Item, Request};
 
-use crate::harness::{PATIENCE, Umbo};
+use crate::harness::{TIMEOUT, Umbo};
 
 #[test]
 fn a_jobs_events_come_in_order_and_numbered() {
@@ -146,7 +146,7 @@ fn an_event_of_a_kind_is_waited_for_after_a_cursor() {
     let job = umbo.start("read x");
     let waiter = std::thread::spawn({
         let engine = engine.clone();
-        move || engine.wait_event_after("exited", cursor, PATIENCE).unwrap().unwrap()
+        move || engine.wait_event_after("exited", cursor, TIMEOUT).unwrap().unwrap()
     });
     umbo.call(["input", &job, "\n"]).run();
     let event = waiter.join().unwrap();
@@ -164,7 +164,7 @@ fn a_subscription_gets_what_other_processes_do() {
     let job = umbo.start("exit 1");
     let mut kinds = Vec::new();
     while kinds.last().is_none_or(|kind| kind != "exited") {
-        match subscription.next(PATIENCE).unwrap() {
+        match subscription.next(TIMEOUT).unwrap() {
             Some(Item::Event(event)) => {
                 assert_eq!(event.job.as_str(), job);
                 assert_eq!(event.seq, subscription.cursor());
@@ -182,7 +182,7 @@ fn what_happens_to_one_job_is_waited_for_until_its_end() {
     let (engine, other) = (umbo.engine(), umbo.start("read x"));
     let job = engine.job(&umbo.start("read x")).unwrap();
     let other = engine.job(&other).unwrap();
-    let wait = |after| job.wait_event_after("input", after, PATIENCE).unwrap();
+    let wait = |after| job.wait_event_after("input", after, TIMEOUT).unwrap();
     assert!(job.wait_event_after("input", 0, Duration::ZERO).unwrap().is_none());
     other.record_input(1, false).unwrap();
     let first = job.record_input(4, false).unwrap();
@@ -195,6 +195,6 @@ fn what_happens_to_one_job_is_waited_for_until_its_end() {
     job.end_input().unwrap();
     // However long one would wait: there is nothing to come.
     assert!(job.wait_event_after("input", last, Duration::MAX).unwrap().is_none());
-    assert_eq!(job.wait_event_after("exited", last, PATIENCE).unwrap().unwrap().job, *job.id());
+    assert_eq!(job.wait_event_after("exited", last, TIMEOUT).unwrap().unwrap().job, *job.id());
     assert!(umbo.call(["events"]).answer().text().contains("input 0 bytes, no more"));
 }

@@ -84,7 +84,7 @@ fn json_names_every_way_to_end() {
     assert_eq!((&by_signal["state"], &by_signal["signal"]), (&json!("signaled"), &json!(10)));
     let by_time = umbo.exec_json(&["--timeout", "0.1"], "$NAP");
     assert_eq!((&by_time["state"], &by_time["limit"]), (&json!("timed_out"), &json!("wall")));
-    let by_silence = umbo.exec_json(&["--idle-timeout", "100ms"], "echo once; $NAP");
+    let by_silence = umbo.exec_json(&["--idle-timeout", "1s"], "echo once; $NAP");
     assert_eq!((&by_silence["state"], &by_silence["limit"]), (&json!("timed_out"), &json!("idle")));
     assert_eq!(by_silence["stdout"], "once\n");
     let never = umbo.call(["exec", "--json", "/no/such/program", "x"]).status(125).json();

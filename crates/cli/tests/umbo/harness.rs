@@ -30,7 +30,7 @@ pub(crate) const UMBO: &str = env!("CARGO_BIN_EXE_umbo");
 /// How long a test may take.
 const DEADLINE: Duration = Duration::from_secs(100);
 /// How long what must end may take to end.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const TIMEOUT: Duration = Duration::from_mins(1);
 /// The user `nobody`, who may make no control group.
 const NOBODY: u32 = 65534;
 
@@ -117,7 +117,7 @@ impl Umbo {
                 is_late.store(true, Ordering::Relaxed);
                 overdue(&test, &watched.0, &watched.1, deadline);
                 // The test gets no further answer now, and so to its end.
-                if ending.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                if ending.recv_timeout(TIMEOUT) == Err(RecvTimeoutError::Timeout) {
                     eprintln!("{test}: stuck even though all it started was killed");
                     std::process::abort();
                 }
@@ -156,7 +156,7 @@ impl Umbo {
 
     /// Goes on when so many processes sleep so: what a shell has begun takes a moment to be there.
     pub(crate) fn wait_nappers(&self, count: usize) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while self.nappers().len() != count {
             assert!(Instant::now() < deadline, "{:?}, not {count}", self.nappers());
             thread::yield_now();
@@ -280,7 +280,7 @@ impl Umbo {
             fs::write(group.join("cgroup.procs"), pid.as_raw_nonzero().to_string()).unwrap();
         }
         fs::write(group.join("cgroup.freeze"), "1").unwrap();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !fs::read_to_string(group.join("cgroup.events")).unwrap().contains("frozen 1") {
             assert!(Instant::now() < deadline, "{} does not freeze", group.display());
             thread::yield_now();
@@ -375,7 +375,7 @@ impl Umbo {
 
     /// For a test that failed: leaves the machine as it was.
     fn kill_everything(&self) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut left = self.processes();
         while !left.is_empty() && Instant::now() < deadline {
             kill_all(&left);
@@ -404,7 +404,7 @@ impl Umbo {
         if !names.is_empty() {
             self.call([&["stop", "--kill"], &names[..]].concat()).answer();
         }
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut left = self.processes();
         while !left.is_empty() && Instant::now() < deadline {
             for pid in &left {
@@ -685,7 +685,7 @@ pub(crate) fn is_alive(pid: Pid) -> bool {
 
 /// Waits for a process to die. Whether it did in time.
 pub(crate) fn dies(pid: Pid) -> bool {
-    dies_until(pid, Instant::now() + PATIENCE)
+    dies_until(pid, Instant::now() + TIMEOUT)
 }
 
 /// Waits for a process to die. Whether it did within a span.
@@ -787,7 +787,7 @@ fn own_groups() -> impl Iterator<Item = PathBuf> {
 fn overdue(test: &str, state: &Path, nap: &str, deadline: Duration) {
     eprintln!("{test}: not done after {} s", deadline.as_secs());
     tell(state, nap);
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     loop {
         let left = owned(state, nap);
         if left.is_empty() || Instant::now() > until {

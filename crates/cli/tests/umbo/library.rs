@@ -11,7 +11,7 @@ use umbo_engine::{
     Status, Stdin, StoppedBy, Stream, Warmth,
 };
 
-use crate::harness::{PATIENCE, UMBO, Umbo, dies, numbered, parent, processes, signal, words};
+use crate::harness::{TIMEOUT, UMBO, Umbo, dies, numbered, parent, processes, signal, words};
 
 #[test]
 fn a_program_that_forgot_init_gets_a_clear_error() {
@@ -76,13 +76,13 @@ fn a_terminal_that_nobody_has_open_hangs_up_on_nobody() {
     // Answered after what there was to notice at the terminal.
     job.resize(Size { columns: 60, rows: 20 }).unwrap();
     std::io::Write::write_all(&mut passing, b"go\n").unwrap();
-    assert_eq!(job.wait(&[Condition::Exit], Some(PATIENCE)).unwrap(), Met::Exit);
+    assert_eq!(job.wait(&[Condition::Exit], Some(TIMEOUT)).unwrap(), Met::Exit);
     assert_eq!(job.outcome().unwrap().unwrap().end, End::Exited { code: 4 });
     assert_eq!(fs::read_to_string(job.output_path()).unwrap(), "again\r\n");
 }
 
 #[test]
-fn an_attached_job_is_waited_for_with_patience_and_can_be_left() {
+fn an_attached_job_is_waited_for_within_a_timeout_and_can_be_left() {
     let umbo = Umbo::new();
     let engine = umbo.engine();
     let mut request = Request::shell("read x; exit 2", umbo.path());
@@ -110,7 +110,7 @@ fn who_types_after_somebody_else_is_told_so() {
     let refused = job.input_after(1, b"ff\n").unwrap_err();
     assert!(matches!(&refused, Error::Refused(why) if why.contains("somebody else")), "{refused}");
     job.input_after(2, b"e\n").unwrap();
-    job.wait(&[Condition::Exit], Some(PATIENCE)).unwrap();
+    job.wait(&[Condition::Exit], Some(TIMEOUT)).unwrap();
     assert_eq!(umbo.output(job.id().as_str()), b"one\n");
     assert!(matches!(job.typed(), Err(Error::Ended(_))));
     assert_eq!(format!("{seen:?}"), "Typed(1)", "it may be a password");
@@ -128,7 +128,7 @@ fn what_was_typed_is_remembered_to_a_bound() {
     assert_eq!((typed.total, typed.tail.len()), (20_003, 16 << 10));
     assert!(typed.tail.ends_with(b"aaend"));
     job.end_input().unwrap();
-    job.wait(&[Condition::Exit], Some(PATIENCE)).unwrap();
+    job.wait(&[Condition::Exit], Some(TIMEOUT)).unwrap();
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_job_whose_caller_lets_go_runs_on_or_stops_as_asked() {
     let attached = engine.spawn(&request).unwrap();
     let job = attached.job().clone();
     drop(attached);
-    assert_eq!(job.wait(&[Condition::Exit], Some(PATIENCE)).unwrap(), Met::Exit);
+    assert_eq!(job.wait(&[Condition::Exit], Some(TIMEOUT)).unwrap(), Met::Exit);
     let end = job.outcome().unwrap().unwrap().end;
     assert!(
         matches!(end, End::Stopped { by: StoppedBy::Disconnect, stage: Stage::Term, .. }),
@@ -181,10 +181,10 @@ fn several_conditions_wake_one_wait() {
     ];
     assert_eq!(job.wait(&conditions, Some(Duration::from_millis(30))).unwrap(), Met::Deadline);
     job.input(b"maark\n").unwrap();
-    let met = job.wait(&conditions, Some(PATIENCE)).unwrap();
+    let met = job.wait(&conditions, Some(TIMEOUT)).unwrap();
     assert_eq!(met, Met::Match { offset: 3, text: b"maark".to_vec() });
     job.end_input().unwrap();
-    assert_eq!(job.wait(&[pattern("never")], Some(PATIENCE)).unwrap(), Met::Ended);
+    assert_eq!(job.wait(&[pattern("never")], Some(TIMEOUT)).unwrap(), Met::Ended);
     assert_eq!(job.wait(&[Condition::Exit], None).unwrap(), Met::Exit);
 }
 
@@ -197,7 +197,7 @@ fn a_follower_gets_every_byte_with_its_stream_and_offset() {
     let mut follower = job.follow(0).unwrap();
     let (mut out, mut err, mut next) = (Vec::new(), Vec::new(), 0);
     loop {
-        match follower.next(Some(PATIENCE)).unwrap() {
+        match follower.next(Some(TIMEOUT)).unwrap() {
             Followed::Bytes { offset, stream, bytes } => {
                 assert_eq!(offset, next);
                 next += bytes.len() as u64;
@@ -226,7 +226,7 @@ fn the_index_says_stream_and_time_of_each_run() {
     let job = umbo.engine().start(&request).unwrap();
     for text in ["a", "bb"] {
         let condition = Condition::Match { pattern: text.parse().unwrap(), from: 0 };
-        job.wait(&[condition], Some(PATIENCE)).unwrap();
+        job.wait(&[condition], Some(TIMEOUT)).unwrap();
         job.input(b"\n").unwrap();
     }
     job.wait(&[Condition::Exit], None).unwrap();

@@ -198,7 +198,7 @@ fn every_revision_that_clients_speak_is_spoken() {
 #[test]
 fn a_client_that_shows_its_model_the_structure_gets_the_text_alone() {
     let umbo = Umbo::new();
-    for name in ["claude-code", "codex-mcp-client"] {
+    for name in ["claude-code", "codex-mcp-client", "Visual Studio Code - Insiders"] {
         let mut client = Client::start(&umbo, &[]);
         client.initialize_as(name, "2025-11-25", &json!({}));
         let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();

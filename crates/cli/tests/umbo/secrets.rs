@@ -95,3 +95,32 @@ fn a_label_that_was_tampered_with_is_no_label_and_breaks_nothing() {
     fs::write(&request, broken).unwrap();
     assert_eq!(umbo.call(["output", job]).answer().status, 0);
 }
+
+#[test]
+fn the_files_in_which_agents_of_omp_list_secrets_count_in_their_dialect() {
+    let umbo = Umbo::new();
+    let write = |file: &str, text: &str| {
+        let path = umbo.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("home/.omp/agent/secrets.yml", "- {type: plain, content: of-the-user}\n");
+    let block = r"/----BEGIN X----[\s\S]+?----END X----/";
+    write(".omp/secrets.yml", &format!("- {{type: regex, content: '{block}'}}\n"));
+    let call = |dialect: &str, tool: &str| {
+        let line = "echo of-the-user; printf -- '----BEGIN X----\\nabc\\n----END X----\\n'";
+        let arguments = json!({"command": line}).to_string();
+        let words = ["call", "--dialect", dialect, tool, &arguments];
+        umbo.call(words).current_dir(umbo.path()).json().to_string()
+    };
+    let hidden = call("omp", "bash");
+    assert!(!hidden.contains("of-the-user") && !hidden.contains("abc"), "{hidden}");
+    let shown = call("umbo", "exec");
+    assert!(shown.contains("of-the-user") && shown.contains("abc"), "{shown}");
+    // What cannot be read is refused, not skipped.
+    write(".omp/secrets.yml", "- {type: regex, content: '(?<!a)b'}\n");
+    let arguments = json!({"command": "true"}).to_string();
+    let words = ["call", "--dialect", "omp", "bash", &arguments];
+    let said = umbo.call(words).current_dir(umbo.path()).refused();
+    assert!(said.contains(".omp/secrets.yml, entry 1") && said.contains("look-around"), "{said}");
+}

@@ -45,7 +45,7 @@ fn all_three_stages_are_climbed() {
         "trap 'echo int' INT; trap 'echo term' TERM; $NAP & echo ready; while :; do wait; done";
     let job = umbo.start(line);
     umbo.wait_for(&job, "ready");
-    let ended = umbo.stop(&job, &["--interrupt", "0.3", "--grace", "0.3"]);
+    let ended = umbo.stop(&job, &["--interrupt", "1", "--grace", "1"]);
     assert_eq!((&ended["stage"], &ended["signal"]), (&json!("kill"), &json!(9)));
     let text = String::from_utf8(umbo.output(&job)).unwrap();
     assert!(text.contains("int\n") && text.contains("term\n"), "{text}");

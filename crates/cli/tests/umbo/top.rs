@@ -9,7 +9,7 @@ use std::time::Instant;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::harness::{PATIENCE, UMBO, Umbo};
+use crate::harness::{TIMEOUT, UMBO, Umbo};
 
 /// A person who looks at the jobs of an umbo. Their terminal is a job of another one: a real pty and a real
 /// emulator.
@@ -49,7 +49,7 @@ impl Person {
     /// Waits until the screen is as it should be.
     #[track_caller]
     fn sees(&self, what: &str, is_right: impl Fn(&str) -> bool) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let screen = self.umbo.call(["screen", &self.seat]).answer().text();
             if is_right(&screen) {
@@ -160,7 +160,7 @@ fn a_question_is_in_the_list_and_approved_from_there() {
         }
     });
     let wait_for = |text: &str| {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !seen.lock().unwrap().contains(text) {
             assert!(Instant::now() < deadline, "{text}: {:?}", seen.lock().unwrap());
             std::thread::yield_now();

@@ -249,6 +249,12 @@ impl Reader<'_> {
     /// Moves past a regular expression. Where it ends differs between seds if the delimiter is in
     /// brackets, so that is not read.
     fn regex(&mut self, delimiter: char) -> Option<()> {
+        self.past(delimiter, |reader| reader.bracket(delimiter))
+    }
+
+    /// Moves past the delimiter, which may stand inside of nothing but an escape and what `bracket` moves
+    /// past after `[`.
+    fn past(&mut self, delimiter: char, bracket: impl Fn(&mut Self) -> Option<()>) -> Option<()> {
         loop {
             match self.bump()? {
                 '\\' => {
@@ -256,7 +262,7 @@ impl Reader<'_> {
                 }
                 '\n' => return None,
                 c if c == delimiter => return Some(()),
-                '[' => self.bracket(delimiter)?,
+                '[' => bracket(self)?,
                 _ => {}
             }
         }
@@ -291,16 +297,7 @@ impl Reader<'_> {
 
     /// Moves past a replacement, in which brackets mean nothing.
     fn replacement(&mut self, delimiter: char) -> Option<()> {
-        loop {
-            match self.bump()? {
-                '\\' => {
-                    self.bump()?;
-                }
-                '\n' => return None,
-                c if c == delimiter => return Some(()),
-                _ => {}
-            }
-        }
+        self.past(delimiter, |_| Some(()))
     }
 
     /// Nothing may follow a command on its line but a `;`, a brace or a comment.

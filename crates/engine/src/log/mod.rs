@@ -48,6 +48,7 @@ pub enum Stream {
 /// What one index record says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Mark {
     /// Bytes of a stream begin here.
     Bytes(Stream),

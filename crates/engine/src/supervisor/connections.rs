@@ -9,7 +9,7 @@ use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv, send};
 use crate::wire::{self, Answer, Ask, Frame};
 
 /// More than this many are turned away.
-const MOST: usize = 256;
+const MOST_CONNECTIONS: usize = 256;
 
 /// The open connections.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl Connections {
     pub(super) fn accept(&mut self, listener: &OwnedFd) {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         while let Ok(socket) = accept_with(listener, flags) {
-            if self.open.len() < MOST {
+            if self.open.len() < MOST_CONNECTIONS {
                 self.open.push(Connection {
                     socket,
                     received: Vec::new(),

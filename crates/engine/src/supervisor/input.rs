@@ -17,7 +17,7 @@ const MOST_REMEMBERED: usize = 16 << 10;
 /// What goes into a command.
 #[derive(Default)]
 pub(super) struct Input {
-    way: Way,
+    destination: Destination,
     typed: Typed,
 }
 
@@ -40,9 +40,9 @@ impl Typed {
     }
 }
 
-/// The way into a command.
+/// Where bytes for a command go.
 #[derive(Default)]
-enum Way {
+enum Destination {
     /// It reads nothing, or a file.
     #[default]
     None,
@@ -60,13 +60,13 @@ pub(super) enum Then {
 }
 
 impl Input {
-    /// The way in, and what the child has as descriptor 0 if it has no terminal.
+    /// Where its input goes, and what the child has as descriptor 0 if it has no terminal.
     pub(super) fn open(wanted: Wanted, null: BorrowedFd<'_>) -> std::io::Result<(Self, OwnedFd)> {
         let pipe = |bytes: Vec<u8>, then| -> std::io::Result<(Self, OwnedFd)> {
             let pipe = Pipe::new()?;
             rustix::io::ioctl_fionbio(&pipe.write, true)?;
-            let way = Way::Pipe { write: pipe.write, waiting: bytes, then };
-            Ok((Self { way, typed: Typed::default() }, pipe.read))
+            let destination = Destination::Pipe { write: pipe.write, waiting: bytes, then };
+            Ok((Self { destination, typed: Typed::default() }, pipe.read))
         };
         match wanted {
             Wanted::Nothing => Ok((Self::default(), null.try_clone_to_owned()?)),
@@ -78,17 +78,17 @@ impl Input {
 
     /// The same bytes, typed at a terminal.
     pub(super) fn at_a_terminal(self) -> Self {
-        let (mut waiting, then) = match self.way {
-            Way::Pipe { waiting, then, .. } => (waiting, then),
-            Way::Terminal { waiting } => (waiting, Then::More),
-            Way::None => (Vec::new(), Then::More),
+        let (mut waiting, then) = match self.destination {
+            Destination::Pipe { waiting, then, .. } => (waiting, then),
+            Destination::Terminal { waiting } => (waiting, Then::More),
+            Destination::None => (Vec::new(), Then::More),
         };
         if then == Then::End {
             waiting.push(END_OF_TRANSMISSION);
         }
         let mut typed = self.typed;
         typed.add(&waiting);
-        Self { way: Way::Terminal { waiting }, typed }
+        Self { destination: Destination::Terminal { waiting }, typed }
     }
 
     /// What was typed so far.
@@ -106,10 +106,11 @@ impl Input {
 
     /// Takes more input.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let waiting = match &mut self.way {
-            Way::Pipe { waiting, then: Then::More, .. } | Way::Terminal { waiting } => waiting,
-            Way::Pipe { .. } => return Err("its standard input was closed already".into()),
-            Way::None => {
+        let waiting = match &mut self.destination {
+            Destination::Pipe { waiting, then: Then::More, .. }
+            | Destination::Terminal { waiting } => waiting,
+            Destination::Pipe { .. } => return Err("its standard input was closed already".into()),
+            Destination::None => {
                 return Err("it has no open standard input; start it with a terminal (pty) or \
                             an open one"
                     .into());
@@ -126,44 +127,44 @@ impl Input {
 
     /// Says that no more comes.
     pub(super) fn end(&mut self) -> Result<(), String> {
-        match &mut self.way {
-            Way::Pipe { then, .. } => {
+        match &mut self.destination {
+            Destination::Pipe { then, .. } => {
                 *then = Then::End;
                 Ok(())
             }
-            Way::Terminal { .. } => self.push(&[END_OF_TRANSMISSION]),
-            Way::None => self.push(&[]),
+            Destination::Terminal { .. } => self.push(&[END_OF_TRANSMISSION]),
+            Destination::None => self.push(&[]),
         }
     }
 
     /// The pipe to be polled for room, while bytes wait.
     pub(super) fn wants_room(&self) -> Option<BorrowedFd<'_>> {
-        match &self.way {
-            Way::Pipe { write, waiting, .. } if !waiting.is_empty() => Some(write.as_fd()),
+        match &self.destination {
+            Destination::Pipe { write, waiting, .. } if !waiting.is_empty() => Some(write.as_fd()),
             _ => None,
         }
     }
 
     /// Whether bytes wait for the terminal.
     pub(super) fn has_keys(&self) -> bool {
-        matches!(&self.way, Way::Terminal { waiting } if !waiting.is_empty())
+        matches!(&self.destination, Destination::Terminal { waiting } if !waiting.is_empty())
     }
 
     /// Hands over what the pipe takes now; a closed pipe takes nothing any more.
     pub(super) fn pump(&mut self, terminal: Option<&OwnedFd>) {
-        match &mut self.way {
-            Way::Pipe { write, waiting, then } => {
+        match &mut self.destination {
+            Destination::Pipe { write, waiting, then } => {
                 let alive = hand_over(write, waiting);
                 if !alive || (waiting.is_empty() && *then == Then::End) {
-                    self.way = Way::None;
+                    self.destination = Destination::None;
                 }
             }
-            Way::Terminal { waiting } => {
+            Destination::Terminal { waiting } => {
                 if let Some(terminal) = terminal {
                     hand_over(terminal, waiting);
                 }
             }
-            Way::None => {}
+            Destination::None => {}
         }
     }
 }

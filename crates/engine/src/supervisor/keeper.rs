@@ -21,7 +21,7 @@ use crate::sys::cgroup::Cgroup;
 use crate::sys::{process, procfs};
 
 /// A job that lives longer than this is not a short one.
-pub(super) const IDLE: Duration = Duration::from_millis(100);
+pub(super) const SHORT_JOB_TIME: Duration = Duration::from_millis(100);
 /// A supervisor that is stopped twice within this time is stopped on purpose.
 const STOPPED_AGAIN: Duration = Duration::from_secs(1);
 /// How long it then has to work.
@@ -57,7 +57,7 @@ pub(super) fn keep(state: &State, kept: &Kept, supervisor: Pid) -> ! {
 /// Gives memory back once it is clear that this is not one of the many jobs that end at once.
 fn rest_when_idle(supervisor: Pid) {
     let Ok(fd) = pidfd_open(supervisor, PidfdFlags::empty()) else { return };
-    let timeout = clock::until(Instant::now() + IDLE);
+    let timeout = clock::until(Instant::now() + SHORT_JOB_TIME);
     if poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&timeout)) == Ok(0) {
         process::rest();
     }

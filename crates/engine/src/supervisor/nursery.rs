@@ -17,7 +17,7 @@ use crate::sys::{cgroup, socket};
 
 /// The last supervisor that was asked for is forked when nothing more is asked for this long: by then
 /// a short job is over and answered, and had the processors for itself.
-const CALM: Duration = Duration::from_millis(3);
+const CALM_TIME: Duration = Duration::from_millis(3);
 
 /// The life of a nursery: a supervisor for every socket that comes. Never returns.
 pub(crate) fn main(state_root: PathBuf) -> ! {
@@ -49,6 +49,6 @@ pub(crate) fn main(state_root: PathBuf) -> ! {
 }
 
 fn is_calm(caller: impl AsFd) -> bool {
-    let timeout = clock::until(Instant::now() + CALM);
+    let timeout = clock::until(Instant::now() + CALM_TIME);
     poll(&mut [PollFd::new(&caller, PollFlags::IN)], Some(&timeout)) == Ok(0)
 }

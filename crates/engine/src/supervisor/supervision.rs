@@ -15,7 +15,7 @@ use super::assignment::{self, Input as Wanted, Program};
 use super::child::{Stage as ChildStage, Terminal};
 use super::connections::Connections;
 use super::input::Input;
-use super::keeper::IDLE;
+use super::keeper::SHORT_JOB_TIME;
 use super::ladder::Climb;
 use super::pause::Pause;
 use super::prepared::{NewJob, PreparedJob};
@@ -317,7 +317,7 @@ impl<'a> Supervision<'a> {
             ended: None,
             own_peak: 0,
             verdict: None,
-            rest_at: Some(now + IDLE),
+            rest_at: Some(now + SHORT_JOB_TIME),
             findings: Findings::default(),
             held: Held { slot, session, session_before: None },
         }

@@ -120,6 +120,28 @@ fn an_engine_with_the_supervisor_on_the_path_works() {
     }
 }
 
+#[test]
+fn a_shared_library_in_a_foreign_process_runs_a_job() {
+    let place = Place::new();
+    let host = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).plugin_run())";
+    let output = std::process::Command::new("python3")
+        .args(["-c", host])
+        .arg(example("libplugin.so"))
+        .current_dir(place.path())
+        .env("PLUGIN_STATE", place.state())
+        .env("PLUGIN_SUPERVISOR", example("supervisor"))
+        .env("PLUGIN_COMMAND", "echo hi > said; exit 7")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    assert_eq!(std::fs::read_to_string(place.path().join("said")).unwrap(), "hi\n");
+    let jobs = place.engine().jobs(umbo_engine::Scope::All).unwrap();
+    assert_eq!(jobs.len(), 1);
+    assert!(
+        matches!(&jobs[0].status, umbo_engine::Status::Ended(end) if end.exit_code() == Some(7))
+    );
+}
+
 #[cfg(feature = "tokio")]
 mod asynchronous {
     use std::time::Duration;

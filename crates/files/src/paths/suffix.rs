@@ -7,9 +7,7 @@ use crate::walk::{Walk, Walked};
 use crate::{Call, Error, Session};
 
 const SEARCH_TIME: Duration = Duration::from_secs(5);
-const NEAREST: usize = 5;
-/// How alike two names must be to be suggested, from 0 to 1.
-const ALIKE: f64 = 0.75;
+const MOST_NEAREST: usize = 5;
 
 pub(super) enum Found {
     One(PathBuf),
@@ -36,10 +34,8 @@ pub(super) fn find(session: &Session, input: &str, call: &Call) -> Result<Found,
         if path.ends_with(&wanted) {
             ends_so.push(path.to_path_buf());
         } else if let Some(own) = path.file_name() {
-            let likeness = strsim::jaro_winkler(&own.to_string_lossy(), &name);
-            if likeness >= ALIKE {
-                alike.push((likeness, path.to_path_buf()));
-            }
+            let distance = umbo_text::distance(&name, &own.to_string_lossy());
+            alike.extend(distance.map(|distance| (distance, path.to_path_buf())));
         }
     });
     // An incomplete walk cannot say "the only one".
@@ -48,9 +44,9 @@ pub(super) fn find(session: &Session, input: &str, call: &Call) -> Result<Found,
     }
     call.stop.check()?;
     ends_so.sort();
-    alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    alike.sort();
     let candidates = ends_so.into_iter().chain(alike.into_iter().map(|(_, path)| path));
     Ok(Found::Several(
-        candidates.take(NEAREST).map(|path| session.workspace.shown(&path)).collect(),
+        candidates.take(MOST_NEAREST).map(|path| session.workspace.shown(&path)).collect(),
     ))
 }

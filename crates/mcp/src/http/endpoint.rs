@@ -15,6 +15,7 @@ use serde_json::json;
 use umbo_server::{Body, Refusal, RequestBody, Visit, read_body};
 
 use super::McpEndpoint;
+use super::batch::is_batch;
 use crate::caller::CallerSlot;
 use crate::handler::McpHandler;
 
@@ -25,7 +26,7 @@ const SESSION: &str = "mcp-session-id";
 /// What a client may do here.
 const METHODS: &str = "GET, POST, DELETE";
 /// The protocol's number for an error of nothing in particular.
-const SERVER_ERROR: i64 = -32000;
+pub(super) const SERVER_ERROR: i64 = -32000;
 
 impl McpEndpoint {
     pub(super) async fn respond(
@@ -34,16 +35,24 @@ impl McpEndpoint {
     ) -> Result<Response<Body>, Refusal> {
         let (parts, body) = request.into_parts();
         let name = name(parts.uri.query())?;
+        let session = session(&parts.headers);
         let (body, begins) = match parts.method {
             Method::POST => {
                 let body = read_body(body, LONGEST_MESSAGE_BYTES).await?;
+                if let Some(id) = session.as_deref().filter(|_| is_batch(&body))
+                    && let Some(visit) = self.sessions.visit(id)
+                {
+                    let response =
+                        self.respond_to_batch(name.as_deref(), &parts, id, &body).await?;
+                    drop(visit);
+                    return Ok(response);
+                }
                 let begins = self.begins(&body).await?;
                 (body, begins)
             }
             Method::GET | Method::DELETE => (Bytes::new(), false),
             _ => return Err(Refusal::method(METHODS)),
         };
-        let session = session(&parts.headers);
         let is_end = parts.method == Method::DELETE;
         if is_end
             && let Some(id) = &session
@@ -95,7 +104,11 @@ impl McpEndpoint {
         Ok(begins)
     }
 
-    async fn serve(&self, name: Option<String>, request: Request<Full<Bytes>>) -> Response<Body> {
+    pub(super) fn serve(
+        &self,
+        name: Option<String>,
+        request: Request<Full<Bytes>>,
+    ) -> impl Future<Output = Response<Body>> + Send + use<> {
         let slot = CallerSlot::open(Arc::clone(&self.callers), name);
         let sessions = self.sessions.with(Arc::clone(&slot));
         let (catalogue, hub) = (Arc::clone(&self.catalogue), Arc::clone(&self.hub));
@@ -105,12 +118,13 @@ impl McpEndpoint {
                 (Arc::clone(&catalogue), Arc::clone(&hub), Arc::clone(&slot));
             Ok(McpHandler::of(catalogue, hub, slot, client))
         };
-        StreamableHttpService::new(make, sessions, self.config.clone()).handle(request).await
+        let service = StreamableHttpService::new(make, sessions, self.config.clone());
+        async move { service.handle(request).await }
     }
 }
 
 /// A response; one that says no in plain text says it in the protocol's words.
-async fn worded(
+pub(super) async fn worded(
     response: Response<Body>,
     session: Option<&str>,
 ) -> Result<Response<Body>, Refusal> {

@@ -5,6 +5,7 @@
 //! themselves a name (`?owner=NAME`) have jobs under that name, the others share theirs. Who may
 //! come in at all is the server's to decide, which this is mounted on.
 
+mod batch;
 pub(crate) mod callers;
 mod endpoint;
 mod replay;

@@ -1,6 +1,7 @@
 //! Sessions, for the revisions that have them: who sits in each, and when it is over.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_core::Stream;
@@ -17,6 +18,7 @@ use umbo_server::{OnEnd, Sessions as Open, Visit};
 use super::callers::end_all;
 use super::replay::{Events, Replay};
 use crate::caller::CallerSlot;
+use crate::wire::agrees_on_batches;
 
 type Result<T> = std::result::Result<T, LocalSessionManagerError>;
 
@@ -34,6 +36,8 @@ struct Session {
     slot: Arc<CallerSlot>,
     local: LocalSessionManager,
     replay: Arc<Replay>,
+    /// Whether it speaks the one revision that has batches.
+    has_batches: AtomicBool,
 }
 
 impl Session {
@@ -42,7 +46,7 @@ impl Session {
         let mut local = LocalSessionManager::default().with_event_store(replay.clone());
         // Silence is told apart here from a stream on which there is nothing to say.
         local.session_config.keep_alive = None;
-        Self { slot, local, replay }
+        Self { slot, local, replay, has_batches: AtomicBool::new(false) }
     }
 
     async fn handle(&self, id: &SessionId) -> Result<LocalSessionHandle> {
@@ -72,6 +76,11 @@ impl Sessions {
 
     pub(crate) fn has(&self, id: &str) -> bool {
         self.open.value(id).is_some()
+    }
+
+    /// Whether several messages may come together in this session.
+    pub(crate) fn has_batches(&self, id: &str) -> bool {
+        self.open.value(id).is_some_and(|session| session.has_batches.load(Ordering::Relaxed))
     }
 
     /// Is there, in this session, until the result is dropped.
@@ -117,7 +126,10 @@ impl SessionManager for SessionsOfRequest {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage> {
-        self.sessions.session(id)?.local.initialize_session(id, message).await
+        let session = self.sessions.session(id)?;
+        let answer = session.local.initialize_session(id, message).await?;
+        session.has_batches.store(agrees_on_batches(&answer), Ordering::Relaxed);
+        Ok(answer)
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool> {

@@ -157,3 +157,76 @@ fn readers_of_the_stream_have_a_place_each() {
     assert!(late.ready().unwrap().is_empty() && early.ready().unwrap().is_empty());
     assert_eq!(late.cursor(), early.cursor());
 }
+
+#[test]
+fn the_end_of_a_foreground_job_is_told_by_its_own_result_alone() {
+    let place = Place::new();
+    let caller = Arc::new(caller(&place, Owner::Named("me".to_owned())));
+    assert!(told(&caller).is_empty());
+    let others = start(&caller, "background");
+    let running = Arc::new(AtomicUsize::new(3));
+    let runners: Vec<_> = (0..3)
+        .map(|runner| {
+            let (caller, running) = (Arc::clone(&caller), Arc::clone(&running));
+            thread::spawn(move || {
+                for number in 0..10 {
+                    let ticket = Ticket::default();
+                    let name = format!("foreground-{runner}-{number}");
+                    let request = json!({"command": "true", "name": name});
+                    let request = serde_json::from_value(request).unwrap();
+                    let answer = umbo_ops::exec(&Call::new(&caller, &ticket), &request).unwrap();
+                    assert_eq!(answer.state, "exited");
+                }
+                running.fetch_sub(1, Ordering::Relaxed);
+            })
+        })
+        .collect();
+    let mut beside = Vec::new();
+    while running.load(Ordering::Relaxed) > 0 {
+        beside.extend(told(&caller));
+        thread::yield_now();
+    }
+    for runner in runners {
+        runner.join().unwrap();
+    }
+    beside.extend(told(&caller));
+    assert!(beside.is_empty(), "told twice: {beside:?}");
+    end(&caller, &others);
+    assert_eq!(told(&caller), ["background"]);
+}
+
+#[test]
+fn an_end_that_its_own_call_does_not_tell_another_result_does() {
+    for owner in [Owner::Fresh, Owner::Named("me".to_owned())] {
+        let place = Place::new();
+        let caller = caller(&place, owner);
+        assert!(told(&caller).is_empty());
+        let (one, two) = (start(&caller, "one"), start(&caller, "two"));
+        let id = |job: &str| caller.backend.job(job).unwrap().id().clone();
+        let waiting = [id(&one), id(&two)].map(|job| caller.completions.awaiting(&job));
+        end(&caller, &two);
+        end(&caller, &one);
+        assert!(told(&caller).is_empty(), "a call is about to tell of both");
+        caller.completions.told(&id(&one));
+        drop(waiting);
+        assert_eq!(told(&caller), ["two"], "its call gave up");
+        assert!(told(&caller).is_empty());
+    }
+}
+
+/// The name is the reader, not the process.
+#[test]
+fn two_callers_under_one_name_are_told_each_end_once_between_them() {
+    let place = Place::new();
+    let callers = [(); 2].map(|()| caller(&place, Owner::Named("me".to_owned())));
+    assert!(callers.iter().all(|caller| told(caller).is_empty()));
+    let jobs: Vec<String> = (0..4).map(|n| start(&callers[n % 2], &format!("job-{n}"))).collect();
+    end(&callers[0], &jobs[1]);
+    end(&callers[0], &jobs[0]);
+    assert_eq!(told(&callers[1]), ["job-1", "job-0"], "whoever started them");
+    assert!(told(&callers[0]).is_empty());
+    end(&callers[0], &jobs[2]);
+    end(&callers[0], &jobs[3]);
+    assert_eq!(told(&callers[0]), ["job-2", "job-3"]);
+    assert!(callers.iter().all(|caller| told(caller).is_empty()));
+}

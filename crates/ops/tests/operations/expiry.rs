@@ -3,10 +3,12 @@
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use serde_json::json;
+use umbo_engine::{Clock, Listed, Scope};
 use umbo_gate::{GatePaths, Mode};
-use umbo_ops::{Call, Caller, Clock, ErrorCode, Gatekeeper, Owner, Ticket};
+use umbo_ops::{Call, Caller, ErrorCode, Gatekeeper, Owner, Ticket};
 
 use crate::harness::Place;
 
@@ -52,4 +54,27 @@ fn a_question_that_nobody_answered_in_time_is_another_one_when_it_is_asked_again
     let second = ask();
     assert_ne!(second.id, first.id, "the first has expired");
     assert!(second.expires_at > first.expires_at, "{second:?}");
+}
+
+#[test]
+fn ended_jobs_leave_the_list_and_the_disk_by_the_clock_of_the_engine() {
+    let place = Place::new();
+    let (clock, time) = clock();
+    let listed = Listed { age: Duration::from_hours(1), ..Listed::default() };
+    let engine = place
+        .builder()
+        .clock(clock)
+        .listed(listed)
+        .retention_age(Some(Duration::from_hours(48)))
+        .open()
+        .unwrap();
+    engine.run(&place.shell("true")).unwrap();
+    let listed = || engine.jobs(Scope::Recent).unwrap().len();
+    assert_eq!(listed(), 1);
+    time.fetch_add(A_WEEK / 7, Ordering::Relaxed);
+    assert_eq!(listed(), 0, "a day later");
+    assert!(engine.prune(None).unwrap().is_empty(), "two days are kept");
+    assert_eq!(engine.jobs(Scope::All).unwrap().len(), 1);
+    time.fetch_add(A_WEEK, Ordering::Relaxed);
+    assert_eq!(engine.prune(None).unwrap().len(), 1);
 }

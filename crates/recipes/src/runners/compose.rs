@@ -1,9 +1,10 @@
 //! Docker Compose: the services of the compose file, each started with what it needs.
 
+use umbo_text::quote;
+
 use crate::{
     detect::{Definition, Found, Scene},
-    quote,
-    task::{Arguments, Kind, Language, Task},
+    task::{Arguments, Kind, Task},
     tree::{Format, Node, Value},
 };
 
@@ -36,10 +37,7 @@ fn detect(scene: &Scene<'_>) -> Option<Found> {
             .doc(service.text_at(&["image"]).map(|image| format!("Start {image}")).as_deref())
             .depends(needs.unwrap_or_default())
             .source(&file, entry.line);
-        found.tasks.push(match service.get("command") {
-            Some(command) => task.script(Language::Shell, words(command)),
-            None => task,
-        });
+        found.tasks.push(task.shell(service.get("command").map(words)));
     }
     Some(found)
 }

@@ -3,7 +3,7 @@
 use crate::{
     detect::{Definition, Found, Scene},
     glob,
-    task::{Kind, Language, Task},
+    task::{Kind, Task},
     tree::{Format, Node},
 };
 
@@ -46,14 +46,11 @@ fn tasks(file: &str, node: &Node) -> Vec<Task> {
         let name = entry.key.as_str();
         let inner = &entry.node;
         let command = inner.text().or_else(|| inner.text_at(&["command"]));
-        let task = Task::new(name, Kind::Script, &["deno", "task", name])
+        Task::new(name, Kind::Script, &["deno", "task", name])
             .doc(inner.text_at(&["description"]))
             .depends(inner.get("dependencies").map(Node::texts).unwrap_or_default())
-            .source(file, entry.line);
-        match command {
-            Some(text) => task.script(Language::Shell, text),
-            None => task,
-        }
+            .source(file, entry.line)
+            .shell(command)
     });
     tasks.collect()
 }

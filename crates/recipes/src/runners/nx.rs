@@ -4,7 +4,7 @@
 use crate::{
     detect::{Definition, Found, Scene},
     glob,
-    task::{Kind, Language, Task},
+    task::{Kind, Task},
     tree::{Format, Node},
 };
 
@@ -61,10 +61,7 @@ fn tasks(program: &[&str], file: &str, project: &str, node: &Node) -> Vec<Task> 
             .doc(inner.text_at(&["metadata", "description"]))
             .within(project, ".");
         task.target = target;
-        match command {
-            Some(text) => task.script(Language::Shell, text),
-            None => task,
-        }
+        task.shell(command)
     });
     tasks.collect()
 }

@@ -3,10 +3,11 @@
 
 use std::collections::HashSet;
 
+use umbo_text::quote;
+
 use crate::{
     detect::{Definition, Found, Scene},
     python::{self, PYPROJECT},
-    quote,
     task::{Kind, Language, Task},
     tree::{Entry, Node, Value},
 };

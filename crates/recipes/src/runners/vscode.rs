@@ -2,9 +2,10 @@
 //! command of the task runs as the editor would run it. Tasks that need the editor (an input, the
 //! open file, another extension's task type) are left out.
 
+use umbo_text::quote;
+
 use crate::{
     detect::{Definition, Found, Scene},
-    quote,
     task::{Arguments, Invocation, Kind, Language, Task},
     tree::{Format, Node},
 };

@@ -2,16 +2,17 @@
 //! runner without its program or without tasks does not exist, the first word of the operation
 //! selects and everything behind it is appended unchanged.
 
+use umbo_text::quote;
+
 use crate::{
     error::Error,
     project::{Project, Runner},
-    quote,
     select::{Selection, is_package_manager, listing},
     task::{Invocation, Kind, Task, Visibility},
 };
 
 /// Error texts list at most so many tasks of a runner.
-const LISTED: usize = 200;
+const MOST_LISTED: usize = 200;
 
 /// A runner as this contract sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +132,11 @@ fn available(views: &[View<'_>]) -> String {
         return String::from("No tasks are available.");
     }
     let lines = views.iter().map(|view| {
-        format!("\n  {}: {}", view.id, listing(view.tasks.iter().map(|task| task.name), LISTED))
+        format!(
+            "\n  {}: {}",
+            view.id,
+            listing(view.tasks.iter().map(|task| task.name), MOST_LISTED)
+        )
     });
     format!("Available tasks:{}", lines.collect::<String>())
 }

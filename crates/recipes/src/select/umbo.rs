@@ -6,22 +6,20 @@
 //! they are split by the quoting rules of a shell, put where the runner passes them on, and
 //! quoted again, so no argument can become a command.
 
+use umbo_text::quote;
+
 use crate::{
     error::Error,
     project::{Project, Runner},
-    quote,
     select::{Selection, is_package_manager, listing},
     task::{Arguments, Invocation, Kind, Task, Visibility},
 };
 
 /// Error texts list at most so many tasks of a runner.
-const LISTED: usize = 20;
+const MOST_LISTED: usize = 20;
 
 /// How many near names an unknown task is answered with.
-const NEAREST: usize = 5;
-
-/// Longer words than this are not compared.
-const MAX_COMPARED: usize = 100;
+const MOST_NEAREST: usize = 5;
 
 /// Resolves an operation given as one line: `pkg-a/test --watch`.
 ///
@@ -183,49 +181,32 @@ fn best<'a>(project: &Project, tasks: Vec<&'a Task>) -> Vec<&'a Task> {
 
 fn unknown(project: &Project, runner: Option<&Runner>, name: &str) -> Error {
     let nearest = nearest(project, runner, name);
-    let hint = match nearest.as_slice() {
-        [] => String::new(),
-        names => format!(
-            " Did you mean {}?",
-            names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
-        ),
-    };
+    let hint = if nearest.is_empty() { ".".to_owned() } else { umbo_text::did_you_mean(&nearest) };
     let place = runner.map(|runner| format!(" of {}", runner.id)).unwrap_or_default();
-    let message = format!("There is no task `{name}`{place}.{hint} {}", available(project));
+    let message = format!("There is no task `{name}`{place}{hint} {}", available(project));
     Error::Unknown { message, nearest }
 }
 
 fn nearest(project: &Project, runner: Option<&Runner>, name: &str) -> Vec<String> {
-    if name.len() > MAX_COMPARED {
-        return Vec::new();
-    }
-    let allowed = (name.chars().count() / 3).max(2);
     let is_near = |task: &&Task| runner.is_none_or(|runner| task.runner == runner.id);
     let mut scored: Vec<(usize, &str)> = Vec::new();
-    for task in project.tasks().filter(is_near).filter(|task| task.name.len() <= MAX_COMPARED) {
+    for task in project.tasks().filter(is_near) {
         // A name inside a package is near when its own part is.
-        let distance = [task.name.as_str(), &task.target]
-            .into_iter()
-            .filter(|other| other.len().abs_diff(name.len()) <= 4 * allowed)
-            .map(|other| strsim::damerau_levenshtein(name, other))
-            .min();
+        let names = [task.name.as_str(), &task.target];
+        let distance = names.into_iter().filter_map(|other| umbo_text::distance(name, other)).min();
         let is_part = name.len() > 2 && task.name.contains(name);
-        match distance {
-            Some(distance) if distance <= allowed => scored.push((distance, &task.name)),
-            _ if is_part => scored.push((allowed + 1, &task.name)),
-            _ => {}
-        }
+        scored.extend(distance.or(is_part.then_some(usize::MAX)).map(|far| (far, &*task.name)));
     }
     scored.sort_unstable();
     scored.dedup_by(|a, b| a.1 == b.1);
-    scored.into_iter().take(NEAREST).map(|(_, name)| name.to_owned()).collect()
+    scored.into_iter().take(MOST_NEAREST).map(|(_, name)| name.to_owned()).collect()
 }
 
 fn available(project: &Project) -> String {
     let lines =
         project.runners.iter().filter(|runner| runner.listed().next().is_some()).map(|runner| {
             let names = runner.listed().map(|task| task.name.as_str());
-            format!("\n  {}: {}", runner.id, listing(names, LISTED))
+            format!("\n  {}: {}", runner.id, listing(names, MOST_LISTED))
         });
     format!("Available tasks:{}", lines.collect::<String>())
 }

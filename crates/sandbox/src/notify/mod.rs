@@ -28,7 +28,7 @@ use self::perform::{Done, Paths, perform};
 use self::resolve::{Resolver, Target};
 use crate::denial::{Asked, Denials, Operation};
 use crate::plan::{Network, PROXY_PORT, Plan, Rung};
-use crate::question::{Decision, Grant, Question};
+use crate::question::{Decision, Grant, OpenQuestion, OpenQuestions, Question};
 use crate::sys::seccomp::{Listener, Notification};
 
 pub(crate) use self::caller::command_line as program_of;
@@ -49,17 +49,9 @@ pub(crate) struct Guard {
     granted: Vec<PathBuf>,
     /// What of the paths that may be written was, where that is to be known.
     wrote: RefCell<BTreeSet<PathBuf>>,
-    held: Vec<Held>,
+    /// What is asked about, with the calls that wait for the answer.
+    held: OpenQuestions<Vec<Waiting>>,
     pending: Vec<Pending>,
-    numbers: u64,
-}
-
-/// Calls that wait for the same answer.
-#[derive(Debug)]
-struct Held {
-    question: Question,
-    deadline: Instant,
-    calls: Vec<Waiting>,
 }
 
 #[derive(Debug)]
@@ -79,9 +71,8 @@ impl Guard {
             proxy_port: None,
             granted: Vec::new(),
             wrote: RefCell::default(),
-            held: Vec::new(),
+            held: OpenQuestions::after(0),
             pending: Vec::new(),
-            numbers: 0,
         })
     }
 
@@ -193,12 +184,12 @@ impl Guard {
         let can_ask = !matches!(operation, Operation::Execute | Operation::Connect)
             && !crate::ruleset::is_private(target)
             && Caller::of(asked.thread).is_this_user();
-        let held: usize = self.held.iter().map(|held| held.calls.len()).sum();
+        let held: usize = self.held.iter().map(|held| held.waiting.len()).sum();
         match plan.ask {
             Some(ask) if ask.writes && can_ask && held < MOST_HELD => {
                 let waiting = Waiting { id: asked.id, thread: asked.thread, call, judged };
-                let deadline = Duration::from_millis(ask.deadline_ms);
-                self.hold(operation, target, deadline, waiting);
+                let timeout = Duration::from_millis(ask.deadline_ms);
+                self.hold(operation, target, timeout, waiting);
             }
             _ => {
                 let program = command_line(asked.thread);
@@ -210,19 +201,17 @@ impl Guard {
         }
     }
 
-    fn hold(&mut self, operation: Operation, target: &Path, patience: Duration, waiting: Waiting) {
+    fn hold(&mut self, operation: Operation, target: &Path, timeout: Duration, waiting: Waiting) {
         let text = target.to_string_lossy().into_owned();
-        let same =
-            |held: &&mut Held| held.question.operation == operation && held.question.target == text;
-        if let Some(held) = self.held.iter_mut().find(same) {
-            held.calls.push(waiting);
+        let is_same = |asked: &Question| asked.operation == operation && asked.target == text;
+        if let Some(held) = self.held.iter_mut().find(|held| is_same(&held.question)) {
+            held.waiting.push(waiting);
             return;
         }
-        self.numbers += 1;
         let mut grants = vec![Grant::Once, Grant::Path(target.to_owned())];
         grants.extend(target.parent().map(|parent| Grant::Directory(parent.to_owned())));
         let question = Question {
-            number: self.numbers,
+            number: 0,
             operation,
             target: text,
             program: command_line(waiting.thread),
@@ -230,19 +219,17 @@ impl Guard {
             left_ms: 0,
             grants,
         };
-        let deadline = Instant::now() + patience;
-        self.held.push(Held { question, deadline, calls: vec![waiting] });
+        self.held.ask(question, timeout, vec![waiting]);
     }
 
     /// The questions that wait for an answer.
     pub(crate) fn questions(&mut self) -> Vec<Question> {
         self.forget_dead();
-        let now = Instant::now();
-        self.held.iter().map(|held| held.question.asked_at(now, held.deadline)).collect()
+        self.held.list()
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.held.iter().map(|held| held.deadline).min()
+        self.held.next_deadline()
     }
 
     /// Lets the calls behind a question go on, or fails them. `false` if there is no such question.
@@ -252,10 +239,7 @@ impl Guard {
         decision: &Decision,
         denials: &mut Denials,
     ) -> bool {
-        let Some(index) = self.held.iter().position(|held| held.question.number == number) else {
-            return false;
-        };
-        let held = self.held.swap_remove(index);
+        let Some(held) = self.held.take(number) else { return false };
         match decision {
             Decision::Deny => self.refuse(&held, Asked::Refused, denials),
             Decision::Allow(grant) => {
@@ -263,7 +247,7 @@ impl Guard {
                     Grant::Path(path) | Grant::Directory(path) => self.granted.push(path.clone()),
                     Grant::Once | Grant::Host(_) => {}
                 }
-                for waiting in &held.calls {
+                for waiting in &held.waiting {
                     let is_waiting = self
                         .listener
                         .as_ref()
@@ -277,9 +261,9 @@ impl Guard {
         true
     }
 
-    fn refuse(&self, held: &Held, asked: Asked, denials: &mut Denials) {
+    fn refuse(&self, held: &OpenQuestion<Vec<Waiting>>, asked: Asked, denials: &mut Denials) {
         let Some(listener) = &self.listener else { return };
-        for waiting in &held.calls {
+        for waiting in &held.waiting {
             let question = &held.question;
             let who = (question.pid, question.program.as_str());
             denials.add(question.operation, &question.target, who, Some(asked));
@@ -289,11 +273,7 @@ impl Guard {
 
     /// Denies what nobody answered in time.
     fn expire(&mut self, denials: &mut Denials) {
-        let now = Instant::now();
-        let (late, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.held).into_iter().partition(|held| held.deadline <= now);
-        self.held = rest;
-        for held in late {
+        for held in self.held.take_expired() {
             self.refuse(&held, Asked::Unanswered, denials);
         }
     }
@@ -301,13 +281,13 @@ impl Guard {
     /// A question is over when nobody waits for its answer any more.
     fn forget_dead(&mut self) {
         let Some(listener) = &self.listener else {
-            self.held.clear();
+            self.held.take_if(|_| true);
             return;
         };
-        for held in &mut self.held {
-            held.calls.retain(|waiting| listener.is_valid(waiting.id));
+        for held in self.held.iter_mut() {
+            held.waiting.retain(|waiting| listener.is_valid(waiting.id));
         }
-        self.held.retain(|held| !held.calls.is_empty());
+        self.held.take_if(|held| held.waiting.is_empty());
     }
 
     fn finish_pending(&mut self) {

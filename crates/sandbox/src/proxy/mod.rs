@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::denial::{Asked, Denials, Operation};
 use crate::namespace::socket_pair;
 use crate::plan::{Network, Rung};
-use crate::question::{Decision, Grant, Question};
+use crate::question::{Decision, Grant, OpenQuestions, Question};
 use crate::sys::namespace::{Fork, fork_into};
 use crate::walls::Walls;
 
@@ -61,13 +61,11 @@ struct Reply {
     allow: bool,
 }
 
-/// A question about a host.
+/// A connection that waits for an answer about its host.
 #[derive(Debug)]
-struct Held {
+struct Waiting {
     id: u64,
     host: String,
-    question: Question,
-    deadline: Instant,
 }
 
 /// The proxy of a job, seen from its supervisor.
@@ -77,10 +75,9 @@ pub(crate) struct Proxy {
     outside_port: Option<u16>,
     process: Option<Process>,
     requests: Vec<Requested>,
-    held: Vec<Held>,
+    held: OpenQuestions<Waiting>,
     /// Hosts that somebody allowed for as long as the job runs.
     granted: Vec<String>,
-    numbers: u64,
 }
 
 #[derive(Debug)]
@@ -112,15 +109,13 @@ impl Proxy {
             }
             (None, _) => return Err(io::ErrorKind::NotConnected.into()),
         };
-        let numbers = FIRST_NUMBER;
         Ok(Some(Self {
             listener: Some(listener),
             outside_port,
             process: None,
             requests: Vec::new(),
-            held: Vec::new(),
+            held: OpenQuestions::after(FIRST_NUMBER),
             granted: Vec::new(),
-            numbers,
         }))
     }
 
@@ -196,10 +191,9 @@ impl Proxy {
         if self.granted.iter().any(|granted| granted == host) {
             return self.reply(id, true);
         }
-        self.numbers += 1;
         let (pid, program) = who::is_at(walls, peer);
         let question = Question {
-            number: self.numbers,
+            number: 0,
             operation: Operation::Connect,
             target: format!("{host}:{port}"),
             program,
@@ -207,17 +201,16 @@ impl Proxy {
             left_ms: 0,
             grants: vec![Grant::Once, Grant::Host(host.to_owned())],
         };
-        let deadline = Instant::now() + Duration::from_millis(ask.deadline_ms);
-        self.held.push(Held { id, host: host.to_owned(), question, deadline });
+        let timeout = Duration::from_millis(ask.deadline_ms);
+        self.held.ask(question, timeout, Waiting { id, host: host.to_owned() });
     }
 
     pub(crate) fn questions(&self) -> Vec<Question> {
-        let now = Instant::now();
-        self.held.iter().map(|held| held.question.asked_at(now, held.deadline)).collect()
+        self.held.list()
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.held.iter().map(|held| held.deadline).min()
+        self.held.next_deadline()
     }
 
     /// Answers a question. `false` if there is no such.
@@ -227,17 +220,14 @@ impl Proxy {
         decision: &Decision,
         denials: &mut Denials,
     ) -> bool {
-        let Some(index) = self.held.iter().position(|held| held.question.number == number) else {
-            return false;
-        };
-        let held = self.held.swap_remove(index);
+        let Some(held) = self.held.take(number) else { return false };
         let allow = matches!(decision, Decision::Allow(_));
         if !allow {
-            refuse(&held, Asked::Refused, denials);
+            refuse(&held.question, Asked::Refused, denials);
         }
-        self.reply(held.id, allow);
+        self.reply(held.waiting.id, allow);
         if let Decision::Allow(Grant::Host(host)) = decision
-            && *host == held.host
+            && *host == held.waiting.host
         {
             self.grant(host);
         }
@@ -247,22 +237,15 @@ impl Proxy {
     /// Lets a host be reached from now on, by those too who wait already.
     fn grant(&mut self, host: &str) {
         self.granted.push(host.to_owned());
-        let (now, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.held).into_iter().partition(|held| held.host == host);
-        self.held = rest;
-        for held in now {
-            self.reply(held.id, true);
+        for held in self.held.take_if(|held| held.waiting.host == host) {
+            self.reply(held.waiting.id, true);
         }
     }
 
     fn expire(&mut self, denials: &mut Denials) {
-        let now = Instant::now();
-        let (late, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.held).into_iter().partition(|held| held.deadline <= now);
-        self.held = rest;
-        for held in late {
-            refuse(&held, Asked::Unanswered, denials);
-            self.reply(held.id, false);
+        for held in self.held.take_expired() {
+            refuse(&held.question, Asked::Unanswered, denials);
+            self.reply(held.waiting.id, false);
         }
     }
 
@@ -280,8 +263,7 @@ impl Proxy {
     }
 }
 
-fn refuse(held: &Held, asked: Asked, denials: &mut Denials) {
-    let question = &held.question;
+fn refuse(question: &Question, asked: Asked, denials: &mut Denials) {
     let who = (question.pid, question.program.as_str());
     denials.add(Operation::Connect, &question.target, who, Some(asked));
 }

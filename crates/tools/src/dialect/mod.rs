@@ -50,6 +50,15 @@ pub trait Dialect: Any + Send + Sync {
     /// Its tools, in the order in which they are listed.
     fn tools(&self) -> Vec<Tool>;
 
+    /// What the operations call a job whose id its contract writes in another way; `None` if this is no such
+    /// id. So a person, or another tool, can be given an id as it was read.
+    fn job_id(_written: &str) -> Option<&str>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Fits the tools to the place where their caller is.
     fn arrange(&self, _tools: &mut Vec<Tool>, _caller: &Caller) {}
 
@@ -128,8 +137,21 @@ pub struct Host<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Registered {
     pub(crate) name: &'static str,
+    pub(crate) job_id: fn(&str) -> Option<&str>,
     pub(crate) settings: &'static [Setting],
+    /// Where its agents list secrets: files in the user's home, and in the directory they work in.
+    pub(crate) secrets: &'static [SecretsFile],
     pub(crate) open: fn(&Host<'_>) -> Box<dyn Dialect>,
+}
+
+/// A file in which the agents of a dialect list secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SecretsFile {
+    /// In the user's home.
+    Home(&'static str),
+    /// In the directory that an agent works in; what it lists counts before the user's.
+    Directory(&'static str),
 }
 
 /// Every dialect there is.
@@ -154,6 +176,16 @@ pub fn settings() -> impl Iterator<Item = &'static Setting> {
     REGISTERED.iter().flat_map(|dialect| dialect.settings)
 }
 
+/// What the operations call a job whose id some dialect writes in another way.
+pub fn job_id(written: &str) -> Option<&str> {
+    REGISTERED.iter().find_map(|dialect| (dialect.job_id)(written))
+}
+
+/// Where the agents of a dialect list secrets beside umbo's own files.
+pub fn secrets_files(name: &str) -> &'static [SecretsFile] {
+    find(name).map_or(&[], |dialect| dialect.secrets)
+}
+
 pub(crate) fn find(name: &str) -> Option<Registered> {
     REGISTERED.iter().find(|dialect| dialect.name == name).copied()
 }
@@ -162,6 +194,15 @@ pub(crate) fn find(name: &str) -> Option<Registered> {
 mod tests {
     use super::*;
     use crate::settings::SettingDefault;
+
+    #[test]
+    fn an_id_as_a_contract_writes_it_is_read() {
+        let id = "01hx7z8k9m2n3p4q5r6s7t8v9w";
+        assert_eq!(job_id(&format!("job_{id}")), Some(id));
+        for other in [id, "job_none", "job_", "build"] {
+            assert_eq!(job_id(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn names_and_keys_are_unique_and_defaults_are_of_their_kind() {

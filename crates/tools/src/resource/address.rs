@@ -11,7 +11,7 @@ use super::ResourceError;
 
 const SCHEME: &str = "umbo://jobs/";
 /// The longest range that is read at once.
-const MOST: u64 = 1 << 20;
+const LONGEST_RANGE_BYTES: u64 = 1 << 20;
 
 /// What of which job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,7 +151,9 @@ impl<'a> Query<'a> {
             ((None, None), None, None) => Ok(Part::Whole),
             ((offset, limit), None, None) => Ok(Part::From {
                 offset: offset.map_or(Ok(0), |given| number("offset", given, u64::MAX))?,
-                limit: limit.map(|given| number("limit", given, MOST)).transpose()?,
+                limit: limit
+                    .map(|given| number("limit", given, LONGEST_RANGE_BYTES))
+                    .transpose()?,
             }),
             ((None, None), Some(given), None) => span(given).map(Part::Lines),
             ((None, None), None, Some(given)) => number("tail", given, u64::MAX).map(Part::Tail),

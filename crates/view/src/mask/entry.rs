@@ -5,10 +5,10 @@
 
 use std::fmt;
 
-use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::MaskError;
+use super::pattern::Pattern;
 
 /// What becomes of a secret in text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -119,7 +119,7 @@ fn entry(file: &str, number: usize, raw: Raw) -> Result<Entry, MaskError> {
         Some("regex") => {
             let (pattern, flags) = literal(content, raw.flags);
             // Compiled here for the error; the masker compiles it again.
-            compile(&pattern, &flags).map_err(|(field, problem)| wrong(field, &problem))?;
+            Pattern::new(&pattern, &flags).map_err(|(field, problem)| wrong(field, &problem))?;
             Content::Pattern { pattern, flags }
         }
         Some(_) => return Err(wrong("type", "must be `plain` or `regex`")),
@@ -139,33 +139,6 @@ fn literal(content: String, flags: Option<String>) -> (String, String) {
         return (body[..end].replace("\\/", "/"), body[end + 1..].to_owned());
     }
     (content, flags.unwrap_or_default())
-}
-
-/// Compiles a pattern with the flags people write after a regex literal.
-pub(super) fn compile(pattern: &str, flags: &str) -> Result<Regex, (&'static str, String)> {
-    let mut builder = RegexBuilder::new(pattern);
-    for flag in flags.chars() {
-        match flag {
-            'i' => builder.case_insensitive(true),
-            'm' => builder.multi_line(true),
-            's' => builder.dot_matches_new_line(true),
-            'x' => builder.ignore_whitespace(true),
-            // Every match is masked, and text is Unicode, with or without these.
-            'g' | 'u' => &mut builder,
-            other => return Err(("flags", format!("has the unknown flag `{other}`"))),
-        };
-    }
-    let regex = builder.build().map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => ("content", "is too large a pattern".to_owned()),
-        _ => ("content", "is not a pattern this engine supports (no look-around)".to_owned()),
-    })?;
-    if regex.is_match("") {
-        return Err(("content", "matches the empty text, so it would mask everything".to_owned()));
-    }
-    if pattern.contains("\\n") || pattern.contains('\n') {
-        return Err(("content", "asks for a line end; patterns match inside one line".to_owned()));
-    }
-    Ok(regex)
 }
 
 /// Joins global and project entries: a project entry replaces the global one with its content.

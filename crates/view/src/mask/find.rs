@@ -3,17 +3,16 @@
 //! Plain values, in all their forms, are found by one pass that reports every occurrence, also
 //! overlapping ones, so that the result does not depend on where the text begins; a second one, over
 //! lines joined again, finds those that were broken; a third one finds them in dumps of bytes. Well-known
-//! formats are found by the literals they start with. Patterns of the user match inside one line.
+//! formats are found by the literals they start with; patterns of the user are in `pattern.rs`.
 
 use std::ops::Range;
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
-use regex::Regex;
 
 use super::MaskError;
 use super::dump;
 use super::format::{self, Extent, FORMATS};
+use super::pattern::Pattern;
 use super::wrap::{self, Joined, NARROWEST};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
 /// A piece of a secret shorter than this is not masked at the edge of missing text.
 const SHORTEST_PIECE: usize = 4;
@@ -30,8 +29,6 @@ const DENSE_LIMIT: usize = 64 * 1024;
 
 /// No format is longer, so nothing has to be held back for longer.
 pub(super) const FORMAT_REACH: usize = 8 * 1024;
-/// How long a match of a user's pattern can be and still be found across borders.
-pub(super) const PATTERN_REACH: usize = 4 * 1024;
 
 /// Where text stops although the log went on: what is missing may be the rest of a secret.
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,7 +67,7 @@ pub(super) struct Finder {
     starts: Vec<Start>,
     /// Finds the forms, then the starts, in the order of the two lists.
     search: Option<AhoCorasick>,
-    patterns: Vec<(Regex, usize)>,
+    patterns: Vec<(Pattern, usize)>,
     /// Values that are looked for in dumps, with their rules.
     dumped: Vec<(String, usize)>,
     dump_search: Option<AhoCorasick>,
@@ -110,7 +107,7 @@ impl Finder {
         forms: Vec<(String, usize)>,
         values: Vec<(String, usize)>,
         formats: &[(usize, usize)],
-        patterns: Vec<(Regex, usize)>,
+        patterns: Vec<(Pattern, usize)>,
     ) -> Result<Self, MaskError> {
         let starts: Vec<Start> = formats
             .iter()
@@ -146,7 +143,7 @@ impl Finder {
     pub(super) fn reach(&self) -> usize {
         let forms = self.longest().map_or(0, wrap::reach);
         let formats = if self.starts.is_empty() { 0 } else { FORMAT_REACH };
-        let patterns = if self.patterns.is_empty() { 0 } else { PATTERN_REACH };
+        let patterns = self.patterns.iter().map(|(pattern, _)| pattern.reach()).max().unwrap_or(0);
         let dumps = self.longest_dumped() * DUMP_REACH;
         forms.max(formats).max(patterns).max(dumps)
     }
@@ -211,6 +208,9 @@ impl Finder {
         self.dump_hits(text, before.begins_line() && !edge.start, &mut hits);
         if edge.end || edge.start {
             self.edge_hits(text, edge, &mut hits);
+            for (start, rule) in self.begun_patterns(text).filter(|_| edge.end) {
+                hits.push(Hit { open: true, ..Hit::new(start..text.len(), rule) });
+            }
             self.joined_edge_hits(&joined, edge, &mut hits);
         }
         hits
@@ -259,22 +259,15 @@ impl Finder {
     }
 
     fn pattern_hits(&self, text: &str, hits: &mut Vec<Hit>) {
-        if self.patterns.is_empty() {
-            return;
+        for (pattern, rule) in &self.patterns {
+            let found = pattern.matches(text).into_iter();
+            hits.extend(found.map(|(context, range)| Hit { context, ..Hit::new(range, *rule) }));
         }
-        let mut start = 0;
-        for line in text.split_inclusive('\n') {
-            let body = line.strip_suffix('\n').unwrap_or(line);
-            for (regex, rule) in &self.patterns {
-                hits.extend(
-                    regex
-                        .find_iter(body)
-                        .filter(|found| !found.is_empty())
-                        .map(|found| Hit::new(start + found.start()..start + found.end(), *rule)),
-                );
-            }
-            start += line.len();
-        }
+    }
+
+    /// Ends of the text that more text could make a match of a pattern.
+    fn begun_patterns(&self, text: &str) -> impl Iterator<Item = (usize, usize)> {
+        self.patterns.iter().filter_map(|(pattern, rule)| Some((pattern.begun(text)?, *rule)))
     }
 
     /// Beginnings of values at the end of the text, and ends of values at its beginning.
@@ -315,6 +308,9 @@ impl Finder {
                     from = from.min(group.place(group.text.len() - piece));
                 }
             }
+        }
+        for (start, _) in self.begun_patterns(text) {
+            from = from.min(start);
         }
         if self.dump_search.is_some() {
             let begins_line = before.begins_line();

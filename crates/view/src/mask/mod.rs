@@ -15,6 +15,7 @@ mod environment;
 mod find;
 mod form;
 mod format;
+mod pattern;
 mod placeholder;
 mod stream;
 mod wrap;
@@ -29,6 +30,7 @@ pub use environment::looks_secret;
 pub(crate) use find::Edge;
 use find::{Before, Finder, Hit};
 pub use format::format_names;
+use pattern::Pattern;
 use placeholder::Placeholders;
 pub use stream::MaskStream;
 
@@ -213,10 +215,10 @@ impl MaskerBuilder {
                     plain(&mut rules, rule, &value);
                 }
                 entry::Content::Pattern { pattern, flags } => {
-                    let regex = entry::compile(&pattern, &flags).map_err(|(field, problem)| {
+                    let pattern = Pattern::new(&pattern, &flags).map_err(|(field, problem)| {
                         MaskError::Entry { file: origin.clone(), entry: 0, field, problem }
                     })?;
-                    patterns.push((regex, rules.len()));
+                    patterns.push((pattern, rules.len()));
                     rules.push(Rule { mode, ..Rule::shape(origin, "listed as regex") });
                 }
             }
@@ -301,6 +303,29 @@ impl Masker {
         placeholder::restore(text, &self.lock())
     }
 
+    /// Whether `text` has something in it that looks like a placeholder and stands for nothing here.
+    pub fn has_unknown_placeholder(&self, text: &str) -> bool {
+        placeholder::has_unknown(text, &self.lock())
+    }
+
+    /// The secrets that were found by their shape since this was last asked, with their placeholders: for
+    /// whoever keeps them, so that another masker can restore them.
+    pub fn take_found(&self) -> Vec<(Arc<str>, Arc<str>)> {
+        self.lock().take_found()
+    }
+
+    /// Takes placeholders and their secrets that another masker found.
+    pub fn recall<P, V>(&self, found: impl IntoIterator<Item = (P, V)>)
+    where
+        P: AsRef<str>,
+        V: AsRef<str>,
+    {
+        let mut placeholders = self.lock();
+        for (placeholder, value) in found {
+            placeholders.recall(placeholder.as_ref(), value.as_ref());
+        }
+    }
+
     /// What would be masked and why, without the values.
     pub fn explain(&self) -> Vec<Explanation> {
         let explain = |rule: &Rule| Explanation {
@@ -341,7 +366,9 @@ impl Masker {
                 let replacement = match known.rules.get(hit.rule).map(|rule| &rule.mode) {
                     Some(Mode::Replace) => placeholders.same_length(&text[hit.range.clone()]),
                     Some(Mode::ReplaceWith(replacement)) => replacement.clone(),
-                    Some(Mode::Obfuscate) | None => placeholders.of(secret).to_string(),
+                    // Of half a secret nobody needs the placeholder again.
+                    Some(Mode::Obfuscate) | None if hit.open => placeholders.of(secret).to_string(),
+                    Some(Mode::Obfuscate) | None => placeholders.of_found(secret).to_string(),
                 };
                 let Hit { range, context, joined, open, .. } = hit;
                 Match { range, context, replacement, joined, open }

@@ -18,6 +18,8 @@ pub(super) struct Placeholders {
     salt: Vec<u8>,
     by_value: HashMap<Arc<str>, Arc<str>>,
     by_placeholder: HashMap<Arc<str>, Arc<str>>,
+    /// What was found by its shape since somebody last asked: placeholders and values.
+    found: Vec<(Arc<str>, Arc<str>)>,
 }
 
 impl Placeholders {
@@ -45,6 +47,33 @@ impl Placeholders {
             self.by_placeholder.insert(Arc::clone(&placeholder), value);
         }
         placeholder
+    }
+
+    /// The same for a value that nobody listed: it was found by its shape.
+    pub(super) fn of_found(&mut self, value: &str) -> Arc<str> {
+        let is_new = !self.by_value.contains_key(value);
+        let placeholder = self.of(value);
+        if let Some((value, _)) = self.by_value.get_key_value(value).filter(|_| is_new) {
+            self.found.push((Arc::clone(&placeholder), Arc::clone(value)));
+        }
+        placeholder
+    }
+
+    /// What was found by its shape since this was last asked.
+    pub(super) fn take_found(&mut self) -> Vec<(Arc<str>, Arc<str>)> {
+        std::mem::take(&mut self.found)
+    }
+
+    /// Gives a value the placeholder it once had, if both are free.
+    pub(super) fn recall(&mut self, placeholder: &str, value: &str) {
+        let is_free = !self.by_value.contains_key(value)
+            && !self.by_placeholder.contains_key(placeholder)
+            && self.by_value.len() < REMEMBERED;
+        if is_free {
+            let (placeholder, value): (Arc<str>, Arc<str>) = (placeholder.into(), value.into());
+            self.by_value.insert(Arc::clone(&value), Arc::clone(&placeholder));
+            self.by_placeholder.insert(placeholder, value);
+        }
     }
 
     /// The value behind a placeholder.
@@ -83,6 +112,15 @@ pub(super) fn restore(text: &str, placeholders: &Placeholders) -> String {
     }
     out.push_str(&text[copied..]);
     out
+}
+
+/// Whether `text` has something in it that looks like a placeholder and stands for nothing.
+pub(super) fn has_unknown(text: &str, placeholders: &Placeholders) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    text.as_bytes().windows(6).enumerate().any(|(at, six)| {
+        let is_one = six[0] == b'#' && six[5] == b'#' && six[1..5].iter().all(is_letter);
+        is_one && text.get(at..at + 6).is_some_and(|six| placeholders.value(six).is_none())
+    })
 }
 
 fn placeholder(mut seed: u64) -> String {

@@ -34,6 +34,7 @@ impl<'m> MaskStream<'m> {
     pub fn push(&mut self, text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;
+        let ends_line = text.contains('\n');
         while !rest.is_empty() {
             // In steps of bounded size at fixed places, so that chunks do not matter.
             let end = rest.find('\n').map_or(rest.len(), |at| at + 1);
@@ -43,7 +44,8 @@ impl<'m> MaskStream<'m> {
             self.held.push_str(&rest[..take]);
             rest = &rest[take..];
             let full = self.finder().has_patterns() && line + take >= LINE;
-            if full || rest.is_empty() {
+            // A line that is held for the patterns is not looked at again for each piece of it.
+            if full || (rest.is_empty() && (ends_line || !self.finder().has_patterns())) {
                 self.release(full, &mut out);
             }
         }

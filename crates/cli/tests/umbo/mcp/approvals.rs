@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -125,12 +126,17 @@ fn a_no_is_not_asked_about_again_but_another_client_may_ask() {
 fn a_client_that_declines_by_itself_has_not_said_no() {
     let umbo = Umbo::new();
     let mut client = client(&umbo);
-    let (path, arguments) = victim(&umbo, "build");
+    let (_, arguments) = victim(&umbo, "at-once");
+    let asked_at = Instant::now();
     let id = client.ask_tool("exec", &arguments);
     fill_in(&mut client, &json!({"action": "decline"}));
     let error = client.answer(id)["result"]["structuredContent"]["error"].clone();
-    assert_eq!(error["code"], "approval_required", "{error}");
+    // On a machine so busy that this took as long as a person takes, nobody can tell.
+    if asked_at.elapsed() < Duration::from_secs(1) {
+        assert_eq!(error["code"], "approval_required", "{error}");
+    }
     // A person, who takes the time that a person takes, has.
+    let (path, arguments) = victim(&umbo, "build");
     let id = client.ask_tool("exec", &arguments);
     let asked = client.hear("elicitation/create");
     client.call("exec", &json!({"command": "sleep 1.1"}));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use umbo_engine::Condition;
 
 use super::Client;
-use crate::harness::{PATIENCE, Umbo};
+use crate::harness::{TIMEOUT, Umbo};
 
 /// A client of a dialect whose lines `sh` reads.
 fn client(umbo: &Umbo, dialect: &str) -> Client {
@@ -32,7 +32,7 @@ fn held(umbo: &Umbo, name: &str, then: &str) -> (PathBuf, String) {
 fn ends(umbo: &Umbo, gate: &Path, job: &str) {
     fs::write(gate, "\n").unwrap();
     let job = umbo.engine().job(job).unwrap();
-    job.wait(&[Condition::Exit], Some(PATIENCE)).unwrap();
+    job.wait(&[Condition::Exit], Some(TIMEOUT)).unwrap();
 }
 
 #[test]

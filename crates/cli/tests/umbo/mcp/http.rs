@@ -141,7 +141,7 @@ fn the_end_of_a_session_ends_its_foreground_and_leaves_its_background() {
 #[test]
 fn a_silent_session_ends_and_one_that_listens_does_not() {
     let umbo = Umbo::new();
-    let server = Server::start(&umbo, &["--idle-timeout", "0.5"]);
+    let server = Server::start(&umbo, &["--idle-timeout", "1.5"]);
     let (silent, listening) = (server.session(), server.session());
     let mut events = listening.listen();
     listening.call(

@@ -143,8 +143,12 @@ impl Server {
     }
 
     pub(super) fn session_at(&self, path: &str) -> Session<'_> {
+        self.session_of(path, "2025-11-25")
+    }
+
+    pub(super) fn session_of(&self, path: &str, revision: &str) -> Session<'_> {
         let params = json!({
-            "protocolVersion": "2025-11-25",
+            "protocolVersion": revision,
             "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"},
         });

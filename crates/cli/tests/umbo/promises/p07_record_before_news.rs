@@ -6,7 +6,7 @@ use serde_json::json;
 use umbo_engine::{EventKind, Item, Request};
 
 use super::ends;
-use crate::harness::{PATIENCE, Umbo};
+use crate::harness::{TIMEOUT, Umbo};
 
 #[test]
 fn p07_whoever_hears_of_an_end_finds_its_record() {
@@ -19,7 +19,7 @@ fn p07_whoever_hears_of_an_end_finds_its_record() {
             let mut subscription = engine.subscribe(0).unwrap();
             let mut heard = 0;
             while heard < rounds {
-                match subscription.next(PATIENCE).unwrap() {
+                match subscription.next(TIMEOUT).unwrap() {
                     Some(Item::Event(event)) if matches!(event.kind, EventKind::Exited { .. }) => {
                         let path = state.join("jobs").join(event.job.as_str()).join("outcome");
                         let record: serde_json::Value =

@@ -13,7 +13,7 @@ use umbo_engine::{Condition, Followed, Met, Request, Stdin};
 
 use super::{copy, ends, numbered_lines};
 use crate::disk::Disk;
-use crate::harness::{Answer, PATIENCE, Umbo, dies, signal};
+use crate::harness::{Answer, TIMEOUT, Umbo, dies, signal};
 
 /// The ways a file can be ruined.
 const RUINS: &[&str] = &["empty", "half", "garbage", "zeros", "missing", "a directory"];
@@ -249,11 +249,11 @@ fn p11_a_full_disk_tears_neither_index_nor_streams() {
     request.stdin = Stdin::Open;
     let job = engine.start(&request).unwrap();
     let mut follower = job.follow(0).unwrap();
-    let mut step = |patience: Duration| -> usize {
+    let mut step = |timeout: Duration| -> usize {
         job.input(b"\n").unwrap();
         let mut got = 0;
         while got < 2 {
-            match follower.next(Some(patience)).unwrap() {
+            match follower.next(Some(timeout)).unwrap() {
                 Followed::Bytes { bytes, .. } => got += bytes.len(),
                 Followed::Nothing => break,
                 other => panic!("{other:?}"),
@@ -263,7 +263,7 @@ fn p11_a_full_disk_tears_neither_index_nor_streams() {
     };
     // Each step adds two records of 24 bytes: with the 85th one crosses the end of a page.
     for _ in 0..60 {
-        assert_eq!(step(PATIENCE), 2);
+        assert_eq!(step(TIMEOUT), 2);
     }
     disk.fill_but(0);
     let mut steps = 60;
@@ -276,7 +276,7 @@ fn p11_a_full_disk_tears_neither_index_nor_streams() {
         job.input(b"\n").unwrap();
     }
     job.end_input().unwrap();
-    assert_eq!(job.wait(&[Condition::Exit], Some(PATIENCE)).unwrap(), Met::Exit);
+    assert_eq!(job.wait(&[Condition::Exit], Some(TIMEOUT)).unwrap(), Met::Exit);
     let id = job.id().as_str();
     umbo.call(["output", id, "--stream", "stdout"]).stdout("o".repeat(100)).run();
     umbo.call(["output", id, "--stream", "stderr"]).stdout("e".repeat(100)).run();
@@ -292,7 +292,7 @@ fn p11_a_full_disk_costs_no_end_in_the_journal() {
     }
     let job = umbo.start("printf a; read x; printf b; exit 3");
     let engine = umbo.engine();
-    engine.wait_event_after("output", 27, PATIENCE).unwrap().unwrap();
+    engine.wait_event_after("output", 27, TIMEOUT).unwrap().unwrap();
     assert_eq!(fs::metadata(umbo.state().join("events")).unwrap().len(), 31 * 128);
     disk.fill_but(0);
     umbo.call(["input", &job, "\n"]).run();

@@ -185,7 +185,7 @@ fn serve_files(directory: &std::path::Path) -> (Killed, String) {
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null());
     let server = Killed(server.spawn().unwrap());
-    let deadline = std::time::Instant::now() + crate::harness::PATIENCE;
+    let deadline = std::time::Instant::now() + crate::harness::TIMEOUT;
     while std::net::TcpStream::connect((address, port)).is_err() {
         assert!(std::time::Instant::now() < deadline, "the server does not listen");
     }

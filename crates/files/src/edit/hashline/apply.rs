@@ -19,13 +19,13 @@ struct Splice {
 
 /// Why operations do not fit.
 #[derive(Debug)]
-pub(super) enum Misfit {
+pub(super) enum ApplyError {
     /// Lines (from 1) that are not what the anchors or the reader's memory say.
     Stale(Vec<usize>),
     Bad(Error),
 }
 
-impl From<Error> for Misfit {
+impl From<Error> for ApplyError {
     fn from(error: Error) -> Self {
         Self::Bad(error)
     }
@@ -37,7 +37,7 @@ pub(super) fn apply(
     ops: &[Op],
     seen: Option<&SeenFile>,
     warnings: &mut Vec<String>,
-) -> Result<String, Misfit> {
+) -> Result<String, ApplyError> {
     let lines = text::lines(old);
     check(&lines, ops, seen)?;
     let mut splices: Vec<Splice> = ops.iter().map(|op| splice(op, lines.len())).collect();
@@ -64,7 +64,7 @@ pub(super) fn apply(
 }
 
 /// Every anchor, and the lines between two that the reader has seen.
-fn check(lines: &[&str], ops: &[Op], seen: Option<&SeenFile>) -> Result<(), Misfit> {
+fn check(lines: &[&str], ops: &[Op], seen: Option<&SeenFile>) -> Result<(), ApplyError> {
     let mut stale = Vec::new();
     let is_same = |number: usize| {
         let was = seen.and_then(|seen| seen.line(number));
@@ -89,7 +89,7 @@ fn check(lines: &[&str], ops: &[Op], seen: Option<&SeenFile>) -> Result<(), Misf
     }
     stale.sort_unstable();
     stale.dedup();
-    if stale.is_empty() { Ok(()) } else { Err(Misfit::Stale(stale)) }
+    if stale.is_empty() { Ok(()) } else { Err(ApplyError::Stale(stale)) }
 }
 
 fn splice(op: &Op, count: usize) -> Splice {

@@ -10,7 +10,7 @@ use crate::seen::SeenFile;
 use crate::text;
 use std::fmt::Write as _;
 
-use apply::Misfit;
+use apply::ApplyError;
 pub(super) use parse::{Op, OpKind, Position, parse};
 
 /// How many lines around a stale anchor are shown.
@@ -26,8 +26,8 @@ pub(super) fn apply(
 ) -> Result<String, Error> {
     let stale = match apply::apply(old, ops, seen, warnings) {
         Ok(new) => return Ok(new),
-        Err(Misfit::Bad(error)) => return Err(error),
-        Err(Misfit::Stale(stale)) => stale,
+        Err(ApplyError::Bad(error)) => return Err(error),
+        Err(ApplyError::Stale(stale)) => stale,
     };
     if let Some(new) = seen.and_then(|seen| recover::recover(old, ops, seen, warnings)) {
         return Ok(new);

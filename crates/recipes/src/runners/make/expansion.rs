@@ -48,7 +48,7 @@ const ACTIVE: [&str; 4] = ["shell", "eval", "file", "guile"];
 pub(super) const SPECIAL: [&str; 2] = [".ONESHELL", ".EXPORT_ALL_VARIABLES"];
 
 /// Longer lists of commands than this tell no more.
-const ENOUGH: usize = 50;
+const MOST_COMMANDS: usize = 50;
 
 /// The commands of a line, and what in it cannot be read.
 pub(super) fn commands(line: &str) -> Vec<Script> {
@@ -70,7 +70,7 @@ pub(super) fn commands(line: &str) -> Vec<Script> {
         if !arguments.starts_with([' ', '\t']) || PURE.contains(&name) {
             continue;
         }
-        if found.len() >= ENOUGH {
+        if found.len() >= MOST_COMMANDS {
             found.push(Script::new(Language::Other, "and more"));
             return found;
         }

@@ -14,8 +14,13 @@ use super::{Dialect, Registered};
 use crate::answer::ToolError;
 use crate::tool::{Annotations, Tool};
 
-pub(super) const REGISTERED: Registered =
-    Registered { name: "claude-code", settings: &[], open: |_| Box::new(ClaudeCode) };
+pub(super) const REGISTERED: Registered = Registered {
+    name: "claude-code",
+    job_id: ClaudeCode::job_id,
+    settings: &[],
+    secrets: &[],
+    open: |_| Box::new(ClaudeCode),
+};
 
 /// The dialect.
 #[derive(Debug)]

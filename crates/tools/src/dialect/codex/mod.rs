@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use umbo_engine::{JobHandle, JobId, Status};
+use umbo_engine::{JobHandle, JobId};
 use umbo_ops::{Call, text};
 
 use super::{Dialect, Registered};
@@ -16,8 +16,13 @@ use crate::answer::{Answer, ToolError};
 use crate::time::millis;
 use crate::tool::{Annotations, Tool};
 
-pub(super) const REGISTERED: Registered =
-    Registered { name: "codex", settings: &[], open: |_| Box::new(Codex) };
+pub(super) const REGISTERED: Registered = Registered {
+    name: "codex",
+    job_id: Codex::job_id,
+    settings: &[],
+    secrets: &[],
+    open: |_| Box::new(Codex),
+};
 
 /// How many tokens an answer has unless it is told.
 const DEFAULT_TOKENS: u64 = 10_000;
@@ -87,13 +92,9 @@ fn answer(
     let view = call.unread(job, call.budget(Some(tokens.unwrap_or(DEFAULT_TOKENS))))?;
     let output = text(&view);
     let seconds = started.elapsed().as_secs_f64();
-    let code = match &status {
-        Status::Ended(outcome) => {
-            call.told(job);
-            Some(outcome.exit_code().unwrap_or_else(|| 128 + outcome.signal().unwrap_or(0)))
-        }
-        Status::Created | Status::Started { .. } => None,
-    };
+    let code = call
+        .ended(job, &status)
+        .map(|end| end.exit_code().unwrap_or_else(|| 128 + end.signal().unwrap_or(0)));
     let chunk_id = format!("{:06x}", random() & 0xff_ffff);
     let ending = match code {
         Some(code) => format!("Process exited with code {code}"),

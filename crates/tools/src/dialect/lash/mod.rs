@@ -28,8 +28,13 @@ use crate::tool::{Annotations, Tool};
 pub use process_events::{ProcessEvent, ProcessEvents, process_events};
 pub use process_result::process_result;
 
-pub(super) const REGISTERED: Registered =
-    Registered { name: "lash", settings: &[], open: |_| Box::new(Lash) };
+pub(super) const REGISTERED: Registered = Registered {
+    name: "lash",
+    job_id: Lash::job_id,
+    settings: &[],
+    secrets: &[],
+    open: |_| Box::new(Lash),
+};
 
 /// The label of a process whose nonzero exit code is a result.
 const ALLOW_NONZERO: &str = "allow_nonzero_exit";

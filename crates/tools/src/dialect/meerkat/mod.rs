@@ -35,7 +35,9 @@ use types::{lost, seconds};
 
 pub(super) const REGISTERED: Registered = Registered {
     name: "meerkat",
+    job_id: Meerkat::job_id,
     settings: settings::SETTINGS,
+    secrets: &[],
     open: |host| {
         let project = host.project.map(std::path::Path::to_owned);
         Box::new(Meerkat::new(ShellConfig::new(host.settings), project))
@@ -77,6 +79,10 @@ impl Dialect for Meerkat {
     }
 
     /// None while it is switched off: a tool that always refuses is no use to a model.
+    fn job_id(written: &str) -> Option<&str> {
+        types::engine_id(written)
+    }
+
     fn tools(&self) -> Vec<Tool> {
         let state = &self.state;
         if !state.config.enabled {

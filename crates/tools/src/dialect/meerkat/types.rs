@@ -22,8 +22,13 @@ impl JobId {
 
     /// What the engine calls it; none if it is no such id.
     pub(super) fn engine_id(&self) -> Option<&str> {
-        self.0.strip_prefix(PREFIX)
+        engine_id(&self.0)
     }
+}
+
+/// What the engine calls a job with this id; none if it is no such id.
+pub(super) fn engine_id(written: &str) -> Option<&str> {
+    written.strip_prefix(PREFIX).filter(|id| id.parse::<umbo_engine::JobId>().is_ok())
 }
 
 impl fmt::Display for JobId {
@@ -138,5 +143,6 @@ pub(super) fn lost(reason: LostReason) -> &'static str {
         LostReason::SupervisorKilled => "its supervisor was killed",
         LostReason::Reboot => "the machine was restarted",
         LostReason::Damaged => "its files are damaged",
+        other => other.name(),
     }
 }

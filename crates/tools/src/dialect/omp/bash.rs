@@ -9,9 +9,10 @@ use serde::Deserialize;
 use serde_json::Number;
 use umbo_command::Shell as Language;
 use umbo_engine::{
-    Attendance, JobHandle, OnDisconnect, Outcome, Request, Size, Status, Stdin, Streams, Summary,
+    Admission, Attendance, JobHandle, OnDisconnect, Outcome, Request, Session, SessionDirectory,
+    Size, Status, Stdin, Streams, Summary,
 };
-use umbo_ops::{Call, Ran, fresh_name, label_wait, text};
+use umbo_ops::{Call, ErrorCode, Ran, fresh_name, label_wait, text};
 use umbo_view::View;
 
 use super::result::{
@@ -99,7 +100,7 @@ pub(super) fn run(
     request.on_disconnect = OnDisconnect::Stop;
     let wait = foreground_wait(state, call, &request, timeout);
     label_wait(&mut request, wait);
-    match call.run(&request, wait)? {
+    match run_in_session(state, call, &request, wait)? {
         Ran::Ended(job, outcome) => ended(call, &arguments, &job, &outcome, told),
         Ran::Running(job) => match job.status() {
             Ok(Status::Ended(outcome)) => {
@@ -111,6 +112,34 @@ pub(super) fn run(
             Err(problem) => Err(problem.into()),
         },
     }
+}
+
+/// Runs a command, in the shell that its caller's commands share if they share one. While another command
+/// has that, it runs in a shell of its own, as the contract has it.
+fn run_in_session(
+    state: &State,
+    call: &Call<'_>,
+    request: &Request,
+    wait: Duration,
+) -> Result<Ran, ToolError> {
+    if state.settings.session && request.terminal.is_none() {
+        let owner = call.caller.owner.as_deref().unwrap_or_default();
+        let allowed = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
+        let name = ["omp-", owner].concat().chars().filter(allowed).collect();
+        let directory = SessionDirectory::Change;
+        let mut in_session = request.clone();
+        in_session.session = Some(Session { name, directory });
+        in_session.admission = Admission::Refuse;
+        match call.run(&in_session, wait) {
+            Err(error) if is_busy(error.code) => {}
+            other => return Ok(other?),
+        }
+    }
+    Ok(call.run(request, wait)?)
+}
+
+fn is_busy(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::SessionBusy | ErrorCode::TooManyJobs)
 }
 
 /// A number as a person writes it: 300, not 300.0.

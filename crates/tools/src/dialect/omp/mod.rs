@@ -18,7 +18,7 @@ use umbo_ops::{Call, Caller, ErrorCode, JobLog, first_line, outlasted};
 use umbo_view::{Budget, Reader, Shape, View, ViewOptions};
 
 use super::kept_text::KeptText;
-use super::{Dialect, Registered};
+use super::{Dialect, Registered, SecretsFile};
 use crate::answer::ToolError;
 use crate::completed::Completed;
 use crate::schema::Problem;
@@ -29,7 +29,12 @@ use settings::OmpSettings;
 
 pub(super) const REGISTERED: Registered = Registered {
     name: "omp",
+    job_id: Omp::job_id,
     settings: settings::SETTINGS,
+    secrets: &[
+        SecretsFile::Home(".omp/agent/secrets.yml"),
+        SecretsFile::Directory(".omp/secrets.yml"),
+    ],
     open: |host| {
         let settings = OmpSettings::new(host.settings, host.longest_wait);
         let (has_terminal, beside) = (host.has_terminal, host.beside.to_vec());

@@ -82,6 +82,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "whether commands there have the aliases, functions and variables of one's own shell",
     },
     Setting {
+        key: "tools.omp.shell.session",
+        kind: SettingKind::Flag,
+        default: SettingDefault::Text("false"),
+        tightens: Tightens::Nothing,
+        doc: "whether commands there find what earlier ones exported and defined",
+    },
+    Setting {
         key: "tools.omp.recipe.enabled",
         kind: SettingKind::Flag,
         default: SettingDefault::Text("true"),
@@ -112,6 +119,8 @@ pub(super) struct OmpSettings {
     pub(super) prefix: Option<String>,
     /// Whether the user's shell set-up is loaded.
     pub(super) profile: Profile,
+    /// Whether the commands of a caller share a shell.
+    pub(super) session: bool,
     /// `recipe.enabled`: whether there is `recipe`, where there are tasks.
     pub(super) recipe: bool,
 }
@@ -145,6 +154,7 @@ impl OmpSettings {
             } else {
                 Profile::None
             },
+            session: settings.flag("tools.omp.shell.session"),
             recipe: settings.flag("tools.omp.recipe.enabled"),
         }
     }

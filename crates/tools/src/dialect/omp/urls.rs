@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 use umbo_ops::Call;
-use umbo_recipes::quote;
+use umbo_text::quote;
 
 use super::error;
 use crate::answer::ToolError;
@@ -83,11 +83,5 @@ mod tests {
         assert_eq!(found("wc \"artifact://01ab\"; x"), ["\"artifact://01ab\""]);
         assert_eq!(found("x=artifact://1;y"), ["artifact://1"]);
         assert!(found("curl https://a/b s3://c git+ssh://d myskill://x artifact://").is_empty());
-    }
-
-    #[test]
-    fn paths_are_quoted_only_where_they_must_be() {
-        assert_eq!(quote::word("/a/b-1"), "/a/b-1");
-        assert_eq!(quote::word("/a b/it's"), r"'/a b/it'\''s'");
     }
 }

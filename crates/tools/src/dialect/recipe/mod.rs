@@ -23,7 +23,9 @@ use crate::tool::Tool;
 
 pub(super) const REGISTERED: Registered = Registered {
     name: "recipe",
+    job_id: Recipe::job_id,
     settings: &[ENABLED],
+    secrets: &[],
     open: |host| {
         let state = State { root: host.project.map(Path::to_owned) };
         Box::new(Recipe { state: Arc::new(state), has_recipes: host.settings.flag(ENABLED.key) })

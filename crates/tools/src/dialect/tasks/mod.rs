@@ -35,7 +35,9 @@ use settings::Lifetime;
 
 pub(super) const REGISTERED: Registered = Registered {
     name: "tasks",
+    job_id: Tasks::job_id,
     settings: settings::SETTINGS,
+    secrets: &[],
     open: |host| Box::new(Tasks::new(Lifetime::of(host.settings))),
 };
 

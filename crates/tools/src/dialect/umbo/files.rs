@@ -172,8 +172,11 @@ fn undo(call: &Call<'_>, mut request: UndoRequest) -> Result<Answer<Brief<UndoAn
     answer.files.iter().for_each(|file| text.push_str(&file.diff));
     let line = match (&answer.changes, answer.total) {
         (Some(listed), Some(total)) => format!("{} of {total} changes", listed.len()),
-        _ if answer.dry_run => "nothing was undone yet".to_owned(),
-        _ => format!("undone: {}", answer.undone.join(" ")),
+        _ if answer.dry_run => format!("not undone yet: {}", answer.undone.join(" ")),
+        _ => {
+            let change = answer.change.as_ref().map(|change| format!("; change {change}"));
+            format!("undone: {}{}", answer.undone.join(" "), change.unwrap_or_default())
+        }
     };
     let text = with_line(text, line);
     Ok(Answer::new(Brief(answer), text))

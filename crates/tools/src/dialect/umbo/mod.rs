@@ -22,8 +22,13 @@ use crate::completed::Completed;
 use crate::guidance::Guidance;
 use crate::tool::{Annotations, Tool};
 
-pub(super) const REGISTERED: Registered =
-    Registered { name: "umbo", settings: &[], open: |_| Box::new(Umbo) };
+pub(super) const REGISTERED: Registered = Registered {
+    name: "umbo",
+    job_id: Umbo::job_id,
+    settings: &[],
+    secrets: &[],
+    open: |_| Box::new(Umbo),
+};
 
 /// As many jobs as a reader can take.
 const MOST_JOBS: u64 = 50;
@@ -91,7 +96,7 @@ fn input(call: &Call<'_>, request: InputRequest) -> Result<Answer<Brief<InputAns
 
 fn wait(call: &Call<'_>, request: WaitRequest) -> Result<Answer<Brief<WaitAnswer>>, ToolError> {
     let answer = umbo_ops::wait(call, &request)?;
-    let text = words::job(&answer.job);
+    let text = words::wait(&answer);
     Ok(about(&answer.job.job.clone(), answer.job.truncated, answer.brief(), text))
 }
 
@@ -127,7 +132,7 @@ fn recipe(
     let answer = umbo_ops::recipe(call, &request)?;
     let text = match &answer {
         RecipeAnswer::List(list) => words::tasks(list, request.filter.is_some()),
-        RecipeAnswer::Run(run) => words::job(&run.job),
+        RecipeAnswer::Run(run) => words::task_run(run),
     };
     Ok(match &answer {
         RecipeAnswer::Run(run) => {

@@ -7,7 +7,7 @@ const COMMANDS: [&str; 13] = [
     "/quit", "/tree", "/undo", "/",
 ];
 /// As many are offered.
-const MOST: usize = 50;
+const MOST_OFFERED: usize = 50;
 
 /// What a word can become; the first word of a text may be a command.
 pub(super) fn candidates(word: &str, is_first: bool) -> Vec<String> {
@@ -35,7 +35,7 @@ pub(super) fn candidates(word: &str, is_first: bool) -> Vec<String> {
             let is_folder = entry.path().is_dir();
             is_wanted.then(|| format!("{folder}{name}{}", if is_folder { "/" } else { "" }))
         })
-        .take(MOST)
+        .take(MOST_OFFERED)
         .collect();
     found.sort();
     found

@@ -95,10 +95,23 @@ mod tests {
         assert_eq!(join(&["A=b", "A=b"]), "'A=b' A=b");
     }
 
+    proptest::proptest! {
+        #[test]
+        fn split_undoes_join_for_any_words(words: Vec<String>) {
+            assert_eq!(split(&join(&words)).unwrap(), words);
+        }
+    }
+
     #[test]
-    fn split_undoes_join_for_any_words() {
-        let words = ["a b", "", "'", "\"", "\\", "$(x)", "`y`", "a\nb", "*", "é"];
-        assert_eq!(split(&join(&words)).unwrap(), words);
+    fn a_shell_reads_back_what_was_joined() {
+        let words =
+            ["printf", "%s\\n", "a b", "", "'", "\"", "\\", "$(x)", "`y`", "*", "~", "é", "=ls"];
+        for shell in ["sh", "bash"] {
+            let run =
+                std::process::Command::new(shell).args(["-c", &join(&words)]).output().unwrap();
+            let lines = String::from_utf8(run.stdout).unwrap();
+            assert_eq!(lines.lines().collect::<Vec<_>>(), words[2..], "{shell}");
+        }
     }
 
     #[test]
