@@ -79,23 +79,19 @@ impl Updates {
             AgentEvent::ToolProgress { call_id, text } => {
                 vec![update(&self.names.name(call_id), json!({"content": [fenced(text)]}))]
             }
-            AgentEvent::Retry { wait, failure } => self.notice(
-                "warning",
-                &format!("The model is asked again in {:.0} s", wait.as_secs_f64().ceil()),
-                Some(&failure.message),
-            ),
-            AgentEvent::Fallback { model } => {
-                self.notice("info", &format!("From now on {model} is asked"), None)
+            AgentEvent::Retry { wait, failure } => {
+                let seconds = wait.as_secs_f64().ceil();
+                self.warning(
+                    &format!("The model is asked again in {seconds:.0} s"),
+                    &failure.message,
+                )
             }
             AgentEvent::CompactionStart => {
                 self.compactions += 1;
                 self.compaction("in_progress")
             }
             AgentEvent::CompactionEnd { .. } => self.compaction("completed"),
-            AgentEvent::Sleeping { running } => {
-                let text = format!("Waiting for {running} jobs in the background");
-                self.notice("info", &text, None)
-            }
+            _ => Vec::new(),
         }
     }
 
@@ -158,12 +154,12 @@ impl Updates {
             .then(|| json!({"sessionUpdate": "usage_update", "used": used, "size": self.window}))
     }
 
-    fn notice(&self, severity: &str, title: &str, more: Option<&str>) -> Vec<Value> {
+    fn warning(&self, title: &str, more: &str) -> Vec<Value> {
         if !self.shows.notices {
             return Vec::new();
         }
         vec![json!({
-            "sessionUpdate": "notice", "severity": severity, "title": title, "description": more,
+            "sessionUpdate": "notice", "severity": "warning", "title": title, "description": more,
         })]
     }
 
