@@ -57,8 +57,8 @@ pub(crate) fn run(words: &[&str]) -> Done {
 fn shown(scratch: &Scratch, engine: &Engine) -> Done<String> {
     let mut script = String::new();
     for line in SCRIPT {
-        let typed = line.replace('\'', "'\\''");
-        let _ = writeln!(script, "printf '\\033[1;32m$\\033[0;1m %s\\033[0m\\n' '{typed}'\n{line}");
+        let typed = umbo_text::quote::always(line);
+        let _ = writeln!(script, "printf '\\033[1;32m$\\033[0;1m %s\\033[0m\\n' {typed}\n{line}");
     }
     let mut request = scratch.shell(&script);
     let bin = scratch.umbo().parent().unwrap_or(scratch.umbo());

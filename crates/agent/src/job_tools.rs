@@ -131,7 +131,10 @@ impl JobTools {
 
     fn answer(&self, name: &str, arguments: Value, key: &str, ticket: &Ticket) -> ToolOutput {
         let result = self.toolset.call(name, arguments, ticket);
-        let ToolResult { text, is_error, completed, .. } = result;
+        let ToolResult { mut text, is_error, completed, notes, .. } = result;
+        if !notes.is_empty() {
+            text = format!("{}\n[umbo: {}]", text.trim_end(), notes.join("; "));
+        }
         self.add(completed);
         let job = self.toolset.job_made_once(key);
         // One that was handed back running is told of when it ends.

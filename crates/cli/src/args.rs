@@ -36,7 +36,7 @@ pub(crate) use self::install::{Doctor, Install, Uninstall};
 pub(crate) use self::jobs::{JobState, Jobs};
 pub(crate) use self::limits::{Limits, OnMaxOutput};
 pub(crate) use self::output::{OnlyStream, Output};
-pub(crate) use self::sandbox::{Sandbox, SandboxVerb};
+pub(crate) use self::sandbox::{Sandbox, SandboxPort, SandboxVerb};
 pub(crate) use self::start::{MODE_HELP, OnLeak, Start, StartInBackground, Surroundings};
 pub(crate) use self::wait::Wait;
 use crate::complete;

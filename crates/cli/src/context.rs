@@ -154,7 +154,7 @@ impl Context {
         env::var_os("PATH").unwrap_or_default()
     }
 
-    /// The person who asks, with what their words say about how.
+    /// The person at the command line, with what their words say about how.
     pub(crate) fn caller(&self, words: &CallerWords) -> Result<Caller, Failure> {
         let mode = words.mode.or(self.settings.exec.mode);
         let gate = gate::keeper(self, mode)?;
@@ -163,7 +163,7 @@ impl Context {
         builder.gate(gate).build().map_err(Failure::new)
     }
 
-    /// The person who asks, for verbs that run and type nothing: they work where there is no place
+    /// The person at the command line, for verbs that run and type nothing: they work where there is no place
     /// for rules, and in a directory that is gone.
     pub(crate) fn observer(&self, words: &CallerWords) -> Result<Caller, Failure> {
         self.caller_builder(words)?.build().map_err(Failure::new)

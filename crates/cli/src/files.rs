@@ -11,7 +11,7 @@ use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
 use crate::output;
 
-/// The person who asks about files.
+/// The person at the command line, for verbs about files.
 pub(crate) fn caller(context: &Context, mode: Option<Mode>) -> Result<Caller, Failure> {
     context.caller(&CallerWords { mode, ..CallerWords::default() })
 }

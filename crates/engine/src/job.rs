@@ -89,7 +89,7 @@ pub struct Summary {
     pub cwd: String,
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// Who asked for it.
+    /// The owner: the caller that asked for it.
     pub owner: Option<String>,
     /// What its caller wrote on it.
     pub labels: BTreeMap<String, String>,

@@ -68,7 +68,7 @@ pub struct Request {
     /// Whether other live jobs may have the same name.
     #[serde(default)]
     pub name_use: NameUse,
-    /// Who asked, for lists and completions of that caller only.
+    /// The caller that owns it: lists and completions can be of its jobs only.
     pub owner: Option<String>,
     /// What the caller wants to find again in lists of jobs. Umbo itself does not look at it.
     pub labels: BTreeMap<String, String>,
@@ -198,7 +198,7 @@ impl Request {
         self
     }
 
-    /// Who asked.
+    /// The caller that owns it.
     #[must_use]
     pub fn owner(mut self, owner: impl Into<String>) -> Self {
         self.owner = Some(owner.into());

@@ -70,6 +70,11 @@ pub enum ShownInput {
         /// Which.
         job: String,
     },
+    /// What would be changed in files.
+    Change {
+        /// As a unified diff, cut where it grows too long.
+        diff: String,
+    },
 }
 
 /// Of what is run, this much is shown, in bytes.
@@ -80,6 +85,7 @@ impl ShownInput {
         match input {
             Input::Nothing => None,
             Input::Typed { job } => Some(Self::Typed { job: job.to_owned() }),
+            Input::Change(diff) => Some(Self::Change { diff: diff.to_owned() }),
             Input::Bytes(bytes) => {
                 let shown = &bytes[..bytes.len().min(MOST_SHOWN_BYTES)];
                 let text = is_run.then(|| String::from_utf8_lossy(shown).into_owned());

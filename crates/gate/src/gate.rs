@@ -106,6 +106,8 @@ pub enum Input<'a> {
         /// Which.
         job: &'a str,
     },
+    /// A file tool's: what it would change, as a diff. Only shown: an approval is bound to what is written.
+    Change(&'a str),
 }
 
 impl std::fmt::Debug for Input<'_> {
@@ -115,6 +117,7 @@ impl std::fmt::Debug for Input<'_> {
             Self::Nothing => f.write_str("Nothing"),
             Self::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
             Self::Typed { job } => write!(f, "Typed({job})"),
+            Self::Change(diff) => write!(f, "Change({})", diff.len()),
         }
     }
 }
@@ -146,7 +149,7 @@ impl Call<'_> {
             read_in(self.command, self.shell, given, self.cwd, home)
         };
         let mut reading = match self.input {
-            Input::Nothing => read(None),
+            Input::Nothing | Input::Change(_) => read(None),
             Input::Typed { .. } => umbo_command::read_typed(self.command),
             Input::Bytes(bytes) => read(Some(&String::from_utf8_lossy(bytes))),
         };
@@ -223,7 +226,7 @@ impl Call<'_> {
         match self.input {
             Input::Bytes(bytes) => Some(key.sign("input", &[bytes])),
             Input::Typed { job } => Some(key.sign("typed into", &[job.as_bytes()])),
-            Input::Nothing => None,
+            Input::Nothing | Input::Change(_) => None,
         }
     }
 

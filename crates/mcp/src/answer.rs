@@ -94,8 +94,9 @@ pub(crate) fn answer(
     let (messages, told): (Vec<_>, Vec<_>) =
         result.completed.into_iter().partition(|told| told.is_message);
     content.extend(messages.into_iter().map(|message| ContentBlock::text(message.sentence)));
-    if !told.is_empty() {
-        let told: Vec<&str> = told.iter().map(|told| told.sentence.as_str()).collect();
+    if !told.is_empty() || !result.notes.is_empty() {
+        let told = told.iter().map(|told| told.sentence.as_str());
+        let told: Vec<&str> = result.notes.iter().map(String::as_str).chain(told).collect();
         content.push(ContentBlock::text(format!("[umbo: {}]", told.join("; "))));
     }
     // Revisions before do not have links.

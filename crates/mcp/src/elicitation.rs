@@ -122,6 +122,9 @@ fn message(question: &Question, tools: &Toolset) -> String {
     let _ = match &question.input {
         None => Ok(()),
         Some(ShownInput::Typed { job }) => writeln!(message, "typed into job {job}"),
+        Some(ShownInput::Change { diff }) => {
+            writeln!(message, "which changes:\n\n    {}\n", shown(diff.trim_end()))
+        }
         Some(ShownInput::Input { bytes, text: None }) => {
             writeln!(message, "given {bytes} bytes on its standard input")
         }

@@ -40,7 +40,7 @@ pub struct McpHandler {
     catalogue: Arc<Catalogue>,
     hub: Arc<Hub>,
     slot: Arc<CallerSlot>,
-    /// Who is told on the connection, once it wants to be.
+    /// The listener on the connection, once it wants to be notified.
     listener: OnceLock<Arc<Listener>>,
     options: ClientOptions,
     cancellations: Arc<Cancellations>,

@@ -1,5 +1,5 @@
-//! One who is told when jobs appear, write and end: what it wants to know, and what it was not told
-//! yet. What comes faster than it reads becomes one notice, not a queue.
+//! A client that is notified when jobs appear, write and end: what it wants to know, and what it was not
+//! notified of yet. What comes faster than it reads becomes one notice, not a queue.
 #![expect(deprecated, reason = "logging is how revisions before 2026-07-28 are told of an end")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,7 +69,7 @@ struct Unsaid {
     is_closed: bool,
 }
 
-/// Where it is told.
+/// Where its notices go.
 pub(crate) enum Sink {
     /// On the connection, in revisions that have one.
     Peer(Peer<RoleServer>),
@@ -105,7 +105,7 @@ impl Listener {
         self.wanted().level = Some(level);
     }
 
-    /// Is told nothing more.
+    /// It is notified of nothing more.
     pub(crate) fn close(&self) {
         self.unsaid().is_closed = true;
         self.bell.notify_one();

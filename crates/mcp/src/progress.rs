@@ -1,4 +1,4 @@
-//! What whoever waits for a call is told meanwhile.
+//! Progress of a call, for the client that waits for it.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

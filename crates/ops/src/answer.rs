@@ -272,7 +272,7 @@ pub struct ListedJob {
     pub name: Option<String>,
     /// Its session.
     pub session: Option<String>,
-    /// Who asked for it.
+    /// The owner: the caller that asked for it.
     pub owner: Option<String>,
     /// Whether it has a terminal.
     pub pty: bool,

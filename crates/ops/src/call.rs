@@ -40,7 +40,7 @@ const MATCH_OVERLAP_BYTES: u64 = 64 << 10;
 /// A call in progress.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// Who asks.
+    /// The caller.
     pub caller: &'a Caller,
     /// What its holder can do with it.
     pub ticket: &'a Ticket,
@@ -269,6 +269,7 @@ impl<'a> Call<'a> {
             self.told(&job);
             if let Some(chosen) = &chosen {
                 let notes = self.caller.sandboxes.notes(chosen, &outcome);
+                self.ticket.note(&notes);
                 outcome.notes.extend(notes);
             }
             return Ok(Ran::Ended(job, Box::new(outcome)));

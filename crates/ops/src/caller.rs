@@ -1,4 +1,4 @@
-//! Who asks, from where, and with what rights. Every operation is done for a caller.
+//! The caller: its directory, environment, rights and jobs. Every operation is done for one.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -57,7 +57,8 @@ pub enum Owner {
     Everybody,
 }
 
-/// Who asks, from where, and with what rights. Calls may come from many threads at once.
+/// A program or a person that calls operations: its directory, environment, rights and jobs. Calls may
+/// come from many threads at once.
 pub struct Caller {
     /// Where its jobs run.
     pub backend: Arc<dyn Backend>,

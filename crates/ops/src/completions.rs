@@ -1,21 +1,21 @@
-//! What ended that a caller does not know of: each end is told once, with the next result, in the
-//! order in which the jobs ended.
+//! Jobs that ended without their caller's knowledge: the next result reports each of them once, in the
+//! order in which they ended.
 //!
-//! There is one stream of ends, [`umbo_engine::Completions`]: numbered, durable, and in order. All that
-//! tells of an end reads it from a place of its own: results and whoever drains them here; task
-//! stores, and tools that wait for one of several jobs, from where they began to wait; notices of a
-//! protocol server, the events of a process and `umbo events` together with what else happens to jobs
-//! ([`umbo_engine::Subscription`], which the stream of ends is a part of).
+//! There is one stream of ends, [`umbo_engine::CompletionStream`]: numbered, durable, and in order. All readers
+//! have a place of their own in it: results and whoever drains them here; task stores, and tools that wait
+//! for one of several jobs, from where they began to wait; notices of a protocol server, the events of a
+//! process and `umbo events` together with what else happens to jobs ([`umbo_engine::Subscription`], which
+//! the stream of ends is a part of).
 //!
-//! Only jobs that were handed back running can end unknown to the caller; they are remembered
-//! here. Who is told of an end by a result of its own (a wait, a stop) is not told again. A caller that
-//! comes back under its name has a place on disk, which moves when something is told: what ended while
-//! it was away, or after it was killed, is told when it is back, and nothing twice. The name is the
-//! reader: processes that come under one name at the same time share that place, and each end is told to
-//! one of them, whichever asks first. So a name belongs to one agent.
+//! Only jobs that were handed back running can end without the caller's knowledge; they are remembered
+//! here. An end that a result of its own reports (a wait, a stop) is not reported again. A caller that
+//! comes back under its name has its place on disk, which moves with each report: what ended while it was
+//! away, or after it was killed, is reported when it is back, and nothing twice. The name is the reader:
+//! processes that use one name at the same time share that place, and each end is reported to whichever
+//! of them asks first. So a name belongs to one agent.
 //!
-//! An end that a call is about to tell in its own result waits for that call ([`Completions::awaiting`]):
-//! only if it does not tell after all, another result does.
+//! An end that a call is about to report in its own result waits for that call
+//! ([`Completions::awaiting`]); another result reports it only if that call does not.
 //!
 //! Whoever stands between (a protocol server) may announce an end at once, to the program that the
 //! model runs in. That is a second reader, with its own once: the model still reads it in a result.

@@ -139,6 +139,8 @@ pub struct FileRequest<'a> {
     pub directory: &'a Path,
     /// All that would be written, which an approval holds to.
     pub content: &'a str,
+    /// What would be changed, for a person to see; empty if nothing would be, or nobody knows.
+    pub diff: &'a str,
 }
 
 /// A request that may run: what becomes of it is recorded.
@@ -343,6 +345,11 @@ impl Gatekeeper {
     fn file_call<'r>(&'r self, request: &FileRequest<'r>, content: &'r Digest) -> Call<'r> {
         Call {
             setting: content.as_str(),
+            input: if request.diff.is_empty() {
+                Input::Nothing
+            } else {
+                Input::Change(request.diff)
+            },
             run: self.run.as_deref(),
             files: request.effects,
             ..Call::new(request.text, Language::Posix, request.directory)

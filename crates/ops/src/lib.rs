@@ -1,7 +1,7 @@
 //! The operations: what a tool call, a word of the command line or a library call comes to.
 //!
-//! A [`Caller`] says who asks, from where and with what rights; a [`Ticket`] lets whoever waits for
-//! an operation cancel it and hear how it stands. The gate is passed here and nowhere else
+//! A [`Caller`] is a program or a person with a directory, an environment and rights; a [`Ticket`] lets
+//! whoever waits for an operation cancel it and hear how it stands. The gate is passed here and nowhere else
 //! ([`Gatekeeper`]).
 //!
 //! Each operation is one function with a typed request and a typed answer. The command line makes the

@@ -1,4 +1,4 @@
-//! One call, held from outside: who waits for it can cancel it, and is told how it stands.
+//! One call, held from outside: its holder can cancel it and hears how it stands.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -41,6 +41,8 @@ struct Inner {
     is_alone: bool,
     /// How long its holder waits for the answer.
     longest_wait: Option<Duration>,
+    /// What its caller has to know beside the answer.
+    notes: Mutex<Vec<String>>,
 }
 
 /// How a ticket is to be.
@@ -223,6 +225,20 @@ impl Ticket {
         if let Some(listener) = &self.inner.listener {
             listener(tick);
         }
+    }
+
+    /// Adds what its caller has to know beside the answer.
+    pub(crate) fn note(&self, notes: &[String]) {
+        self.notes().extend_from_slice(notes);
+    }
+
+    /// What its caller has to know beside the answer, for a contract that has no field for it.
+    pub fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes())
+    }
+
+    fn notes(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.inner.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn job(&self) -> std::sync::MutexGuard<'_, Option<JobHandle>> {

@@ -39,6 +39,7 @@ mod walls;
 pub use denial::{Asked, Denied, Operation};
 pub use hosts::HostRule;
 pub use known::SECRETS_IN_HOME;
+pub use namespace::join_network;
 pub use plan::{Ask, Network, Plan, Rung, Tell};
 pub use policy::{Error, Policy, Profile, Surroundings};
 pub use probe::probe;

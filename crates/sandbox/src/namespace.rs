@@ -197,6 +197,19 @@ impl Drop for Namespace {
     }
 }
 
+/// Makes this process, which has to be single-threaded, one of the network that a job has for itself: `process` is
+/// one of the job's. Sockets that are open already stay where they are.
+pub fn join_network(process: i32) -> io::Result<()> {
+    let is_same =
+        fs::read_link("/proc/self/ns/net")? == fs::read_link(format!("/proc/{process}/ns/net"))?;
+    if is_same {
+        return Err(io::Error::other("it has none of its own: its ports are this machine's"));
+    }
+    let pid = Pid::from_raw(process).ok_or(io::ErrorKind::NotFound)?;
+    let handle = pidfd_open(pid, PidfdFlags::empty())?;
+    crate::sys::namespace::join_network(handle.as_fd())
+}
+
 /// Which users and groups there are inside, and who they are outside: themselves.
 pub(crate) struct Maps {
     users: String,

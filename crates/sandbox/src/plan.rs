@@ -28,8 +28,14 @@ pub struct Plan {
     pub execute: Option<Vec<PathBuf>>,
     /// What it can reach.
     pub network: Network,
+    /// Sockets of the machine's services that it may connect to, or directories of them, wherever they lie.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connect: Vec<PathBuf>,
     /// Variables that are taken out of its environment; a name, or one with `*` at an end.
     pub drop_variables: Vec<String>,
+    /// Those that are kept all the same, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keep_variables: Vec<String>,
     /// What is asked about instead of denied, and how long an answer may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ask: Option<Ask>,
@@ -114,7 +120,8 @@ pub(crate) const PROXY_PORT: u16 = 3128;
 impl Plan {
     /// Whether a variable of the caller's environment is kept from the job.
     pub fn drops(&self, name: &str) -> bool {
-        self.drop_variables.iter().any(|pattern| matches(pattern, name))
+        let is_kept = self.keep_variables.iter().any(|kept| kept == name);
+        !is_kept && self.drop_variables.iter().any(|pattern| matches(pattern, name))
     }
 
     /// Variables that make ordinary tools use the proxy, if there is one, and do without what they could not

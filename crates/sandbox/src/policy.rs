@@ -116,8 +116,12 @@ pub struct Policy {
     pub execute: Option<Vec<PathBuf>>,
     /// What it can reach.
     pub network: Network,
+    /// Sockets of the machine's services that may be connected to, or directories of them.
+    pub connect: Vec<PathBuf>,
     /// Variables that are taken out of the environment.
     pub drop_variables: Vec<String>,
+    /// Variables that are kept all the same, by name.
+    pub keep_variables: Vec<String>,
     /// What is asked about instead of denied.
     pub ask: Option<Ask>,
     /// Which calls the supervisor is told of.
@@ -145,7 +149,9 @@ impl Policy {
             temporary: None,
             execute: None,
             network: Network::Off,
+            connect: Vec::new(),
             drop_variables: known::VARIABLES_DROPPED.iter().map(ToString::to_string).collect(),
+            keep_variables: Vec::new(),
             ask: None,
             tell: Tell::Writes,
             rungs: Rung::ALL.to_vec(),
@@ -264,6 +270,11 @@ impl Policy {
         Ok(())
     }
 
+    /// Lets a service be asked through its socket, or through any in a directory, if that is there.
+    pub fn allow_connect(&mut self, socket: &Path) {
+        self.connect.push(socket.to_owned());
+    }
+
     /// Lets one more host be reached; the first one that is named takes the place of all public ones.
     pub fn allow_host(&mut self, host: &str) -> Result<(), Error> {
         let rule: HostRule = host.parse()?;
@@ -304,7 +315,9 @@ impl Policy {
             temporary: self.temporary,
             execute: self.execute.map(present),
             network: self.network,
+            connect: outermost(present(self.connect)),
             drop_variables: self.drop_variables,
+            keep_variables: self.keep_variables,
             ask: self.ask,
             tell: self.tell,
             rungs: self.rungs,

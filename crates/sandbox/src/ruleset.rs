@@ -28,16 +28,18 @@ const LOADERS: [&str; 5] = [
 /// Makes the ruleset of a plan. `root` is where the job's root directory is seen from here.
 pub(crate) fn build(plan: &Plan, rung: Rung, root: &Path) -> Result<OwnedFd, String> {
     let failed = |error: RulesetError| error.to_string();
+    let handled = handled(plan, rung);
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(VERSION))
+        .handle_access(handled)
         .map_err(failed)?
         .scope(Scope::AbstractUnixSocket | Scope::Signal)
         .map_err(failed)?;
     if rung == Rung::Landlock && plan.network != Network::On {
         ruleset = ruleset.handle_access(AccessNet::ConnectTcp).map_err(failed)?;
     }
-    let mut rules = Rules { created: ruleset.create().map_err(failed)?, root };
+    let created = ruleset.create().map_err(failed)?;
+    let mut rules = Rules { created, root, handled };
     rules.read(plan, rung)?;
     rules.execute(plan)?;
     rules.write(plan, rung)?;
@@ -45,9 +47,23 @@ pub(crate) fn build(plan: &Plan, rung: Rung, root: &Path) -> Result<OwnedFd, Str
     fd.ok_or_else(|| "this kernel has no Landlock, or it is switched off".to_owned())
 }
 
+/// What Landlock decides about. Where mounts cover what is hidden and keep the rest from being written, it
+/// has nothing to say about reading, and cutting a file short needs a right to write: not asking it spares
+/// the walk up to the root at every file that is opened.
+fn handled(plan: &Plan, rung: Rung) -> BitFlags<AccessFs> {
+    let all = AccessFs::from_all(VERSION);
+    match (rung, &plan.execute) {
+        (Rung::Landlock, _) => all,
+        (_, Some(_)) => all & !(AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Truncate),
+        (_, None) => all & !(AccessFs::from_read(VERSION) | AccessFs::Truncate),
+    }
+}
+
 struct Rules<'a> {
     created: RulesetCreated,
     root: &'a Path,
+    /// What the rules are about; any other right is no matter for Landlock.
+    handled: BitFlags<AccessFs>,
 }
 
 impl Rules<'_> {
@@ -57,6 +73,10 @@ impl Rules<'_> {
         let Ok(fd) = PathFd::new(&path) else { return Ok(()) };
         let is_directory = fs::metadata(&path).is_ok_and(|meta| meta.is_dir());
         let rights = if is_directory { rights } else { rights & AccessFs::from_file(VERSION) };
+        let rights = rights & self.handled;
+        if rights.is_empty() {
+            return Ok(());
+        }
         let rule = PathBeneath::new(fd, rights);
         (&mut self.created)
             .add_rule(rule)

@@ -30,6 +30,8 @@ pub struct ToolResult {
     pub completed: Vec<Completed>,
     /// Images that belong to it.
     pub images: Vec<Image>,
+    /// What its caller has to know beside it, where the contract has no field for that.
+    pub notes: Vec<String>,
 }
 
 /// An image for a model to look at.

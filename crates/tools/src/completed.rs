@@ -93,5 +93,10 @@ fn sentence(summary: &Summary) -> String {
     let name = summary.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
     let command = first_line(&summary.command);
     let (job, bytes) = (summary.job.short(), summary.total_bytes);
-    format!("job {job}{name} {how}, {bytes} bytes of output: {command}")
+    let denied = match &summary.status {
+        Status::Ended(outcome) => umbo_ops::denials(outcome),
+        Status::Created | Status::Started { .. } => None,
+    };
+    let denied = denied.map(|denied| format!("; {denied}")).unwrap_or_default();
+    format!("job {job}{name} {how}, {bytes} bytes of output: {command}{denied}")
 }

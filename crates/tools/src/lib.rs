@@ -64,6 +64,7 @@
 mod answer;
 mod completed;
 mod cut;
+mod denied;
 pub mod dialect;
 mod events;
 mod guidance;

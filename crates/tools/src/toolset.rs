@@ -276,7 +276,7 @@ impl Toolset {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// What is said to who asks for a tool that does not exist.
+    /// The error for a tool that does not exist.
     pub fn unknown_tool(&self, name: &str) -> String {
         self.mask(&self.dialect.unknown_tool(name, &self.tools).message)
     }
@@ -332,6 +332,7 @@ impl Toolset {
         };
         let (structured, text) = (self.masked(structured), self.mask(&text));
         let completed = completed.into_iter().map(|told| self.masked_completion(told)).collect();
+        let notes = ticket.take_notes().iter().map(|note| self.mask(note)).collect();
         self.keep_found_secrets();
         let schema = self.tool(name).and_then(|tool| tool.output_schema.as_ref());
         ToolResult {
@@ -343,6 +344,8 @@ impl Toolset {
             job,
             is_cut,
             images,
+            // The dialect of our own tells them itself.
+            notes: if self.dialect.tells_notes() { Vec::new() } else { notes },
             completed,
         }
     }

@@ -33,20 +33,32 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let rows = [
         Row::new(&scratch, "plain", BASE, None)?,
         Row::new(&scratch, "again", "no sandbox, again", None)?,
-        Row::new(&scratch, "spaces", "workspace", Some(plan(&project, Rung::Namespaces)?))?,
+        Row::new(
+            &scratch,
+            "spaces",
+            "workspace",
+            Some(plan(&project, Rung::Namespaces, Profile::Workspace)?),
+        )?,
+        Row::new(
+            &scratch,
+            "net",
+            "workspace+net",
+            Some(plan(&project, Rung::Namespaces, Profile::WorkspaceNet)?),
+        )?,
         Row::new(
             &scratch,
             "rules",
             "workspace, Landlock alone",
-            Some(plan(&project, Rung::Landlock)?),
+            Some(plan(&project, Rung::Landlock, Profile::Workspace)?),
         )?,
     ];
     say(format!("`true`, {rounds} rounds, one call of each kind per round\n"));
     start(&scratch, &rows, rounds)?;
     work(&scratch, &rows, &project)?;
+    let (resident, proportional) = memory(&scratch, &rows)?;
     say(format!(
-        "\na supervisor of a sandboxed job: {} KiB resident at most",
-        memory(&scratch, &rows)?
+        "\na supervisor of a sandboxed job: at most {resident} KiB resident, of which {proportional} KiB \
+         are its share"
     ));
     let states: Vec<_> = rows.iter().map(|row| row.state).collect();
     drop(rows);
@@ -83,7 +95,7 @@ impl Row {
     }
 }
 
-fn plan(project: &Path, rung: Rung) -> Done<Plan> {
+fn plan(project: &Path, rung: Rung, profile: Profile) -> Done<Plan> {
     let temporary = project.with_file_name("temporary");
     fs::create_dir_all(&temporary).map_err(Failure::at(temporary.display()))?;
     let around = Surroundings {
@@ -92,7 +104,7 @@ fn plan(project: &Path, rung: Rung) -> Done<Plan> {
         temporary: Some(temporary),
         ..Surroundings::default()
     };
-    let policy = Policy::of(Profile::Workspace, &around).map_err(Failure::at("a policy"))?;
+    let policy = Policy::of(profile, &around).map_err(Failure::at("a policy"))?;
     let mut plan =
         policy.ok_or_else(|| Failure::new("no policy"))?.plan().map_err(Failure::at("a plan"))?;
     plan.rungs = vec![rung];
@@ -100,7 +112,7 @@ fn plan(project: &Path, rung: Rung) -> Done<Plan> {
 }
 
 fn start(scratch: &Scratch, rows: &[Row], rounds: usize) -> Done {
-    let mut samples: Vec<Sample> = rows.iter().map(|_| Sample::default()).collect();
+    let mut samples: Vec<Measured> = rows.iter().map(|_| Measured::default()).collect();
     for row in rows {
         row.run(scratch.shell("true"))?;
     }
@@ -108,9 +120,7 @@ fn start(scratch: &Scratch, rows: &[Row], rounds: usize) -> Done {
         for place in 0..rows.len() {
             let index = (place + round) % rows.len();
             thread::sleep(REST);
-            let began = Instant::now();
-            rows[index].run(scratch.shell("true"))?;
-            samples[index].add(began.elapsed());
+            samples[index].add(scratch, || rows[index].run(scratch.shell("true")))?;
         }
     }
     table(rows, &samples);
@@ -142,13 +152,11 @@ fn work(scratch: &Scratch, rows: &[Row], project: &Path) -> Done {
     ];
     prepare(project)?;
     for (name, line) in lines {
-        let mut samples: Vec<Sample> = rows.iter().map(|_| Sample::default()).collect();
+        let mut samples: Vec<Measured> = rows.iter().map(|_| Measured::default()).collect();
         for round in 0..BUILDS {
             for place in 0..rows.len() {
                 let index = (place + round) % rows.len();
-                let began = Instant::now();
-                rows[index].run(scratch.shell(&line))?;
-                samples[index].add(began.elapsed());
+                samples[index].add(scratch, || rows[index].run(scratch.shell(&line)))?;
             }
         }
         say(format!("\n{name}, {BUILDS} rounds\n"));
@@ -197,36 +205,68 @@ fn prepare(project: &Path) -> Done {
     if status.success() { Ok(()) } else { Err(Failure::of("tar", status)) }
 }
 
-/// The largest resident size of a supervisor whose job runs in a sandbox.
-fn memory(scratch: &Scratch, rows: &[Row]) -> Done<u64> {
-    let mut most = 0;
+/// How long it took, and what it used of the processors: all of its processes, and the supervisor. The second
+/// says what it costs where others keep the machine busy.
+#[derive(Default)]
+struct Measured {
+    wall: Sample,
+    processor: Sample,
+}
+
+impl Measured {
+    fn add(&mut self, scratch: &Scratch, work: impl FnOnce() -> Done) -> Done {
+        let (began, used) = (Instant::now(), scratch.processor_time());
+        work()?;
+        self.wall.add(began.elapsed());
+        self.processor.add(scratch.processor_time().saturating_sub(used));
+        Ok(())
+    }
+}
+
+/// The largest resident and the largest proportional size of a supervisor whose job runs in a sandbox.
+fn memory(scratch: &Scratch, rows: &[Row]) -> Done<(u64, u64)> {
+    let mut most = (0, 0);
     for row in rows.iter().filter(|row| row.plan.is_some()) {
         let mut request = scratch.shell("sleep 60");
         request.sandbox.clone_from(&row.plan);
         let job = row.engine.start(&request).map_err(Failure::at("umbo"))?;
         thread::sleep(Duration::from_millis(500));
         for pid in proc::supervisors(&scratch.state(row.state)) {
-            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-            let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-            let number = resident.and_then(|text| text.split_ascii_whitespace().next());
-            most = most.max(number.and_then(|text| text.parse().ok()).unwrap_or(0));
+            let sizes = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+            let size = |name: &str| {
+                let line = sizes.lines().find_map(|line| line.strip_prefix(name));
+                let number = line.and_then(|text| text.split_ascii_whitespace().next());
+                number.and_then(|text| text.parse().ok()).unwrap_or(0_u64)
+            };
+            most = (most.0.max(size("Rss:")), most.1.max(size("Pss:")));
         }
         job.stop(umbo_engine::Ladder::KILL).map_err(Failure::at("umbo"))?;
     }
     Ok(most)
 }
 
-fn table(rows: &[Row], samples: &[Sample]) {
-    let base = samples.first().map(Sample::median).unwrap_or_default();
-    say("| what | n | p50 µs | p90 µs | × no sandbox |\n|---|---|---|---|---|");
-    for (row, sample) in rows.iter().zip(samples) {
+fn table(rows: &[Row], samples: &[Measured]) {
+    let base = |part: fn(&Measured) -> Duration| samples.first().map(part).unwrap_or_default();
+    let quarter = |measured: &Measured| measured.wall.percentile(25);
+    let bases = (
+        base(|measured| measured.wall.median()),
+        base(quarter),
+        base(|measured| measured.processor.median()),
+    );
+    say("| what | n | p25 µs | p50 µs | p90 µs | p50 × no sandbox | p25 × | processor time × |\n\
+         |---|---|---|---|---|---|---|---|");
+    for (row, measured) in rows.iter().zip(samples) {
+        let wall = &measured.wall;
         say(format!(
-            "| {} | {} | {} | {} | {:.2} |",
+            "| {} | {} | {} | {} | {} | {:.2} | {:.2} | {:.2} |",
             row.name,
-            sample.times.len(),
-            microseconds(sample.median()),
-            microseconds(sample.percentile(90)),
-            ratio(sample.median(), base)
+            wall.times.len(),
+            microseconds(wall.percentile(25)),
+            microseconds(wall.median()),
+            microseconds(wall.percentile(90)),
+            ratio(wall.median(), bases.0),
+            ratio(wall.percentile(25), bases.1),
+            ratio(measured.processor.median(), bases.2),
         ));
     }
 }

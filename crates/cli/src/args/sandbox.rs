@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 
 use super::Start;
+use crate::complete;
 
 /// The words about a command's sandbox.
 #[derive(Debug, Default, ClapArgs)]
@@ -31,4 +32,20 @@ pub(crate) enum SandboxVerb {
     Explain(Box<Start>),
     /// Run a command in a sandbox and say the smallest one that it needs
     Try(Box<Start>),
+    /// Reach a port that a job opened in its sandbox, on this machine, until the job ends
+    Port(SandboxPort),
+}
+
+/// A port of a job.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SandboxPort {
+    /// An id, a unique prefix of one, a name, or @last
+    #[arg(value_name = "JOB", add = complete::running_jobs())]
+    pub(crate) job: String,
+    /// The port that it opened
+    #[arg(value_name = "PORT")]
+    pub(crate) port: u16,
+    /// The port of this machine, 0 for any that is free [default: the same]
+    #[arg(long, value_name = "PORT")]
+    pub(crate) at: Option<u16>,
 }

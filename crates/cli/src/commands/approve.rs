@@ -109,6 +109,9 @@ fn show(question: &Question, covers: Covers) {
     match &question.input {
         None => {}
         Some(ShownInput::Typed { job }) => output::talk(format_args!("typed to  job {job}")),
+        Some(ShownInput::Change { diff }) => {
+            output::talk(format_args!("changes   {}", indented(diff.trim_end())));
+        }
         Some(ShownInput::Input { bytes, text: None }) => {
             output::talk(format_args!("given     {bytes} bytes on its standard input"));
         }

@@ -33,6 +33,7 @@ mod restart;
 mod rules;
 mod run;
 mod sandbox;
+mod sandbox_port;
 mod screen;
 mod search;
 mod secrets;

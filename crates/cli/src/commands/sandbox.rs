@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use umbo_ops::{Call, OutputWanted, SandboxAnswer, SandboxWords, Ticket, TryAnswer};
 
-use super::{exec, start};
+use super::{exec, sandbox_port, start};
 use crate::args::{SandboxVerb, Start};
 use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
@@ -16,6 +16,7 @@ pub(crate) fn run(context: &Context, verb: SandboxVerb) -> Result<ExitCode, Fail
     match verb {
         SandboxVerb::Explain(args) => explain(context, *args),
         SandboxVerb::Try(args) => try_out(context, *args),
+        SandboxVerb::Port(args) => sandbox_port::run(context, &args),
     }
 }
 
@@ -55,11 +56,19 @@ fn facts(answer: &SandboxAnswer) -> Vec<(&'static str, String)> {
         ("writes", paths(&answer.write)),
         ("protected", paths(&answer.protect)),
         ("hidden", paths(&answer.hide)),
-        ("reaches", answer.network.clone()),
+        ("reaches", reaches(answer)),
         ("without", answer.drop_variables.join(" ")),
         ("needs", needs),
     ]);
     facts
+}
+
+/// What it could reach: hosts, and the sockets of services.
+fn reaches(answer: &SandboxAnswer) -> String {
+    let sockets = answer.connect.iter().map(|socket| format!("unix:{}", socket.display()));
+    let network =
+        (answer.connect.is_empty() || answer.network != "nothing").then(|| answer.network.clone());
+    network.into_iter().chain(sockets).collect::<Vec<_>>().join("  ")
 }
 
 fn try_out(context: &Context, args: Start) -> Result<ExitCode, Failure> {

@@ -104,7 +104,7 @@ pub(super) fn look<T>(
     let (session, guard) = session(call, None)?;
     let result = work(&session, &library_call(call));
     let touched = guard.touched();
-    if let Err(refused) = admit(call, named, &touched) {
+    if let Err(refused) = admit(call, named, &touched, "") {
         // What is not given away was not read either.
         for each in &touched {
             session.seen().forget(&each.path);
@@ -114,20 +114,38 @@ pub(super) fn look<T>(
     result.map_err(|error| denied(call, named, error))
 }
 
-/// An operation that changes files. `work` is done twice: first without making the change.
+/// An operation that changes files. `work` is done twice: first without making the change; `diff` says what
+/// that would be, for whoever is asked about it.
 pub(super) fn change<T>(
     call: &Call<'_>,
     named: Named<'_>,
+    diff: impl Fn(&T) -> String,
     work: impl Fn(&Session, &umbo_files::Call, DryRun) -> Result<T, umbo_files::Error>,
 ) -> Result<T, Error> {
     let (probe, guard) = session(call, None)?;
     let library_call = library_call(call);
     let tried = work(&probe, &library_call, DryRun(true));
     let touched = guard.touched();
-    admit(call, named, &touched)?;
+    let diff =
+        tried.as_ref().map(|tried| short(&call.caller.mask(&diff(tried)))).unwrap_or_default();
+    admit(call, named, &touched, &diff)?;
     tried.map_err(|error| denied(call, named, error))?;
     let (session, _) = session(call, Some(touched))?;
     Ok(work(&session, &library_call, DryRun(false))?)
+}
+
+/// As much of a diff as somebody reads who is asked about it.
+fn short(diff: &str) -> String {
+    const MOST_LINES: usize = 40;
+    const LONGEST_LINE_CHARS: usize = 200;
+    let mut lines = diff.lines();
+    let cut = |line: &str| line.chars().take(LONGEST_LINE_CHARS).collect::<String>();
+    let mut shown: Vec<String> = lines.by_ref().take(MOST_LINES).map(cut).collect();
+    let left = lines.count();
+    if left > 0 {
+        shown.push(format!("… {left} more lines of difference"));
+    }
+    shown.join("\n")
 }
 
 /// Whether a change is only tried.
@@ -137,7 +155,7 @@ pub(super) struct DryRun(pub(super) bool);
 /// Asks the gate about a web page before it is fetched.
 pub(super) fn admit_fetch(call: &Call<'_>, named: Named<'_>, url: &str) -> Result<(), Error> {
     let effects = [FileEffect::Fetch(url.to_owned())];
-    gate(call, named, &effects)
+    gate(call, named, &effects, "")
 }
 
 fn session(
@@ -176,7 +194,7 @@ fn library_call(call: &Call<'_>) -> umbo_files::Call {
 }
 
 /// Asks the gate about all that was touched.
-fn admit(call: &Call<'_>, named: Named<'_>, touched: &[Touched]) -> Result<(), Error> {
+fn admit(call: &Call<'_>, named: Named<'_>, touched: &[Touched], diff: &str) -> Result<(), Error> {
     // A path that turned out to be a file and a selector was also looked for as a whole.
     let exists = |each: &&Touched| each.path.symlink_metadata().is_ok();
     let changes = |each: &&Touched| matches!(each.kind, AccessKind::Write | AccessKind::Delete);
@@ -214,7 +232,7 @@ fn admit(call: &Call<'_>, named: Named<'_>, touched: &[Touched]) -> Result<(), E
             AccessKind::List | AccessKind::Read => FileEffect::ReadOutside(each.path.clone()),
         })
         .collect();
-    gate(call, named, &effects)
+    gate(call, named, &effects, diff)
 }
 
 /// An error as it is told; a denial of what hides and protects files is recorded like any other.
@@ -224,17 +242,22 @@ fn denied(call: &Call<'_>, named: Named<'_>, error: umbo_files::Error) -> Error 
         let effects = [FileEffect::Read(caller.directory.join(path))];
         let text = caller.mask(&named.text());
         let (directory, content) = (&caller.directory, named.content);
-        let request = FileRequest { text: &text, effects: &effects, directory, content };
+        let request = FileRequest { text: &text, effects: &effects, directory, content, diff: "" };
         // What cannot be recorded is denied all the same.
         let _ = caller.gate.record_denial(&request, reason);
     }
     error.into()
 }
 
-fn gate(call: &Call<'_>, named: Named<'_>, effects: &[FileEffect]) -> Result<(), Error> {
+fn gate(
+    call: &Call<'_>,
+    named: Named<'_>,
+    effects: &[FileEffect],
+    diff: &str,
+) -> Result<(), Error> {
     let caller = call.caller;
     let text = caller.mask(&named.text());
     let directory = &caller.directory;
-    let request = FileRequest { text: &text, effects, directory, content: named.content };
+    let request = FileRequest { text: &text, effects, directory, content: named.content, diff };
     Ok(caller.gate.admit_files(&request, call.ticket.approver())?)
 }

@@ -93,7 +93,10 @@ pub fn edit(call: &Call<'_>, request: &EditRequest) -> Result<EditAnswer, Error>
     let paths = umbo_files::edit::paths(&edit);
     let content = serde_json::to_string(&edit).unwrap_or_default();
     let named = Named { verb: "edit", paths: &paths, content: &content };
-    let done = access::change(call, named, |session, call, DryRun(dry)| {
+    let diff = |done: &umbo_files::EditAnswer| {
+        done.files.iter().map(|file| file.diff.as_str()).collect::<String>()
+    };
+    let done = access::change(call, named, diff, |session, call, DryRun(dry)| {
         let (dry_run, if_read) = (dry || request.dry_run, request.if_read);
         let wanted = umbo_files::EditRequest { edit: edit.clone(), dry_run, if_read };
         umbo_files::edit::edit(session, &wanted, call)

@@ -140,7 +140,10 @@ fn take_back(call: &Call<'_>, request: &UndoRequest) -> Result<UndoAnswer, Error
         UndoWhat::Change(name) | UndoWhat::Call(name) | UndoWhat::Job(name) => name.clone(),
     };
     let named = Named { verb: "undo", paths: &[name], content: "" };
-    let done = access::change(call, named, |session, call, DryRun(dry)| {
+    let diff = |done: &umbo_files::UndoAnswer| {
+        done.files.iter().map(|file| file.diff.as_str()).collect::<String>()
+    };
+    let done = access::change(call, named, diff, |session, call, DryRun(dry)| {
         let wanted = umbo_files::UndoRequest {
             what: what.clone(),
             force: request.force,

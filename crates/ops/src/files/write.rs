@@ -99,9 +99,14 @@ pub fn write(call: &Call<'_>, request: &WriteRequest) -> Result<WriteAnswer, Err
     };
     let paths = [request.path.clone()];
     let named = Named { verb: "write", paths: &paths, content: &request.content };
-    let done = access::change(call, named, |session, call, DryRun(dry)| {
-        umbo_files::write(session, &wanted(dry || request.dry_run), call)
-    })?;
+    let done = access::change(
+        call,
+        named,
+        |done: &umbo_files::WriteAnswer| done.diff.clone(),
+        |session, call, DryRun(dry)| {
+            umbo_files::write(session, &wanted(dry || request.dry_run), call)
+        },
+    )?;
     Ok(WriteAnswer {
         path: done.path,
         op: if done.op == FileOp::Create { "create" } else { "update" },

@@ -34,6 +34,8 @@ pub struct SandboxAnswer {
     pub hide: Vec<PathBuf>,
     /// What it could reach: `nothing`, `public hosts`, `everything`, or a list.
     pub network: String,
+    /// Sockets of services that it could connect to, or directories of them.
+    pub connect: Vec<PathBuf>,
     /// Variables it would not get; names, with `*`.
     pub drop_variables: Vec<String>,
     /// The smallest sandbox that it needs, as far as its text says.
@@ -83,6 +85,7 @@ pub fn sandbox_explain(call: &Call<'_>, request: &ExecRequest) -> Result<Sandbox
         write: list(|plan| &plan.write),
         protect: list(|plan| &plan.protect).into_iter().filter(|path| path.exists()).collect(),
         hide: list(|plan| &plan.hide),
+        connect: list(|plan| &plan.connect),
         network: plan.as_ref().map_or("everything".to_owned(), |plan| network(&plan.network)),
         drop_variables: plan.map(|plan| plan.drop_variables).unwrap_or_default(),
         proposal,

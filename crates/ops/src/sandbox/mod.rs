@@ -8,6 +8,7 @@
 mod explain;
 mod place;
 mod propose;
+mod services;
 mod settings;
 mod words;
 
@@ -97,6 +98,9 @@ impl Sandboxes {
                 .collect(),
             variables: Policy::cache_variables()
                 .filter_map(|name| Some((name.to_owned(), PathBuf::from(variable(name)?))))
+                .collect(),
+            services: services::variables()
+                .filter_map(|name| Some((name, variable(name)?.to_str()?.to_owned())))
                 .collect(),
             state,
             hidden: settings.hidden.clone(),
@@ -298,6 +302,17 @@ impl Sandboxes {
         let policy = Policy::of(Profile::ReadOnly, &around).map_err(wrong)?;
         let mut policy = policy.ok_or_else(|| Error::argument("sandbox", "there is none"))?;
         VERDICT.clone_into(&mut policy.profile);
+        let reached =
+            services::reached(effects, self.place.home.as_deref(), |name| self.place.service(name));
+        reached.sockets.iter().for_each(|socket| policy.allow_connect(socket));
+        policy.keep_variables = reached.variables.iter().map(ToString::to_string).collect();
+        for path in reached.credentials.iter().filter(|path| path.exists()) {
+            policy.allow_read(path).map_err(wrong)?;
+        }
+        if reached.has_port {
+            policy.network = Network::On;
+            return policy.plan().map_err(wrong);
+        }
         for effect in effects.iter().filter(|effect| propose::is_network(effect.kind)) {
             if !propose::is_proxied(effect) {
                 // Its reading says that it reaches something, and there is no other way for it.

@@ -16,6 +16,8 @@ pub(super) struct Place {
     pub(super) search_path: Vec<PathBuf>,
     /// Variables that move the caches of tools.
     pub(super) variables: Vec<(String, PathBuf)>,
+    /// Variables that say where services are.
+    pub(super) services: Vec<(&'static str, String)>,
     /// Where umbo keeps its state, if that is on this machine.
     pub(super) state: Option<PathBuf>,
     /// What else belongs to umbo.
@@ -39,6 +41,12 @@ impl Place {
             variables,
             search_path,
         })
+    }
+
+    /// The variable that says where a service is, if it is set.
+    pub(super) fn service(&self, name: &str) -> Option<&str> {
+        let found = self.services.iter().find(|(variable, _)| *variable == name);
+        found.map(|(_, value)| value.as_str())
     }
 
     /// The nearest directory above that is a repository or has settings of umbo; else the directory itself.

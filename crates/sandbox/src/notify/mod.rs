@@ -375,6 +375,9 @@ impl Guard {
         use std::os::unix::ffi::OsStrExt;
         let place = Place { directory: libc::AT_FDCWD, path: path.as_os_str().as_bytes().to_vec() };
         let target = self.resolver.resolve(asked.thread, &place, Links::Follow);
+        if let Some(service) = service_at(plan, path, &target) {
+            return self.connect_service(asked, descriptor, &service);
+        }
         let Some(listener) = &self.listener else { return };
         let found = match target {
             Target::At(found) if found.exists() => found.path,
@@ -401,6 +404,18 @@ impl Guard {
                 self.make_connection(asked, descriptor, &connect::held_socket(&held, None));
             }
             Err(error) => listener.fail(asked.id, error.raw_os_error()),
+        }
+    }
+
+    /// A service of the machine that the plan lets be asked. Its socket may lie where the job sees none.
+    fn connect_service(&mut self, asked: &Notification, descriptor: i32, socket: &Path) {
+        match resolve::hold_outside(socket) {
+            Ok(held) => self.make_connection(asked, descriptor, &connect::held_socket(&held, None)),
+            Err(error) => {
+                if let Some(listener) = &self.listener {
+                    listener.fail(asked.id, error.raw_os_error());
+                }
+            }
         }
     }
 
@@ -472,6 +487,21 @@ impl Guard {
             _ => listener.resume(asked.id),
         }
     }
+}
+
+/// The socket on the machine that a path means, if the plan lets its service be asked.
+fn service_at(plan: &Plan, path: &Path, target: &Target) -> Option<PathBuf> {
+    if plan.connect.is_empty() {
+        return None;
+    }
+    let named = match target {
+        Target::At(found) => found.path.clone(),
+        Target::Closed(path) => path.clone(),
+        // The directory is not there for the job; on the machine it may be.
+        Target::Missing if path.is_absolute() => std::fs::canonicalize(path).ok()?,
+        Target::Missing | Target::Special(_) => return None,
+    };
+    plan.connect.iter().any(|allowed| named.starts_with(allowed)).then_some(named)
 }
 
 /// What a call does, told by whether its file is there.

@@ -77,6 +77,11 @@ pub(crate) fn join(process: BorrowedFd<'_>, kinds: Kinds) -> io::Result<()> {
     }
 }
 
+/// Joins the network that a process is in, which has to be one of its own.
+pub(crate) fn join_network(process: BorrowedFd<'_>) -> io::Result<()> {
+    join(process, Kinds((libc::CLONE_NEWUSER | libc::CLONE_NEWNET).cast_unsigned()))
+}
+
 /// Ends this process now, without running destructors or flushing anything it shares.
 pub(crate) fn exit_now(code: i32) -> ! {
     // SAFETY: `_exit` has no preconditions.

@@ -77,6 +77,11 @@ pub trait Dialect: Any + Send + Sync {
         false
     }
 
+    /// Whether its own answers tell what a caller has to know beside them.
+    fn tells_notes(&self) -> bool {
+        false
+    }
+
     /// What it says to arguments that do not fit a tool's schema.
     fn refuse(&self, _tool: &Tool, problem: &Problem) -> ToolError {
         problem.clone().into()

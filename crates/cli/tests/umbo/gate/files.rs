@@ -19,10 +19,11 @@ fn refusal(answer: &Value) -> &str {
     answer["error"]["code"].as_str().unwrap_or_default()
 }
 
-fn approve(umbo: &Umbo, project: &Path, asked: &Value) {
+fn approve(umbo: &Umbo, project: &Path, asked: &Value) -> String {
     let id = asked["error"]["id"].as_str().unwrap_or_else(|| panic!("{asked}"));
     let approved = person(umbo, project, &["approve", id], "y\n");
     assert!(approved.status.success(), "{approved:?}");
+    String::from_utf8(approved.stderr).unwrap()
 }
 
 fn rules(umbo: &Umbo, text: &str) {
@@ -51,7 +52,10 @@ fn an_edit_of_several_files_is_asked_about_once_and_approved_for_what_it_says() 
     let asked = edit("x");
     assert_eq!(refusal(&asked), "approval_required", "{asked}");
     assert_eq!(fs::read_to_string(&a).unwrap(), "one\n");
-    approve(&umbo, &project, &asked);
+    let shown = approve(&umbo, &project, &asked);
+    for line in ["--- a.txt", "-one", "+x", "--- b.txt", "-two"] {
+        assert!(shown.contains(line), "{line} is not in the question: {shown}");
+    }
     assert_eq!(refusal(&edit("y")), "approval_required", "it was approved for other lines");
     let done = edit("x");
     assert_eq!(done["files"].as_array().map(Vec::len), Some(2), "{done}");

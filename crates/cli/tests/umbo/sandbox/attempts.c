@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -185,6 +186,22 @@ static int audit(void) { return done(socket(AF_NETLINK, SOCK_RAW, 9)); }
 static int shared_memory(void) { void *p = shmat(shm_id, 0, 0); if (p == (void *)-1) return -1; strcpy(p, "escaped"); return 0; }
 static int inherited(void) { for (int f = 3; f < 1024; f++) if (fcntl(f, F_GETFD) >= 0) return 0; return no(EBADF); }
 static int privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? no(EPERM) : 0; }
+// A file outside, mapped to be read, written through one's own memory.
+static int own_memory(void) {
+    int f = open(out("file"), O_RDONLY), m = open("/proc/self/mem", O_RDWR);
+    char *p = mmap(0, 4096, PROT_READ, MAP_SHARED, f, 0);
+    return p == MAP_FAILED || m < 0 ? -1 : done(pwrite(m, "escaped", 7, (off_t)p));
+}
+// Whatever process is called as its supervisor is, but for the first one inside, whose own rules protect it.
+static int kill_supervisor(void) {
+    for (int pid = 2; pid < 70000; pid++) {
+        char p[64], name[8] = {0}; snprintf(p, 64, "/proc/%d/comm", pid);
+        int f = open(p, O_RDONLY); if (f < 0) continue;
+        long n = read(f, name, 7); close(f);
+        if (n > 3 && strncmp(name, "umbo", 4) == 0 && kill(pid, 0) == 0) return 0;
+    }
+    return no(ESRCH);
+}
 static int type_ahead(void) { int t = open("/dev/ptmx", O_RDWR | O_NOCTTY); return t < 0 ? -1 : done(ioctl(t, TIOCSTI, "x")); }
 
 // A path that another thread changes while the kernel, or whoever is asked, looks at it.
@@ -228,7 +245,7 @@ static struct { const char *name; int (*attempt)(void); } attempts[] = {
     T(kill_host), T(kill_first), T(kill_all), T(limit_host), T(nice_host), T(uring), T(keys), T(add_key), T(bpf), T(perf), T(fault), T(new_users), T(new_mounts), T(clone_users), T(clone3_users),
     T(mount_over), T(remount), T(unmount), T(mount_new), T(tree_open), T(set_mount), T(change_root), T(by_handle), T(join_host), T(join_pidfd), T(make_device), T(memory_device), T(kernel_messages), T(terminal), T(disk),
     T(core_pattern), T(sysrq), T(group), T(release_agent), T(firmware), T(module), T(unix_stream), T(unix_linked), T(unix_relative), T(unix_datagram), T(unix_pair), T(unix_message), T(abstract), T(tcp), T(tcp_mapped),
-    T(fast_open), T(fast_open_message), T(fast_open_option), T(mptcp), T(udp), T(udp_message), T(vsock), T(packet), T(raw), T(alg), T(audit), T(shared_memory), T(inherited), T(privileges), T(type_ahead),
+    T(fast_open), T(fast_open_message), T(fast_open_option), T(mptcp), T(udp), T(udp_message), T(vsock), T(packet), T(raw), T(alg), T(audit), T(shared_memory), T(inherited), T(privileges), T(own_memory), T(kill_supervisor), T(type_ahead),
     T(race_path), T(race_mode), T(race_socket), T(race_directory),
 #ifdef __x86_64__
     T(old_call), T(x32_call),

@@ -8,6 +8,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
+use serde_json::Value;
 use umbo_engine::Command as Words;
 use umbo_engine::sandbox::{Profile, Rung};
 
@@ -164,6 +165,83 @@ fn nothing_gets_out_of_roots_landlock_alone() {
     let output = fs::read_to_string(job.output_path()).unwrap();
     assert_eq!(escaped(&output), Vec::<&str>::new(), "{output}\n{outcome:?}");
     outside.check();
+}
+
+/// A library that says outside which program loaded it, and that it did.
+const PRELOADED: &str = r#"
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((constructor)) static void loaded(void) {
+    char path[4096], name[64] = {0};
+    int comm = open("/proc/self/comm", O_RDONLY);
+    long length = read(comm, name, 60);
+    if (length > 0) name[length - 1] = 0;
+    snprintf(path, sizeof path, OUTSIDE "/loaded-by-%s", name);
+    close(open(path, O_CREAT | O_WRONLY, 0666));
+}
+"#;
+
+#[test]
+fn a_library_that_a_command_preloads_is_loaded_by_nothing_of_umbo() {
+    for (who, machine) in
+        [(Who::Tester, Machine::Usual), (Who::Ordinary, Machine::WithoutNamespaces)]
+    {
+        let yard = Yard::new(who, machine);
+        let outside = yard.path("outside");
+        let (source, library) = (yard.project().join("l.c"), yard.project().join("l.so"));
+        fs::write(&source, PRELOADED).unwrap();
+        let mut compiler = Command::new("cc");
+        compiler
+            .args(["-shared", "-fPIC", "-w"])
+            .arg(format!("-DOUTSIDE=\"{}\"", outside.display()));
+        assert!(compiler.arg("-o").arg(&library).arg(&source).status().unwrap().success());
+        yard.give(&yard.project());
+        let before = snapshot(&outside);
+        let preload = format!("LD_PRELOAD={}", library.display());
+        let loads = |answer: &Value| {
+            let by: Vec<String> = super::denied(answer);
+            by.iter().any(|denied| denied.contains("/loaded-by-"))
+        };
+        // As a variable of the request, which passes through the supervisor.
+        let request = yard.exec("workspace", &["--env", &preload], "true; /bin/true");
+        assert!(loads(&request), "it is loaded where it may be: {request}");
+        // As a variable that a session keeps, whose shell is asked by umbo for its state after each command.
+        for line in [format!("export {preload}"), "/bin/true".to_owned()] {
+            let _ = yard.exec("workspace", &["--session", "s"], &line);
+        }
+        // And left where a later umbo, in the same project, could find it.
+        let _ = yard.exec(
+            "workspace",
+            &[],
+            &format!("echo {} > .env; echo '{preload}' > .envrc", library.display()),
+        );
+        let later = yard.exec("workspace", &[], "true");
+        assert_eq!(later["exit_code"], 0, "{later}");
+        assert!(!loads(&later), "{later}");
+        assert_eq!(snapshot(&outside), before, "a process outside of the sandbox loaded it");
+    }
+}
+
+#[test]
+fn a_setuid_program_gains_nothing() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    for machine in [Machine::Usual, Machine::WithoutNamespaces] {
+        let yard = Yard::new(Who::Ordinary, machine);
+        let program = yard.path("outside/id");
+        fs::copy("/usr/bin/id", &program).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
+        let line = format!("{} -u", program.display());
+        let plain = yard.umbo.call(["exec", &line]).current_dir(&yard.project()).answer().text();
+        // In a namespace of users that has no root there is nothing to gain.
+        if machine == Machine::Usual {
+            assert_eq!(plain.trim(), "0", "without a sandbox it is root's");
+        }
+        let inside = yard.exec("workspace", &[], &line);
+        assert_eq!(inside["output"].as_str().unwrap().trim(), NOBODY.to_string(), "{inside}");
+    }
 }
 
 /// Without this the tests above would prove nothing. Never as root: these attempts would succeed.

@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use serde_json::json;
 use umbo_engine::sandbox::{Operation, Profile};
 
 use super::{Machine, Who, Yard, denied, every_rung};
+use crate::mcp::Client;
 
 #[test]
 fn a_denied_write_is_in_the_outcome_of_a_command_that_exits_0() {
@@ -153,6 +155,60 @@ fn a_thousand_different_denials_are_counted_and_the_first_listed() {
     let answer = yard.exec("workspace", &[], &line);
     assert_eq!(answer["denied"].as_array().unwrap().len(), 50);
     assert_eq!(answer["more_denied"], 950);
+}
+
+/// What every dialect runs a command with, and how it is told what became of one in the background.
+#[test]
+fn every_dialect_says_what_was_denied() {
+    let yard = Yard::new(Who::Tester, Machine::Usual);
+    yard.configure(
+        "config.toml",
+        "[tools]\nsandbox = 'workspace'\n[tools.shell]\nenabled = true\nshell = 'sh'\n",
+    );
+    // What a script does the gate cannot see.
+    let script = "try:\n    open('../outside/new', 'a')\nexcept OSError:\n    print('said')\n";
+    fs::write(yard.project().join("do.py"), script).unwrap();
+    let line = "python3 do.py";
+    let target = yard.path("outside/new").display().to_string();
+    let said = format!("the sandbox denied: python3 may not create {target}");
+    for (dialect, tool, field) in [
+        ("umbo", "exec", "command"),
+        ("claude-code", "Bash", "command"),
+        ("codex", "exec_command", "cmd"),
+        ("lash", "exec_command", "cmd"),
+        ("meerkat", "shell", "command"),
+        ("tasks", "Bash", "command"),
+        ("omp", "bash", "command"),
+        ("recipe", "shell.bash", "command"),
+    ] {
+        let words = ["mcp", "--dialect", dialect, "--mode", "guard"];
+        let mut call = yard.umbo.call(words).current_dir(&yard.project()).into_command();
+        let mut client = Client::of(&mut call);
+        client.initialize("2025-11-25");
+        let answer = client.tool(tool, &json!({field: line}));
+        let text = answer["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        assert!(text.contains("said") && text.contains(&said), "{dialect}: {answer}");
+        assert!(!text.contains("commands run in"), "nothing was chosen for it: {answer}");
+        assert!(!yard.path("outside/new").exists(), "{dialect}");
+    }
+}
+
+#[test]
+fn the_first_answer_of_every_dialect_says_that_there_is_a_sandbox() {
+    let yard = Yard::new(Who::Tester, Machine::Usual);
+    for (dialect, tool, field) in
+        [("claude-code", "Bash", "command"), ("codex", "exec_command", "cmd")]
+    {
+        let words = ["mcp", "--dialect", dialect, "--mode", "guard"];
+        let mut call = yard.umbo.call(words).current_dir(&yard.project()).into_command();
+        let mut client = Client::of(&mut call);
+        client.initialize("2025-11-25");
+        let mut is_told = || {
+            let answer = client.tool(tool, &json!({field: "touch made"}));
+            answer["content"].to_string().contains("commands run in the sandbox workspace+net")
+        };
+        assert!(is_told() && !is_told(), "{dialect}: once");
+    }
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //! reading is held to what it says.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 
 use serde_json::{Value, json};
 
@@ -121,6 +123,45 @@ fn an_honest_reader_is_held_to_reading_and_does_not_notice() {
     // Who runs all that is not dangerous anyway does not hold it to its reading.
     let guard = yard.json(&["exec", "--json", "--mode", "guard", "cat text"]);
     assert_eq!(guard["sandbox"], Value::Null, "{guard}");
+}
+
+#[test]
+fn what_reads_by_asking_a_service_may_ask_that_one_and_no_other() {
+    for machine in [Machine::Usual, Machine::CoveredProcesses] {
+        let yard = Yard::new(Who::Ordinary, machine);
+        let answers = |name: &str| {
+            let socket = yard.path("outside").join(name);
+            let listener = UnixListener::bind(&socket).unwrap();
+            yard.give(&yard.path("outside"));
+            std::thread::spawn(move || {
+                for mut client in listener.incoming().flatten() {
+                    // Who closes with something unread resets the connection.
+                    let _ = client.read(&mut [0; 4096]);
+                    let _ = client.write_all(b"HTTP/1.0 200 OK\r\n\r\nanswered\n");
+                }
+            });
+            socket.display().to_string()
+        };
+        let (own, other) = (answers("docker.sock"), answers("other.sock"));
+        // As the client does it, whose name is all that the reading goes by.
+        let ask =
+            "curl -sS --unix-socket \"${ASK:-${DOCKER_HOST#unix://}}\" http://d/containers/json";
+        let path = yard.lying_program("docker", ask);
+        let run = |ask: &str| {
+            let words = ["exec", "--json", "--mode", "default", "docker ps"];
+            let call = yard.umbo.call(words).current_dir(&yard.project()).env("PATH", &path);
+            let call = call.env("DOCKER_HOST", format!("unix://{own}")).env("ASK", ask);
+            let answer = call.answer();
+            serde_json::from_slice::<Value>(&answer.stdout)
+                .unwrap_or_else(|_| panic!("no JSON: {answer:?}"))
+        };
+        let asked = run("");
+        assert_eq!(asked["sandbox"]["profile"], "read-only (verdict)", "{asked}");
+        assert!(asked["output"].as_str().unwrap().contains("answered"), "{asked}");
+        assert_eq!(denied(&asked), [""; 0], "{asked}");
+        let elsewhere = run(&other);
+        assert_eq!(denied(&elsewhere), [format!("connect unix:{other}")], "{elsewhere}");
+    }
 }
 
 #[test]

@@ -169,6 +169,39 @@ fn a_port_that_a_job_opens_inside_is_waited_for() {
     yard.umbo.stop(&job, &["--kill"]);
 }
 
+#[test]
+fn a_port_that_a_job_opens_inside_is_reached_by_a_person_who_asks() {
+    for who in [Who::Ordinary, Who::Tester] {
+        let yard = Yard::new(who, Machine::Usual);
+        std::fs::write(yard.project().join("page"), "from inside\n").unwrap();
+        yard.give(&yard.project());
+        let line = "exec python3 -m http.server --bind 127.0.0.1 8000";
+        let words = ["start", "--sandbox", "workspace", line];
+        let call = yard.umbo.call(words).current_dir(&yard.project());
+        let job = call.answer().text().trim().to_owned();
+        yard.umbo.wait(&job, &["--port", "8000"]);
+        let words = ["sandbox", "port", &job, "8000", "--at", "0"];
+        let mut command = yard.umbo.call(words).into_command();
+        let mut reached = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let mut address = String::new();
+        let stdout = reached.stdout.take().unwrap();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut address).unwrap();
+        for _ in 0..2 {
+            let mut stream = std::net::TcpStream::connect(address.trim()).unwrap();
+            stream.write_all(b"GET /page HTTP/1.0\r\n\r\n").unwrap();
+            let mut page = String::new();
+            stream.read_to_string(&mut page).unwrap();
+            assert!(page.ends_with("from inside\n"), "{page}");
+        }
+        yard.umbo.stop(&job, &["--kill"]);
+        assert!(reached.wait().unwrap().success(), "it ends with the job");
+    }
+    let yard = Yard::new(Who::Tester, Machine::Usual);
+    let job = yard.umbo.call(["start", "sleep 600"]).answer().text().trim().to_owned();
+    let said = yard.umbo.call(["sandbox", "port", &job, "8000", "--at", "0"]).refused();
+    assert!(said.contains("none of its own"), "{said}");
+}
+
 /// Files over HTTP at an address of this machine that no tool thinks of as its own; the address.
 fn serve_files(directory: &std::path::Path) -> (Killed, String) {
     let probe = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();

@@ -10,6 +10,7 @@ use umbo_view::Stream;
 
 use super::exit_code;
 use crate::answer::{Answer, ToolError};
+use crate::denied::with_denials;
 use crate::time::{limit, millis};
 
 const DEFAULT_TIMEOUT_MS: f64 = 120_000.0;
@@ -88,7 +89,7 @@ fn ended(
 ) -> Result<Answer<Output>, ToolError> {
     let budget = call.budget(None);
     let stdout = call.text(job, Some(Stream::Stdout), budget)?;
-    let stderr = call.text(job, Some(Stream::Stderr), budget)?;
+    let stderr = with_denials(call.text(job, Some(Stream::Stderr), budget)?, outcome);
     let said = joined(&stdout, &stderr);
     let interrupted = !matches!(outcome.end, End::Exited { .. } | End::Signaled { .. });
     let mut output = Output { stdout, stderr, interrupted, ..Output::default() };

@@ -8,6 +8,7 @@ use umbo_view::{Regex, View};
 
 use super::{State, exit_code, shell};
 use crate::answer::{Answer, ToolError};
+use crate::denied::with_denials;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -46,10 +47,11 @@ pub(super) fn run(call: &Call<'_>, arguments: Arguments) -> Result<Answer<Output
         let lines = text.split_inclusive('\n');
         lines.filter(|line| filter.is_match(line.trim_end_matches('\n'))).collect()
     };
-    let (stdout, stderr) = (filtered(&stdout), filtered(&stderr));
+    let (stdout, mut stderr) = (filtered(&stdout), filtered(&stderr));
     let code = match &status {
         Status::Ended(outcome) => {
             call.told(&job);
+            stderr = with_denials(stderr, outcome);
             exit_code(outcome)
         }
         Status::Created | Status::Started { .. } => None,

@@ -13,6 +13,7 @@ use umbo_ops::{Call, text};
 
 use super::{Dialect, Registered};
 use crate::answer::{Answer, ToolError};
+use crate::denied::with_denials;
 use crate::time::millis;
 use crate::tool::{Annotations, Tool};
 
@@ -90,11 +91,13 @@ fn answer(
     // Asked first: what is written after the answer is then still to come.
     let status = job.status()?;
     let view = call.unread(job, call.budget(Some(tokens.unwrap_or(DEFAULT_TOKENS))))?;
-    let output = text(&view);
+    let mut output = text(&view);
     let seconds = started.elapsed().as_secs_f64();
-    let code = call
-        .ended(job, &status)
-        .map(|end| end.exit_code().unwrap_or_else(|| 128 + end.signal().unwrap_or(0)));
+    let end = call.ended(job, &status);
+    if let Some(end) = end {
+        output = with_denials(output, end);
+    }
+    let code = end.map(|end| end.exit_code().unwrap_or_else(|| 128 + end.signal().unwrap_or(0)));
     let chunk_id = format!("{:06x}", random() & 0xff_ffff);
     let ending = match code {
         Some(code) => format!("Process exited with code {code}"),

@@ -22,6 +22,7 @@ use super::kept_text::KeptText;
 use super::{Dialect, Registered};
 use crate::answer::ToolError;
 use crate::completed::Completed;
+use crate::denied::with_denials;
 use crate::guidance::Guidance;
 use crate::tool::{Annotations, Tool};
 
@@ -289,7 +290,7 @@ fn finished(
     let is_raw = output.len() as u64 == outcome.total_bytes;
     let full_output_path = (!is_raw).then(|| job.output_path().display().to_string());
     let mut finished = Finished {
-        output,
+        output: with_denials(output, outcome),
         status: FinishedState::Completed,
         done: true,
         running: false,

@@ -24,6 +24,7 @@ use super::{Dialect, Registered};
 use crate::answer::ToolError;
 use crate::completed::Completed;
 use crate::cut::with_rest;
+use crate::denied::with_denials;
 use crate::schema::Problem;
 use crate::tool::{Annotations, Tool};
 
@@ -228,12 +229,12 @@ fn status(call: &Call<'_>, job: &JobHandle, summary: &Summary) -> Result<JobStat
         End::Exited { .. } | End::Signaled { .. } => JobStatus::Completed {
             exit_code: outcome.exit_code(),
             stdout: output(Stream::Stdout)?,
-            stderr: output(Stream::Stderr)?,
+            stderr: with_denials(output(Stream::Stderr)?, outcome),
             duration_secs,
         },
         End::TimedOut { .. } => JobStatus::TimedOut {
             stdout: output(Stream::Stdout)?,
-            stderr: output(Stream::Stderr)?,
+            stderr: with_denials(output(Stream::Stderr)?, outcome),
             duration_secs,
         },
         End::Stopped { .. } => JobStatus::Cancelled { duration_secs },

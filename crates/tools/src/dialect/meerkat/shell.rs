@@ -13,6 +13,7 @@ use umbo_view::Stream;
 
 use super::{JobId, State, TIMEOUT, blocked, failed, io_error, lost, output};
 use crate::answer::{Answer, ToolError};
+use crate::denied::with_denials;
 use crate::dialect::Running;
 use crate::time::{limit, wait_for};
 
@@ -150,7 +151,7 @@ fn foreground(
     let finished = Finished {
         exit_code: if timed_out { None } else { outcome.exit_code() },
         stdout: output(Stream::Stdout)?,
-        stderr: output(Stream::Stderr)?,
+        stderr: with_denials(output(Stream::Stderr)?, &outcome),
         timed_out,
         duration_secs: outcome.duration().as_secs_f64(),
     };

@@ -21,6 +21,7 @@ use super::kept_text::KeptText;
 use super::{Dialect, Registered, SecretsFile};
 use crate::answer::ToolError;
 use crate::completed::Completed;
+use crate::denied::with_denials;
 use crate::schema::Problem;
 use crate::tool::{Annotations, Tool};
 
@@ -191,6 +192,8 @@ fn ending(
 ) -> Result<String, String> {
     let output = output.trim_end();
     let output = if output.is_empty() { "(no output)" } else { output };
+    let output = with_denials(output.to_owned(), outcome);
+    let output = output.trim_end();
     let failure = match &outcome.end {
         End::Exited { code: 0 } => return Ok(output.to_owned()),
         End::Exited { code } => format!("Command exited with code {code}"),

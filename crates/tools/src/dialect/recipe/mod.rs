@@ -16,6 +16,7 @@ use umbo_ops::{Call, ErrorCode, Ran};
 use super::{Dialect, Registered};
 use crate::answer::ToolError;
 use crate::cut::with_rest;
+use crate::denied::with_denials;
 use crate::schema::Problem;
 use crate::settings::{Setting, SettingDefault, SettingKind, Tightens};
 use crate::time::{limit, wait_for};
@@ -163,7 +164,7 @@ fn ended(call: &Call<'_>, job: &JobHandle, outcome: &Outcome) -> Result<Ended, T
     };
     let file = job.output_path().display().to_string();
     let rest = format!("all of it is in {file}; `shell.bash` reads it, as sed -n '1,200p' {file}");
-    let stdout = with_rest(call, job, None, &rest)?;
+    let stdout = with_denials(with_rest(call, job, None, &rest)?, outcome);
     Ok(Ended { stdout, stderr: "", exit_code, timed_out })
 }
 

@@ -9,6 +9,7 @@ use umbo_ops::{Call, ErrorCode, Ran, label_wait};
 
 use super::{DESCRIPTION, State, TaskSnapshot, asks};
 use crate::answer::{Answer, ToolError};
+use crate::denied::with_denials;
 use crate::dialect::Running;
 use crate::time::{limit, millis};
 
@@ -114,7 +115,7 @@ fn foreground(
     outcome: &Outcome,
     timeout: Duration,
 ) -> Result<Answer<Output>, ToolError> {
-    let output = call.text(job, None, call.budget(None))?;
+    let output = with_denials(call.text(job, None, call.budget(None))?, outcome);
     let exit_code = outcome.exit_code().unwrap_or(-1);
     let failure = match &outcome.end {
         End::Exited { code: 0 } => {

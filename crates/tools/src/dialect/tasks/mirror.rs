@@ -13,6 +13,7 @@ use umbo_view::{Reader, ViewOptions};
 
 use super::ended;
 use super::store::{TaskSnapshot, TaskStatus, TaskStore};
+use crate::denied::with_denials;
 
 /// More ends than this are not kept for an agent loop that may never drain them.
 const MOST_UNDRAINED: usize = 1000;
@@ -121,12 +122,16 @@ fn is_running(job: &JobHandle) -> bool {
 /// Completes the task of a job that has ended, once.
 fn complete(store: &TaskStore, watched: &Mutex<Watched>, job: &JobId) {
     let Some(task) = lock(watched).jobs.remove(job) else { return };
-    let (status, code) = match task.job.status() {
-        Ok(Status::Ended(outcome)) => ended(&outcome),
+    let output = output(&task).unwrap_or_default();
+    let (status, code, output) = match task.job.status() {
+        Ok(Status::Ended(outcome)) => {
+            let (status, code) = ended(&outcome);
+            (status, code, with_denials(output, &outcome))
+        }
         // Its files are gone.
-        _ => (TaskStatus::Failed, -1),
+        _ => (TaskStatus::Failed, -1, output),
     };
-    store.complete(&task.id, status, code, output(&task).unwrap_or_default());
+    store.complete(&task.id, status, code, output);
     store.keep(MOST_UNDRAINED);
 }
 

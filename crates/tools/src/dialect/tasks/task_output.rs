@@ -7,6 +7,7 @@ use umbo_ops::Call;
 
 use super::{ListedTask, TaskWithOutput, task, unknown};
 use crate::answer::{Answer, ToolError};
+use crate::denied::with_denials;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -21,10 +22,11 @@ pub(super) fn run(
 ) -> Result<Answer<TaskWithOutput>, ToolError> {
     let id = arguments.task_id;
     let (job, summary) = task(call, &id).ok_or_else(|| unknown(&id))?;
-    if matches!(summary.status, Status::Ended(_)) {
+    let mut output = call.text(&job, None, call.budget(None))?;
+    if let Status::Ended(outcome) = &summary.status {
         call.told(&job);
+        output = with_denials(output, outcome);
     }
-    let output = call.text(&job, None, call.budget(None))?;
     let task = ListedTask::of(&summary);
     let text = format!("status: {}\n{output}", task.status.as_str());
     Ok(Answer::new(TaskWithOutput { task, output }, text).of_job(&job))

@@ -44,6 +44,10 @@ impl Dialect for Umbo {
         REGISTERED.name
     }
 
+    fn tells_notes(&self) -> bool {
+        true
+    }
+
     fn instructions(&self) -> String {
         include_str!("instructions.md").to_owned()
     }
