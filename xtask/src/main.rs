@@ -55,7 +55,7 @@ cargo xtask VERB
   bench files          searching and finding beside `rg` and `fd`, listing and reading beside a shell
   fuzz TARGET|all [SECONDS]   any bytes at what reads them (60)
   adapters [NAME]      tests the adapters to lash and meerkat in those hosts
-  oracle NAME          the runtime behind a dialect (lash meerkat omp) beside umbo, on the same calls
+  oracle NAME          the runtime behind a dialect (lash meerkat omp), or oh-my-pi (agent), beside umbo
   soak [MINUTES]       jobs of all kinds while every kind of process is killed and the disk fills
                        up, held against a model (30); --seed N chooses the same again,
                        --debug takes the build that is there
