@@ -107,6 +107,30 @@ const SERVICES: &[Service] = &[
         sockets: &["/var/snap/lxd/common/lxd/unix.socket", "/var/lib/incus/unix.socket"],
         ..NONE
     },
+    Service {
+        programs: &[
+            "systemctl",
+            "loginctl",
+            "hostnamectl",
+            "timedatectl",
+            "localectl",
+            "networkctl",
+            "resolvectl",
+            "nmcli",
+            "busctl",
+        ],
+        sockets: &[
+            "/run/dbus/system_bus_socket",
+            "/run/systemd/private",
+            "/run/systemd/resolve",
+            "/run/systemd/netif",
+            "/run/user/{uid}/bus",
+            "/run/user/{uid}/systemd/private",
+        ],
+        variables: &["DBUS_SYSTEM_BUS_ADDRESS", "DBUS_SESSION_BUS_ADDRESS"],
+        keys: &["XDG_RUNTIME_DIR"],
+        ..NONE
+    },
     Service { programs: &["lpstat", "lpq"], sockets: &["/var/run/cups/cups.sock"], ..NONE },
     Service {
         programs: &["supervisorctl"],
@@ -161,7 +185,9 @@ pub(super) fn reached<'v>(
         }
         reached.variables.extend(service.variables.iter().chain(service.keys));
         for value in service.variables.iter().filter_map(|name| variable(name)) {
-            match value.strip_prefix("unix://").unwrap_or(value) {
+            let path = ["unix://", "unix:path="].iter().find_map(|kind| value.strip_prefix(kind));
+            // D-Bus says more about a socket behind a comma.
+            match path.map_or(value, |path| path.split(',').next().unwrap_or(path)) {
                 path if path.starts_with('/') => reached.sockets.push(path.into()),
                 _ => reached.has_port = true,
             }
@@ -198,6 +224,10 @@ mod tests {
         let own = of("docker ps", &[("DOCKER_HOST", "unix:///x/d.sock")]);
         assert!(own.sockets.contains(&"/x/d.sock".into()) && !own.has_port, "{own:?}");
         assert!(of("docker ps", &[("DOCKER_HOST", "tcp://h:2375")]).has_port);
+        let bus = ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/x/bus,guid=12");
+        let units = of("systemctl --user status", &[bus]);
+        assert!(units.sockets.contains(&"/run/dbus/system_bus_socket".into()), "{units:?}");
+        assert!(units.sockets.contains(&"/x/bus".into()) && !units.has_port, "{units:?}");
         assert!(of("psql -c 'select 1'", &[]).has_port);
     }
 }
