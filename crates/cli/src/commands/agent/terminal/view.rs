@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use umbo_agent::{AgentEvent, AgentMessage, Phase, Task, TaskStatus};
-use umbo_gate::Question;
+use umbo_gate::{Question, ShownInput};
 use umbo_model::{BlockStart, Event as ModelEvent, ToolCall, ToolResult};
 
 use super::choice::Choice;
@@ -16,7 +16,7 @@ use super::worker::Standing;
 
 /// How many lines of a command that is asked about are shown in place.
 const MOST_ASKED_LINES: usize = 20;
-/// As many lines of a result are shown.
+/// As many lines of a result are shown: half of them from its end, where failures say why.
 const SHOWN_RESULT_LINES: usize = 8;
 /// As many lines of a running command.
 const SHOWN_TAIL_LINES: usize = 3;
@@ -148,17 +148,19 @@ impl View {
         self.open_line.push_str(text);
         while let Some(end) = self.open_line.find('\n') {
             let line: String = self.open_line.drain(..=end).collect();
-            let line = self.markdown.line(line.trim_end_matches(['\n', '\r']));
-            self.finished.push(line);
+            let lines = self.markdown.line(line.trim_end_matches(['\n', '\r']));
+            self.finished.extend(lines);
         }
     }
 
     fn end_line(&mut self) {
         if !self.open_line.is_empty() {
             let line = std::mem::take(&mut self.open_line);
-            let line = self.markdown.line(&line);
-            self.finished.push(line);
+            let lines = self.markdown.line(&line);
+            self.finished.extend(lines);
         }
+        let kept_back = self.markdown.finish();
+        self.finished.extend(kept_back);
     }
 
     /// A message of a session that goes on, as it was shown then.
@@ -173,6 +175,7 @@ impl View {
         match message {
             AgentMessage::User(user) => {
                 self.end_line();
+                self.finished.push(Line::default());
                 let texts: Vec<&str> =
                     user.content.iter().filter_map(|part| part.as_text()).collect();
                 for (at, line) in texts.join("\n").lines().enumerate() {
@@ -205,23 +208,22 @@ impl View {
         self.finished.push(Line::new(look, mark).then(title));
         let text = result.text();
         let all: Vec<&str> = text.trim_end().lines().collect();
-        for line in all.iter().take(SHOWN_RESULT_LINES) {
-            let look = match line.chars().next() {
-                Some('+') => Look::Good,
-                Some('-') => Look::Bad,
-                _ => Look::Dim,
-            };
-            self.finished.push(Line::new(Look::Dim, "  ").and(look, line));
+        // One line less would not be worth a line that says so.
+        if all.len() <= SHOWN_RESULT_LINES + 1 {
+            self.finished.extend(all.iter().map(|line| change(line)));
+            return;
         }
-        if all.len() > SHOWN_RESULT_LINES {
-            let more = all.len() - SHOWN_RESULT_LINES;
-            self.note(&format!("  … {more} lines more"));
-        }
+        let half = SHOWN_RESULT_LINES / 2;
+        self.finished.extend(all[..half].iter().map(|line| change(line)));
+        self.note(&format!("  … {} lines more", all.len() - SHOWN_RESULT_LINES));
+        self.finished.extend(all[all.len() - half..].iter().map(|line| change(line)));
     }
 
     /// What is drawn below, for a terminal of this size.
     pub(super) fn live(&self, editor: &Editor, (columns, rows): (usize, usize)) -> Live {
         let mut lines: Vec<Line> = Vec::new();
+        let kept_back = self.markdown.kept_back();
+        lines.extend(kept_back.iter().flat_map(|line| line.wrap(columns)));
         if !self.open_line.is_empty() {
             lines.extend(self.markdown.look(&self.open_line).wrap(columns));
         }
@@ -291,7 +293,14 @@ impl View {
             }
             text
         };
-        let line = Line::new(Look::Dim, text.replace('\n', " "));
+        // As many of its pieces as fit.
+        let mut text = text.replace('\n', " ");
+        while width(&text) > columns
+            && let Some(end) = text.rfind(" · ")
+        {
+            text.truncate(end);
+        }
+        let line = Line::new(Look::Dim, text);
         line.wrap(columns).into_iter().next().unwrap_or_default()
     }
 }
@@ -319,6 +328,7 @@ fn ask(question: &Question) -> Vec<Line> {
         let text = format!("  … and {unseen} more lines: `umbo approve {id}` shows all of them");
         lines.push(Line::new(Look::Bad, text));
     }
+    lines.extend(input_lines(question));
     lines.push(Line::new(
         Look::Dim,
         format!("in {}; {}; {}", question.cwd, question.risk, question.why),
@@ -331,6 +341,44 @@ fn ask(question: &Question) -> Vec<Line> {
     keys.push_str("n no");
     lines.push(Line::new(Look::Accent, keys));
     lines
+}
+
+/// What a command would be given or change, for whoever decides.
+fn input_lines(question: &Question) -> Vec<Line> {
+    let cut = |text: &str| {
+        let mut lines: Vec<Line> = text.lines().take(MOST_ASKED_LINES).map(change).collect();
+        let unseen = text.lines().count().saturating_sub(MOST_ASKED_LINES);
+        if unseen > 0 {
+            let id = &question.id;
+            let more =
+                format!("  … and {unseen} more lines: `umbo approve {id}` shows all of them");
+            lines.push(Line::new(Look::Bad, more));
+        }
+        lines
+    };
+    match &question.input {
+        None => Vec::new(),
+        Some(ShownInput::Typed { job }) => {
+            vec![Line::new(Look::Dim, format!("typed into job {job}"))]
+        }
+        Some(ShownInput::Change { diff }) => cut(diff),
+        Some(ShownInput::Input { bytes, text }) => {
+            let given = format!("given {bytes} bytes on its standard input");
+            let mut lines = vec![Line::new(Look::Dim, given)];
+            lines.extend(text.iter().flat_map(|text| cut(text)));
+            lines
+        }
+    }
+}
+
+/// A line that may be one of a diff.
+fn change(line: &str) -> Line {
+    let look = match line.chars().next() {
+        Some('+') => Look::Good,
+        Some('-') => Look::Bad,
+        _ => Look::Dim,
+    };
+    Line::new(Look::Dim, "  ").and(look, line)
 }
 
 /// The text that is being typed, wrapped, and where the cursor is in it; the part around the cursor
