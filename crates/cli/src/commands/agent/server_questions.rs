@@ -64,8 +64,8 @@ async fn ask(asker: &Arc<dyn Asker>, question: &ServerQuestion) -> ServerAnswer 
         for _ in 0..MOST_TRIES {
             let text = format!("{says}\n{problem}{}", field.label);
             let is_multi = matches!(field.kind, FieldKind::Choice { is_multi: true, .. });
-            let asked = ask_one(asker, &field.name, text, options(field), is_multi).await;
-            let Some(chosen) = asked else { return ServerAnswer::Cancel };
+            let chosen = ask_one(asker, &field.name, text, options(field), is_multi).await;
+            let Some(chosen) = chosen else { return ServerAnswer::Cancel };
             match value(field, &chosen) {
                 Ok(value) => {
                     content.extend(value.map(|value| (field.name.clone(), value)));
