@@ -16,6 +16,9 @@ use super::worker::Standing;
 
 /// How many lines of a command that is asked about are shown in place.
 const MOST_ASKED_LINES: usize = 20;
+/// A question has so many rows even where there is hardly a screen; so many of them are its end.
+const LEAST_ASKED_ROWS: usize = 6;
+const LAST_ASKED_ROWS: usize = 3;
 /// As many lines of a result are shown: half of them from its end, where failures say why.
 const SHOWN_RESULT_LINES: usize = 8;
 /// As many lines of a running command.
@@ -237,22 +240,23 @@ impl View {
                 );
             }
         }
-        if let Some(question) = self.questions.front() {
-            lines.extend(ask(question).iter().flat_map(|line| line.wrap(columns)));
-        }
-        if self.questions.is_empty()
-            && let Some(choice) = self.choices.front()
-        {
-            lines.extend(choice.lines().iter().flat_map(|line| line.wrap(columns)));
-        }
+        let (input, cursor) = typed(editor, columns, (rows / 3).max(3));
+        // What is taller than the screen could not be drawn over.
+        let room = rows.saturating_sub(input.len() + 2).max(LEAST_ASKED_ROWS);
+        let asked = match (self.questions.front(), self.choices.front()) {
+            (Some(question), _) => ask(question),
+            (None, Some(choice)) => choice.lines(),
+            (None, None) => Vec::new(),
+        };
+        let asked = shorten(asked.iter().flat_map(|line| line.wrap(columns)).collect(), room);
         // A third of the screen at most, and of that the end.
-        let most = (rows / 3).max(4);
-        if self.questions.is_empty() && self.choices.is_empty() && lines.len() > most {
+        let most = (rows / 3).max(4).min(room - asked.len());
+        if lines.len() > most {
             lines.drain(..lines.len() - most);
         }
+        lines.extend(asked);
         lines.push(self.status(editor, columns));
         let before = lines.len();
-        let (input, cursor) = typed(editor, columns, (rows / 3).max(3));
         lines.extend(input);
         Live { cursor: (before + cursor.0, cursor.1), lines }
     }
@@ -329,6 +333,9 @@ fn ask(question: &Question) -> Vec<Line> {
         lines.push(Line::new(Look::Bad, text));
     }
     lines.extend(input_lines(question));
+    if !question.sets.is_empty() {
+        lines.push(Line::new(Look::Dim, format!("setting {}", question.sets.join(" "))));
+    }
     lines.push(Line::new(
         Look::Dim,
         format!("in {}; {}; {}", question.cwd, question.risk, question.why),
@@ -340,6 +347,19 @@ fn ask(question: &Question) -> Vec<Line> {
     }
     keys.push_str("n no");
     lines.push(Line::new(Look::Accent, keys));
+    lines
+}
+
+/// As many of the lines of a question as fit: its beginning, and the keys at its end.
+fn shorten(mut lines: Vec<Line>, room: usize) -> Vec<Line> {
+    if lines.len() > room {
+        let end = lines.split_off(lines.len() - LAST_ASKED_ROWS);
+        let kept = room - LAST_ASKED_ROWS - 1;
+        let unseen = lines.len() - kept;
+        lines.truncate(kept);
+        lines.push(Line::new(Look::Bad, format!("… {unseen} lines do not fit here")));
+        lines.extend(end);
+    }
     lines
 }
 
@@ -414,6 +434,23 @@ fn typed(editor: &Editor, columns: usize, rows: usize) -> (Vec<Line>, (usize, us
 mod tests {
     use super::*;
     use crate::commands::agent::terminal::keys::Key;
+
+    #[test]
+    fn a_question_is_never_taller_than_its_room_and_keeps_its_keys() {
+        let lines = |count: usize| -> Vec<Line> {
+            (0..count).map(|at| Line::new(Look::Plain, format!("line {at} of it"))).collect()
+        };
+        for count in 0..40 {
+            for room in LEAST_ASKED_ROWS..30 {
+                let shown = shorten(lines(count), room);
+                assert!(shown.len() <= room, "{count} {room}");
+                assert_eq!(shown.first(), lines(count).first());
+                assert_eq!(shown.last(), lines(count).last());
+                let is_said = shown.iter().any(|line| line.render(false).contains("do not fit"));
+                assert_eq!(is_said, count > room, "{count} {room}");
+            }
+        }
+    }
 
     #[test]
     fn the_cursor_is_where_the_next_character_would_be() {
