@@ -52,8 +52,12 @@ fn agent() -> Done {
 /// oh-my-pi, installed.
 fn oh_my_pi() -> Done<PathBuf> {
     let place = root().join("oracles/omp");
-    let install = ["ci", "--ignore-scripts=false", "--no-audit", "--no-fund"];
+    // Not `ci`: that wants every package for other systems, and some of them are nowhere.
+    let install = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
     execute(Command::new("npm").args(install).current_dir(&place))?;
+    // The only script that is needed puts `bun` in its place.
+    let bun = place.join("node_modules/bun");
+    execute(Command::new("node").arg("install.js").current_dir(bun))?;
     Ok(place)
 }
 
