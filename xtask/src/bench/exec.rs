@@ -62,15 +62,26 @@ pub(crate) fn run(words: &[&str]) -> Done {
 fn throughput(scratch: &Scratch, calls: usize) -> Done {
     let engine = scratch.engine(STATE).open().map_err(Failure::at("umbo"))?;
     let request = scratch.shell("echo hi");
+    let call = || umbo(&engine, &request, b"hi\n");
+    compare_loads(scratch, calls, |outstanding, part| many(outstanding, part, call))
+}
+
+/// A table of bare calls and of others, with so many outstanding.
+pub(super) fn compare_loads(
+    scratch: &Scratch,
+    calls: usize,
+    mut others: impl FnMut(usize, usize) -> Done,
+) -> Done {
     say("| outstanding | bare / s | umbo / s | share | bare, µs of processor | umbo | × |");
     say("|---|---|---|---|---|---|---|");
+    let part = calls.div_ceil(TURNS);
     for outstanding in OUTSTANDING {
         let (mut bares, mut umbos) = (Load::default(), Load::default());
+        // As many supervisors as there will be jobs at the same time, and files in the cache.
+        others(outstanding, outstanding * 4)?;
         for _ in 0..TURNS {
-            let part = calls.div_ceil(TURNS);
             bares.add(scratch, part, || many(outstanding, part, || bare("echo hi", b"hi\n")))?;
-            let call = || umbo(&engine, &request, b"hi\n");
-            umbos.add(scratch, part, || many(outstanding, part, call))?;
+            umbos.add(scratch, part, || others(outstanding, part))?;
         }
         let share = umbos.rate() / bares.rate();
         let (bare, umbo) = (bares.processor_us(), umbos.processor_us());

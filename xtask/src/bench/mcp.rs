@@ -20,6 +20,8 @@ const CHECKED: usize = 20_000;
 const ROUNDS: usize = 200;
 /// Starts of each server that are timed.
 const STARTS: usize = 5;
+/// Calls with so many outstanding, for each number of them.
+const MANY_CALLS: usize = 1200;
 /// Commands at once.
 const AT_ONCE: usize = 64;
 /// Of as many commands that umbo is given, a peer is given one: they are slow.
@@ -28,6 +30,13 @@ const PEER_SHARE: usize = 20;
 const REST: Duration = Duration::from_millis(10);
 
 pub(crate) fn run(words: &[&str]) -> Done {
+    if let ["many", rest @ ..] = words {
+        let options = Options::parse(rest)?;
+        let calls = options.number(MANY_CALLS)?;
+        let scratch = Scratch::open(&options)?;
+        throughput(&scratch, calls)?;
+        return scratch.prove_empty("state");
+    }
     let (only_tokens, words) = match words {
         ["tokens", rest @ ..] => (true, rest),
         words => (false, words),
@@ -42,6 +51,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let servers = servers(&scratch);
     starts(&servers)?;
     calls(&servers)?;
+    throughput(&scratch, MANY_CALLS)?;
     for server in &servers {
         at_once(server)?;
         let share = if server.name == "umbo" { checked } else { checked / PEER_SHARE };
@@ -247,6 +257,23 @@ impl Client {
         Ok(answer["result"]["content"].to_string().contains(wanted))
     }
 
+    /// Runs `echo hi` so many times, `outstanding` of them at a time.
+    fn run_many(&mut self, server: &Server, outstanding: usize, calls: usize) -> Done {
+        let (mut asked, mut answered) = (0, 0);
+        while answered < calls {
+            while asked < calls && asked - answered < outstanding {
+                self.ask_for(server, "echo hi")?;
+                asked += 1;
+            }
+            let (_, message) = self.answer()?;
+            if !message["result"]["content"].to_string().contains("hi") {
+                return Err(Failure::new(format!("no answer to `echo hi`: {message}")));
+            }
+            answered += 1;
+        }
+        Ok(())
+    }
+
     pub(super) fn leave(mut self) -> Done {
         drop(self.stdin);
         let deadline = Instant::now() + Duration::from_secs(10);
@@ -313,6 +340,18 @@ fn calls(servers: &[Server]) -> Done {
     }
     say("");
     Ok(())
+}
+
+/// How many calls a second, beside a bare loop, and what one costs all processors together.
+fn throughput(scratch: &Scratch, calls: usize) -> Done {
+    say("many calls over MCP: `echo hi` with so many outstanding\n");
+    let server = umbo_server(scratch, "state");
+    let mut client = Client::start(&server)?;
+    super::exec::compare_loads(scratch, calls, |outstanding, part| {
+        client.run_many(&server, outstanding, part)
+    })?;
+    say("");
+    client.leave()
 }
 
 /// How long something takes that comes after a rest.
