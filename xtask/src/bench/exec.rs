@@ -22,9 +22,9 @@ const BALLAST: usize = 512 << 20;
 /// As long as nothing may happen to the spares before they are at rest.
 const REST: Duration = Duration::from_millis(6);
 /// So many calls at a time.
-const OUTSTANDING: [usize; 4] = [1, 2, 4, 8];
+pub(super) const OUTSTANDING: [usize; 4] = [1, 2, 4, 8];
 /// Bare and umbo take turns so often.
-const TURNS: usize = 3;
+pub(super) const TURNS: usize = 3;
 /// As long as what follows an answer may take.
 const AFTERWARDS: Duration = Duration::from_millis(50);
 /// The row that the others are compared with.
@@ -62,26 +62,15 @@ pub(crate) fn run(words: &[&str]) -> Done {
 fn throughput(scratch: &Scratch, calls: usize) -> Done {
     let engine = scratch.engine(STATE).open().map_err(Failure::at("umbo"))?;
     let request = scratch.shell("echo hi");
-    let call = || umbo(&engine, &request, b"hi\n");
-    compare_loads(scratch, calls, |outstanding, part| many(outstanding, part, call))
-}
-
-/// A table of bare calls and of others, with so many outstanding.
-pub(super) fn compare_loads(
-    scratch: &Scratch,
-    calls: usize,
-    mut others: impl FnMut(usize, usize) -> Done,
-) -> Done {
     say("| outstanding | bare / s | umbo / s | share | bare, µs of processor | umbo | × |");
     say("|---|---|---|---|---|---|---|");
-    let part = calls.div_ceil(TURNS);
     for outstanding in OUTSTANDING {
         let (mut bares, mut umbos) = (Load::default(), Load::default());
-        // As many supervisors as there will be jobs at the same time, and files in the cache.
-        others(outstanding, outstanding * 4)?;
         for _ in 0..TURNS {
+            let part = calls.div_ceil(TURNS);
             bares.add(scratch, part, || many(outstanding, part, || bare("echo hi", b"hi\n")))?;
-            umbos.add(scratch, part, || others(outstanding, part))?;
+            let call = || umbo(&engine, &request, b"hi\n");
+            umbos.add(scratch, part, || many(outstanding, part, call))?;
         }
         let share = umbos.rate() / bares.rate();
         let (bare, umbo) = (bares.processor_us(), umbos.processor_us());
@@ -97,14 +86,19 @@ pub(super) fn compare_loads(
 
 /// Calls, the time they took, and the time of all processors.
 #[derive(Default)]
-struct Load {
+pub(super) struct Load {
     calls: f64,
     time: Duration,
     processor: Duration,
 }
 
 impl Load {
-    fn add(&mut self, scratch: &Scratch, calls: usize, work: impl FnOnce() -> Done) -> Done {
+    pub(super) fn add(
+        &mut self,
+        scratch: &Scratch,
+        calls: usize,
+        work: impl FnOnce() -> Done,
+    ) -> Done {
         let (start, before) = (Instant::now(), scratch.processor_time());
         work()?;
         self.time += start.elapsed();
@@ -115,17 +109,17 @@ impl Load {
         Ok(())
     }
 
-    fn rate(&self) -> f64 {
+    pub(super) fn rate(&self) -> f64 {
         self.calls / self.time.as_secs_f64()
     }
 
-    fn processor_us(&self) -> f64 {
+    pub(super) fn processor_us(&self) -> f64 {
         self.processor.as_secs_f64() * 1e6 / self.calls
     }
 }
 
 /// Makes calls, `outstanding` of them at a time.
-fn many(outstanding: usize, calls: usize, call: impl Fn() -> Done + Sync) -> Done {
+pub(super) fn many(outstanding: usize, calls: usize, call: impl Fn() -> Done + Sync) -> Done {
     let left = AtomicUsize::new(calls);
     let take =
         || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
