@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{Shutdown, shutdown};
 use umbo_sandbox::Plan;
 
 use crate::error::{Error, Result};
@@ -235,7 +236,9 @@ impl Drop for Spares {
     fn drop(&mut self) {
         let ahead = self.ahead.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Started { socket, mut process }) = ahead {
-            drop(socket);
+            // It closes its end when it has undone what it prepared.
+            let _ = shutdown(&socket, Shutdown::Write);
+            let _ = rustix::io::read(&socket, &mut [0_u8; 1]);
             let _ = process.wait();
         }
     }
