@@ -204,8 +204,8 @@ impl Warm {
         if fds.is_empty() || poll(&mut fds, Some(&Timespec::default())) == Ok(0) {
             return;
         }
-        let mut is_alive: Vec<bool> = fds.iter().map(|fd| fd.revents().is_empty()).collect();
-        let mut is_alive = is_alive.drain(..);
+        let is_alive: Vec<bool> = fds.iter().map(|fd| fd.revents().is_empty()).collect();
+        let mut is_alive = is_alive.into_iter();
         self.spares.retain(|_| is_alive.next().unwrap_or(true));
     }
 

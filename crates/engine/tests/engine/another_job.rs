@@ -150,22 +150,22 @@ fn a_question_to_a_job_that_is_over_never_reaches_the_next_one() {
     let place = Place::new();
     let engine = place.builder().warmth(Warmth::Warm).open().unwrap();
     let stopper = engine.clone();
-    let (ended, ends) = std::sync::mpsc::channel::<Job>();
+    let (sender, receiver) = std::sync::mpsc::channel::<Job>();
     // Stops each job about when it ends by itself: the next one must not be what is stopped.
     let stopping = std::thread::spawn(move || {
-        for job in ends {
+        for job in receiver {
             let _ = stopper.job(job.id().as_str()).unwrap().stop(umbo_engine::Ladder::KILL);
         }
     });
     for number in 0..60 {
         let job = engine.start(&Request::shell("exit 7", place.path())).unwrap();
-        ended.send(job).unwrap();
+        sender.send(job).unwrap();
         let line = format!("echo {number}; sleep 0.005; echo end");
         let (next, outcome) = run(&engine, &place, &line);
         assert_eq!(outcome.exit_code(), Some(0), "{:?}", outcome.end);
         assert_eq!(text(&next), format!("{number}\nend\n"));
     }
-    drop(ended);
+    drop(sender);
     stopping.join().unwrap();
 }
 
