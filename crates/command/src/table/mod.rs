@@ -15,6 +15,7 @@ mod system;
 mod tools;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, OnceLock};
 
 use crate::argv::has_shape;
@@ -79,7 +80,36 @@ impl Looks {
 /// The rows of the program of a name in [`looks`].
 fn looks_of(name: &str) -> Option<&'static LookRows> {
     let program = program(name);
+    if !has_looks(program) {
+        return None;
+    }
     Some(LOOKS.get(program)?.rows(program))
+}
+
+/// So many look-ups go through the tables row by row: to make the indexes takes as long as a hundred of
+/// them, and most processes read one command.
+const LOOKUPS_WITHOUT_INDEX: usize = 100;
+
+/// Counts a look-up; whether it is worth an index.
+fn wants_index() -> bool {
+    static LOOKUPS: AtomicUsize = AtomicUsize::new(0);
+    LOOKUPS.fetch_add(1, Ordering::Relaxed) >= LOOKUPS_WITHOUT_INDEX
+}
+
+/// The row with a name that is written in Rust.
+fn written_row(name: &str) -> Option<&'static Row> {
+    if wants_index() {
+        return WRITTEN.get(name).copied();
+    }
+    written().find(|row| row.names.split('|').any(|own| own == name))
+}
+
+/// Whether a program has a row that is written in Rust.
+fn is_written(program: &str) -> bool {
+    if wants_index() {
+        return WRITTEN_PROGRAMS.contains(program);
+    }
+    written().any(|row| row.names.split('|').any(|own| self::program(own) == program))
 }
 
 fn index(rows: impl Iterator<Item = &'static Row>) -> Index {
@@ -122,12 +152,12 @@ fn families(rows: impl Iterator<Item = &'static Row>) -> Families {
 
 /// The row of a program or of a program with its sub-commands (`git remote add`).
 pub(crate) fn find(name: &str) -> Option<&'static Row> {
-    if let Some(row) = WRITTEN.get(name) {
+    if let Some(row) = written_row(name) {
         return Some(row);
     }
     // What is written in Rust says more.
     let looks = looks_of(name);
-    let line = looks.filter(|_| !WRITTEN_PROGRAMS.contains(program(name)));
+    let line = looks.filter(|_| !is_written(program(name)));
     let named = line.and_then(|looks| looks.index.get(name).copied());
     let family = || family_among(&FAMILIES, name);
     named.or_else(family).or_else(|| family_among(&looks?.families, name))
@@ -140,7 +170,11 @@ pub(crate) fn is_look_parent(name: &str) -> bool {
 
 /// Whether there is any line for the program of a name.
 pub(crate) fn has_looks(name: &str) -> bool {
-    LOOKS.contains_key(program(name))
+    let program = program(name);
+    if wants_index() {
+        return LOOKS.contains_key(program);
+    }
+    looks::programs().any(|(own, _)| own == program)
 }
 
 /// A row that says with which options a program only looks, which may have another row beside it.
@@ -213,6 +247,19 @@ mod tests {
         }
         for name in looks::rows(looks::lines()).iter().flat_map(|row| row.names.split('|')) {
             assert!(find(super::program(name)).is_some(), "{name} has no parent row");
+        }
+    }
+
+    #[test]
+    fn a_row_is_found_with_an_index_and_without() {
+        let names = |row: &'static super::Row| row.names.split('|');
+        for name in written().flat_map(names).chain(["no-such-program", "git no-such-thing", ""]) {
+            let indexed = super::WRITTEN.get(name).copied();
+            let found = written().find(|row| row.names.split('|').any(|own| own == name));
+            assert!(indexed.map(std::ptr::from_ref) == found.map(std::ptr::from_ref), "{name}");
+        }
+        for (program, _) in looks::programs() {
+            assert!(super::LOOKS.contains_key(program), "{program}");
         }
     }
 
