@@ -28,6 +28,8 @@ struct Inner {
 
 /// After more calls at once than this, memory is given back when the last of them is over.
 const BURST: usize = 64;
+/// By then the runtime has ended the threads that those calls had.
+const IDLE_THREADS_END: Duration = Duration::from_secs(12);
 
 impl Calls {
     /// Takes part until the result is dropped.
@@ -75,7 +77,10 @@ impl Drop for Entered {
         };
         self.calls.inner.left.notify_all();
         if is_last && self.calls.inner.most.swap(0, Ordering::Relaxed) > BURST {
-            umbo_tools::release_memory();
+            let _ = thread::Builder::new().spawn(|| {
+                thread::sleep(IDLE_THREADS_END);
+                umbo_tools::release_memory();
+            });
         }
     }
 }
