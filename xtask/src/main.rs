@@ -34,7 +34,7 @@ cargo xtask VERB
   docs                 write the pages made from the code, and build the book into target/book
   man DIR              write a page of the manual for every verb
   packages             pack every crate as it would be published
-  dist                 a static binary, tried where nothing else is
+  dist [ROOT…]         a static binary, tried where nothing else is, and in the roots of other systems
   record               draw the README's picture of a session from a real run; --debug as for soak
   bench exec [N]       what a command costs through umbo, beside a bare spawn
   bench exec many [N]  the same with 1, 2, 4 and 8 outstanding
@@ -85,7 +85,7 @@ fn run(words: &[&str]) -> Done {
         ["docs"] => documents::run(),
         ["man", directory] => documents::man(directory),
         ["packages"] => documents::packages(),
-        ["dist"] => dist::run(),
+        ["dist", roots @ ..] => dist::run(roots),
         ["record", rest @ ..] => record::run(rest),
         ["bench", "exec", rest @ ..] => bench::exec::run(rest),
         ["bench", "flood", rest @ ..] => bench::flood::run(rest),

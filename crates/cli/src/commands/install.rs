@@ -381,10 +381,11 @@ fn show(standings: &[Standing]) -> Result<(), Failure> {
         let cells = [standing.client, here, state(&standing.user), state(&standing.project)];
         cells.map(str::to_owned).into_iter().chain(file).collect()
     });
-    output::table(&std::iter::once(head).chain(rows).collect::<Vec<Vec<String>>>(), None)?;
+    output::wrapped(&std::iter::once(head).chain(rows).collect::<Vec<Vec<String>>>())?;
     let places = standings.iter().flat_map(|standing| [&standing.user, &standing.project]);
     for error in places.flatten().filter_map(|place| place.error.as_ref()) {
         output::talk(error);
     }
+    output::talk("`umbo install CLIENT` shows the change, asks, and makes it");
     Ok(())
 }

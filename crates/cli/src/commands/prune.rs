@@ -9,6 +9,7 @@ use crate::args::Prune;
 use crate::context::{CallerWords, Context, Masking};
 use crate::failure::Failure;
 use crate::output::{self, Format};
+use crate::spinner::Working;
 
 pub(crate) fn run(context: &Context, args: &Prune) -> Result<ExitCode, Failure> {
     let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
@@ -17,7 +18,10 @@ pub(crate) fn run(context: &Context, args: &Prune) -> Result<ExitCode, Failure> 
     let ticket = Ticket::alone();
     let age = if args.all { Duration::ZERO } else { args.older_than };
     let request = PruneRequest { older_than: Some(Seconds(age)), dry_run: args.is_plan };
-    let answer = umbo_ops::prune(&Call::new(&caller, &ticket), &request)?;
+    let answer = {
+        let _working = Working::on("deleting jobs");
+        umbo_ops::prune(&Call::new(&caller, &ticket), &request)?
+    };
     match context.format {
         Format::Json => output::json(&answer)?,
         Format::Text if args.is_plan => {
