@@ -42,6 +42,21 @@ pub(crate) fn line(text: impl fmt::Display) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints a text that on a terminal goes on below itself, so far to the right; its first line begins there
+/// too, or at the left for 0.
+pub(crate) fn paragraph(text: &str, indent: usize) -> Result<(), Failure> {
+    let gap = " ".repeat(indent);
+    let Some(columns) = width() else { return line(format_args!("{gap}{text}")) };
+    let below = " ".repeat(indent.max(8));
+    for (at, part) in
+        table::wrap(text, columns.saturating_sub(below.len()).max(1)).iter().enumerate()
+    {
+        let gap = if at > 0 && indent == 0 { &below } else { &gap };
+        line(format_args!("{gap}{part}"))?;
+    }
+    Ok(())
+}
+
 /// Prints lines of data, as they are ended.
 pub(crate) fn text(text: impl fmt::Display) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();

@@ -8,7 +8,7 @@ use crate::time::parse_duration;
 
 #[derive(Debug, Args)]
 pub(crate) struct Jobs {
-    /// All that are on disk, not only those that run or ended a moment ago; so with any filter
+    /// All that are on disk, as with any filter; else those that run or ended lately
     #[arg(long, short)]
     pub(crate) all: bool,
     /// Only those in this state

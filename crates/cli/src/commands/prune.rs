@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use umbo_ops::{Call, PruneRequest, Seconds, Ticket};
 
+use super::jobs::age as shown_age;
 use crate::args::Prune;
 use crate::context::{CallerWords, Context, Masking};
 use crate::failure::Failure;
@@ -30,6 +31,10 @@ pub(crate) fn run(context: &Context, args: &Prune) -> Result<ExitCode, Failure> 
             output::talk(format_args!("{count} jobs would be deleted"));
         }
         Format::Text => output::line(format_args!("{} jobs deleted", answer.removed.len()))?,
+    }
+    if answer.removed.is_empty() && !args.all && output::is_error_terminal() {
+        let age = shown_age(age);
+        output::talk(format_args!("none ended more than {age} ago; --all takes all that ended"));
     }
     Ok(ExitCode::SUCCESS)
 }

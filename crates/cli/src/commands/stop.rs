@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use umbo_ops::{Call, OneOrMore, Seconds, StopRequest, StoppedJob, Ticket, UnknownJobs};
 
 use super::ended;
+use super::jobs::age;
 use crate::args::Stop;
 use crate::context::{CallerWords, Context, Masking};
 use crate::failure::{Failure, OWN_FAILURE};
 use crate::output::{self, Format};
 use crate::spinner::Working;
-use crate::time::show_duration;
 
 pub(crate) fn run(context: &Context, args: &Stop) -> Result<ExitCode, Failure> {
     let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
@@ -26,7 +26,7 @@ pub(crate) fn run(context: &Context, args: &Stop) -> Result<ExitCode, Failure> {
         unknown: UnknownJobs::StopOthers,
     };
     let answer = {
-        let grace = show_duration(args.grace + args.interrupt.unwrap_or_default());
+        let grace = age(args.grace + args.interrupt.unwrap_or_default());
         let _working = Working::on(format!("stopping; killed after {grace}"));
         umbo_ops::stop(&call, &request)?
     };

@@ -190,7 +190,7 @@ fn prepared<Item: Into<Cell> + Clone>(
 }
 
 /// The lines of a text that is to be no wider than this. A longer word is broken.
-fn wrap(text: &str, room: usize) -> Vec<String> {
+pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let mut word = word;
