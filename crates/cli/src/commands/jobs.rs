@@ -99,9 +99,9 @@ fn print(jobs: &[Summary], left_out: usize, args: &Jobs) -> Result<(), Failure> 
     if jobs.is_empty() {
         output::talk(match args.is_choosy() {
             true => "no such jobs",
-            false if args.all => "no jobs yet; `umbo start 'COMMAND'` makes one",
+            false if args.all => "no jobs yet; `umbo start COMMAND` makes one",
             false => {
-                "no jobs now; `umbo jobs --all` shows older ones, `umbo start 'COMMAND'` makes one"
+                "no jobs now; `umbo jobs --all` has older ones, `umbo start COMMAND` makes one"
             }
         });
         return Ok(());

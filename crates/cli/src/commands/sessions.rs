@@ -67,9 +67,7 @@ fn list(context: &Context, found: &[SessionInfo]) -> Result<(), Failure> {
         return found.iter().try_for_each(|info| output::json(&to_json(info)));
     }
     if found.is_empty() {
-        output::talk(
-            "no conversations here; `umbo agent` begins one, --all lists those of other folders",
-        );
+        output::talk("no conversations here; `umbo agent` begins one, --all has other folders");
     }
     let row = |info: &SessionInfo| {
         let name = info.title.as_ref().or(info.first_prompt.as_ref());

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use umbo_view::visible_line;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::links::{has_links, linked};
 use super::{cut, has_colour, width};
@@ -208,12 +208,11 @@ pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
                 lines.push(String::new());
                 continue;
             }
-            let head = cut(word, room + 1);
-            let head = head.strip_suffix('…').filter(|head| !head.is_empty()).unwrap_or(word);
+            let (head, rest) = word.split_at(fitting(word, room));
             if let Some(line) = lines.last_mut() {
                 line.push_str(head);
             }
-            word = &word[head.len()..];
+            word = rest;
             if word.is_empty() {
                 break;
             }
@@ -221,6 +220,17 @@ pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// How many bytes of a word there is room for: those of one character at least.
+fn fitting(word: &str, room: usize) -> usize {
+    let mut width = 0;
+    let mut ends = word.char_indices().map(|(at, character)| {
+        width += character.width().unwrap_or(0);
+        (at + character.len_utf8(), width)
+    });
+    let first = ends.next().map_or(0, |(end, _)| end);
+    ends.take_while(|(_, width)| *width <= room).last().map_or(first, |(end, _)| end)
 }
 
 #[cfg(test)]
