@@ -27,12 +27,12 @@ pub(crate) fn usage(error: &clap::Error, format: Format) -> ExitCode {
     }
     if format == Format::Text {
         let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
-        match is_help {
-            true if std::env::args_os().len() == 1 => {
-                crate::output::talk_lines(crate::help::first_page());
-            }
-            true => crate::output::talk_lines(text.trim_end()),
-            false => crate::output::talk(text.trim_end()),
+        if is_help && std::env::args_os().len() == 1 {
+            crate::output::talk_lines(crate::help::first_page());
+        } else if is_help {
+            crate::output::talk_lines(text.trim_end());
+        } else {
+            crate::output::talk(text.trim_end());
         }
         return ExitCode::from(OWN_FAILURE);
     }

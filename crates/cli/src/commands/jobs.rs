@@ -97,12 +97,12 @@ fn fits(job: &Summary, args: &Jobs) -> bool {
 
 fn print(jobs: &[Summary], left_out: usize, args: &Jobs) -> Result<(), Failure> {
     if jobs.is_empty() {
-        output::talk(match args.is_choosy() {
-            true => "no such jobs",
-            false if args.all => "no jobs yet; `umbo start COMMAND` makes one",
-            false => {
-                "no jobs now; `umbo jobs --all` has older ones, `umbo start COMMAND` makes one"
-            }
+        output::talk(if args.is_choosy() {
+            "no such jobs"
+        } else if args.all {
+            "no jobs yet; `umbo start COMMAND` makes one"
+        } else {
+            "no jobs now; `umbo jobs --all` has older ones, `umbo start COMMAND` makes one"
         });
         return Ok(());
     }

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "handlers of signals have no safe wrapper")]
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{IntoRawFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use libc::c_int;
@@ -29,10 +29,8 @@ extern "C" fn ring(signal: c_int) {
 /// of them ignored, it stays so.
 pub(crate) fn listen() -> io::Result<OwnedFd> {
     let (heard, bell) = pipe_with(PipeFlags::CLOEXEC)?;
-    let raw = bell.as_raw_fd();
-    // The handler may write as long as this process lives.
-    std::mem::forget(bell);
-    BELL.store(raw, Ordering::Relaxed);
+    // The handler may write as long as this process lives: it is never closed.
+    BELL.store(bell.into_raw_fd(), Ordering::Relaxed);
     for signal in HEARD {
         if disposition(signal, None)?.sa_sigaction != libc::SIG_IGN {
             disposition(signal, Some(ring as *const () as libc::sighandler_t))?;
