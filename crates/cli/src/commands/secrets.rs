@@ -13,7 +13,7 @@ use crate::secrets;
 
 pub(crate) fn run(context: &Context, args: &Secrets) -> Result<ExitCode, Failure> {
     let SecretsAction::Check = args.action;
-    let explanations = secrets::masker()?.explain();
+    let explanations = secrets::masker(Context::directory().ok().as_deref())?.explain();
     let checked: Vec<_> = explanations
         .iter()
         .map(|known| Checked {

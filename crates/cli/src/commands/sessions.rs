@@ -265,11 +265,7 @@ fn label(session: &mut Session, name: Option<&str>, entry: Option<&str>) -> Resu
 }
 
 fn delete(context: &Context, path: &Path) -> Result<(), Failure> {
-    // Nobody deletes what another process works on.
-    let session = Session::open(path).map_err(failure)?;
-    let id = session.header().id.clone();
-    std::fs::remove_file(path)
-        .map_err(|error| Failure::new(format!("cannot delete {}: {error}", path.display())))?;
+    let id = sessions::remove(path)?;
     match context.format {
         Format::Json => output::json(&json!({"deleted": id})),
         Format::Text => output::line(format_args!("deleted {id}")),

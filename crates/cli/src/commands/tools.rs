@@ -104,8 +104,8 @@ pub(super) fn toolset_of(
         .agent()
         .gate(gate::keeper(context, mode)?.run_id(run))
         .sandbox(sandbox::settings(context, works_for, mode))
-        .masker(secrets::masker_of(dialect)?)
-        .directory(Context::directory()?)
+        .masker(secrets::masker_of(dialect, &context.place()?)?)
+        .directory(context.place()?)
         .longest_wait(settings.tools.longest_wait)
         .owner(owner);
     let mut builder = Toolset::builder(caller);

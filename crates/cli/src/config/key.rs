@@ -346,7 +346,7 @@ fn after_dialects() -> [Key; 12] {
     ]
 }
 
-fn of_agent() -> [Key; 10] {
+fn of_agent() -> [Key; 11] {
     [
         key(
             "agent.model",
@@ -361,6 +361,13 @@ fn of_agent() -> [Key; 10] {
             Preset::Text(""),
             Tightens::Nothing,
             "models that are asked if that one cannot answer, in order",
+        ),
+        key(
+            "agent.larger_model",
+            Kind::Text,
+            Preset::Nothing,
+            Tightens::Nothing,
+            "the model with a larger window that is asked when the conversation does not fit",
         ),
         key(
             "agent.dialect",

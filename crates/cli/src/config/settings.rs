@@ -104,6 +104,7 @@ pub(crate) struct Sandbox {
 pub(crate) struct Agent {
     pub(crate) model: Option<String>,
     pub(crate) fallback: Vec<String>,
+    pub(crate) larger_model: Option<String>,
     pub(crate) dialect: Option<String>,
     pub(crate) mode: Mode,
     pub(crate) effort: Option<Effort>,
@@ -123,6 +124,7 @@ impl Agent {
         Self {
             model: word("agent.model"),
             fallback: list(layers, "agent.fallback"),
+            larger_model: word("agent.larger_model"),
             dialect: word("agent.dialect"),
             mode: mode(layers, "agent.mode").unwrap_or_default(),
             effort: effort.and_then(|word| serde_json::from_value(word).ok()),

@@ -48,12 +48,14 @@ impl Notices {
     }
 }
 
-/// Starts the servers of the configuration; nothing if there are none. `asks` says whether a person is
-/// here who can be asked about those that nobody trusts.
+/// Starts the servers of the configuration, and those that the front end lends, which stand for others of
+/// their name; nothing if there are none. `asks` says whether a person is here who can be asked about
+/// those that nobody trusts.
 pub(super) fn start(
     context: &Context,
     directory: &Path,
     asks: bool,
+    lent: Vec<RemoteServer>,
     notices: &Arc<Notices>,
 ) -> Result<Option<Arc<RemoteServers>>, Failure> {
     let found = mcp_servers::find(context, directory);
@@ -74,6 +76,8 @@ pub(super) fn start(
             ));
         }
     }
+    servers.retain(|known| !lent.iter().any(|server| server.name == known.name));
+    servers.extend(lent);
     if servers.is_empty() {
         return Ok(None);
     }

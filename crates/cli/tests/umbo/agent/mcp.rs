@@ -14,7 +14,7 @@ use crate::gate::person;
 use crate::harness::{UMBO, is_alive, pid};
 use crate::mcp::installed;
 
-fn script(name: &str) -> PathBuf {
+pub(super) fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcp/tests").join(name)
 }
 
