@@ -44,12 +44,12 @@ const MOST_RECORDS: usize = 512;
 /// it is over. `begin` is called before that.
 pub(crate) fn after_job(
     state: &State,
-    counter: &mut Counter,
+    retained: &mut Counter,
     bytes: u64,
     keep: Retention,
     begin: impl FnOnce(),
 ) {
-    let Ok(counted) = counter.count(state, 1, bytes) else { return };
+    let Ok(counted) = retained.count(state, 1, bytes) else { return };
     let is_full = counted.jobs > keep.jobs as u64 || counted.bytes > keep.bytes;
     let is_aged = keep.age.is_some() && counted.records % AGE_LOOKED_AT == 0;
     if !is_full && !is_aged && counted.records < MOST_RECORDS as u64 {
@@ -92,18 +92,17 @@ impl Counter {
     fn count(&mut self, state: &State, jobs: u64, bytes: u64) -> io::Result<Counted> {
         // A count that began anew is another file.
         self.file.take_if(|file| file.metadata().is_ok_and(|meta| meta.nlink() == 0));
-        let file = match self.file.take() {
-            Some(file) => file,
-            None => {
-                let path = state.root().join(RETAINED);
-                files::open_with(OpenOptions::new().create(true).read(true).append(true), &path)?
-            }
-        };
+        let file = self.file.take().map_or_else(|| open_count(state), Ok)?;
         (&file).write_all(&record(jobs, bytes))?;
         let counted = counted(&file)?;
         self.file = Some(file);
         Ok(counted)
     }
+}
+
+fn open_count(state: &State) -> io::Result<File> {
+    let path = state.root().join(RETAINED);
+    files::open_with(OpenOptions::new().create(true).read(true).append(true), &path)
 }
 
 fn counted(file: &File) -> io::Result<Counted> {

@@ -9,7 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::record::{Event, line, parse, tail};
-use super::{Audit, Held};
+use super::{Audit, OpenFiles};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::store::{open_to_overwrite, overwrite, read_open, seal, unseal, unseal_bytes};
@@ -78,11 +78,11 @@ impl Audit {
     /// Records events in their order, all or none. What was written of the last one.
     pub fn append_all(&self, events: &[Event], now: u64) -> Result<Appended> {
         let failed = || Error::file("append to", &self.path);
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut file = self.lock_newest(held.newest.take())?;
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.lock_newest(files.newest.take())?;
         let length = file.metadata().map_err(failed())?.len();
-        let head = self.held_head(&mut held)?;
-        let mut end = self.end(&mut file, length, head).map_err(|error| match error {
+        let head = self.open_head(&mut files)?;
+        let mut end = self.end(&mut file, length, head.as_ref()).map_err(|error| match error {
             Failed::Io(error) => failed()(error),
             Failed::Gate(error) => error,
         })?;
@@ -117,11 +117,11 @@ impl Audit {
             first: end.first,
             start: end.start.clone(),
         };
-        self.write_head(&mut held, &head)?;
+        self.write_head(&mut files, &head)?;
         match (&rotated, &end.start) {
             (Some(_), Some(start)) => self.delete_before(start.seq),
             (Some(_), None) => {}
-            (None, _) => held.newest = unlocked(file),
+            (None, _) => files.newest = unlocked(file),
         }
         drop(rotated);
         Ok(Appended { seq: end.seq, hash: end.hash, notices: end.notices })
@@ -142,10 +142,10 @@ impl Audit {
     }
 
     /// The same, from the file that is held open as long as it is in place.
-    fn held_head(&self, held: &mut Held) -> Result<Option<Head>> {
+    fn open_head(&self, files: &mut OpenFiles) -> Result<Option<Head>> {
         let path = self.head_path();
-        held.head.take_if(|file| !file.metadata().is_ok_and(|meta| meta.nlink() > 0));
-        let Some(file) = &held.head else { return self.head() };
+        files.head.take_if(|file| !file.metadata().is_ok_and(|meta| meta.nlink() > 0));
+        let Some(file) = &files.head else { return self.head() };
         match read_open(file).map_err(Error::file("read", &path)) {
             Ok(bytes) => match unseal_bytes(&self.key, "audit head", &path, &bytes) {
                 Err(Error::Tampered { .. }) => Ok(None),
@@ -155,15 +155,15 @@ impl Audit {
         }
     }
 
-    fn write_head(&self, held: &mut Held, head: &Head) -> Result<()> {
+    fn write_head(&self, files: &mut OpenFiles, head: &Head) -> Result<()> {
         let path = self.head_path();
         let bytes = seal(&self.key, "audit head", &path, head)?;
-        let file = match held.head.take() {
+        let file = match files.head.take() {
             Some(file) => file,
             None => open_to_overwrite(&path)?,
         };
         overwrite(&file, &path, &bytes)?;
-        held.head = Some(file);
+        files.head = Some(file);
         Ok(())
     }
 
@@ -171,9 +171,9 @@ impl Audit {
         &self,
         file: &mut File,
         length: u64,
-        head: Option<Head>,
+        head: Option<&Head>,
     ) -> std::result::Result<End, Failed> {
-        let start = match &head {
+        let start = match head {
             None if length == 0 => return Ok(End::fresh()),
             None => End::fresh(),
             Some(head) if ends_in(file, head, length)? => End {

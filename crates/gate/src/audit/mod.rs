@@ -34,13 +34,13 @@ pub struct Audit {
     path: PathBuf,
     key: Key,
     budget: u64,
-    held: Arc<Mutex<Held>>,
+    files: Arc<Mutex<OpenFiles>>,
 }
 
 /// The files that a writer holds open from one record to the next. Nobody is kept out by that: they are locked
 /// for each record.
 #[derive(Debug, Default)]
-struct Held {
+struct OpenFiles {
     newest: Option<File>,
     head: Option<File>,
 }
@@ -51,7 +51,7 @@ pub const AUDIT_BUDGET: u64 = 64 << 20;
 impl Audit {
     /// The audit in a state directory; nothing is made until something is recorded.
     pub fn new(state: &Path, key: Key) -> Self {
-        Self { path: state.join("audit"), key, budget: AUDIT_BUDGET, held: Arc::default() }
+        Self { path: state.join("audit"), key, budget: AUDIT_BUDGET, files: Arc::default() }
     }
 
     /// How many bytes its records may take: the oldest are deleted beyond that, an eighth at a time.
