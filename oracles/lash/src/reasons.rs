@@ -45,7 +45,12 @@ const fn host(
     Reason { whose: Whose::Host, why, applies, differs }
 }
 
-pub(crate) const REASONS: [Reason; 12] = [
+pub(crate) const REASONS: [Reason; 13] = [
+    declared(
+        "what ends processes by force is asked about (the gate)",
+        |case| line(case).starts_with("kill -KILL"),
+        |_, ours| matches!(ours, Came::Refused(why) if why.starts_with("approval required")),
+    ),
     declared(
         "a command of nothing is refused (84)",
         |case| case.arguments["cmd"].as_str().is_some_and(|line| line.trim().is_empty()),
@@ -72,7 +77,7 @@ pub(crate) const REASONS: [Reason; 12] = [
         ends_the_same,
     ),
     declared(
-        "a field that the schema does not have is refused (494)",
+        "a field that the schema does not have is refused (86-98)",
         |case| case.arguments["unknown"] == 1,
         ours_refuses,
     ),
