@@ -11,8 +11,10 @@ mod failure;
 mod files;
 mod gate;
 mod held;
+mod help;
 mod http;
 mod install;
+mod keyboard;
 mod log;
 mod mcp_servers;
 mod models;
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
+            let error = help::in_groups(error);
             let is_json = std::env::args_os().any(|word| word == "--json");
             return failure::usage(&error, Format::of(is_json));
         }

@@ -31,8 +31,6 @@ pub const APPROVAL_LIFETIME_MICROS: u64 = 3600 * 1_000_000;
 const RUN_APPROVAL_LIFETIME_MICROS: u64 = 24 * 3600 * 1_000_000;
 /// How long files of what is over are kept.
 const RETENTION_MICROS: u64 = 7 * 24 * 3600 * 1_000_000;
-/// The end of an id stands for it from this many characters on.
-const LEAST_END: usize = 4;
 /// More open questions than this are not taken: nobody would read them.
 const MOST_OPEN_QUESTIONS: usize = 1000;
 
@@ -93,6 +91,13 @@ impl ApprovalState {
 #[derive(Serialize, Deserialize)]
 struct Use {
     at: u64,
+}
+
+/// Fewer last characters of an id name no approval.
+const SHORTEST_END: usize = 4;
+
+fn is_named(id: &str, wanted: &str) -> bool {
+    id.starts_with(wanted) || (wanted.len() >= SHORTEST_END && id.ends_with(wanted))
 }
 
 impl Approvals {
@@ -160,12 +165,11 @@ impl Approvals {
         }
     }
 
-    /// An approval by its id, the beginning of one, or the end, as it is told in texts.
+    /// An approval by its id, the beginning of one, or its end.
     pub fn find(&self, id: &str, now: u64) -> Result<Approval> {
         let wanted = id.to_ascii_lowercase();
-        let is_end = |known: &String| wanted.len() >= LEAST_END && known.ends_with(&wanted);
-        let mut matches = self.ids()?;
-        matches.retain(|known| known.starts_with(&wanted) || is_end(known));
+        let mut matches: Vec<String> =
+            self.ids()?.into_iter().filter(|known| is_named(known, &wanted)).collect();
         match (wanted.is_empty(), matches.len()) {
             (false, 1) => {}
             (false, 2..) => {
