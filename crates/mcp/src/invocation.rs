@@ -53,8 +53,8 @@ pub(crate) async fn call(
         let token = context.meta.get_progress_token();
         AskVia::Request { peer: context.peer.clone(), token }
     };
-    let on_cancel = (options.on_cancel, cancellation);
-    let invocation = Invocation::start(caller, request, &context, via, on_cancel);
+    let how = (options, cancellation);
+    let invocation = Invocation::start(caller, request, &context, via, how);
     if capabilities.is_some_and(|capabilities| capabilities.supports_tasks()) {
         return tasks::call(invocation, context).await;
     }
@@ -94,9 +94,10 @@ impl Invocation {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         via: AskVia,
-        on_cancel: (OnCancel, Cancellation),
+        (options, cancellation): (ClientOptions, Cancellation),
     ) -> Self {
-        let (revision, client) = (context.protocol_version(), client::of(context));
+        let (revision, client) = (context.protocol_version(), client::of(context, options));
+        let on_cancel = (options.on_cancel, cancellation);
         let (sender, asked) = mpsc::unbounded_channel();
         let task = Arc::new(OnceLock::new());
         let mut ticket = Ticket::builder().longest_wait(client.longest_wait());
