@@ -52,10 +52,10 @@ fn agent() -> Done {
 /// oh-my-pi, installed.
 fn oh_my_pi() -> Done<PathBuf> {
     let place = root().join("oracles/omp");
-    // Not `ci`: that wants every package for other systems, and some of them are nowhere.
-    let install = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
+    // Not `ci`, which wants packages for all systems to be had.
+    let install = ["install", "--no-save", "--ignore-scripts=false", "--no-audit", "--no-fund"];
     execute(Command::new("npm").args(install).current_dir(&place))?;
-    // The only script that is needed puts `bun` in its place.
+    // Newer versions of npm run no script that nobody approved, and `bun` needs its own.
     let bun = place.join("node_modules/bun");
     execute(Command::new("node").arg("install.js").current_dir(bun))?;
     Ok(place)
