@@ -52,7 +52,8 @@ fn agent() -> Done {
 /// oh-my-pi, installed.
 fn oh_my_pi() -> Done<PathBuf> {
     let place = root().join("oracles/omp");
-    let install = ["ci", "--ignore-scripts=false", "--no-audit", "--no-fund"];
+    // Not `ci`, which wants packages for all systems to be had.
+    let install = ["install", "--no-save", "--ignore-scripts=false", "--no-audit", "--no-fund"];
     execute(Command::new("npm").args(install).current_dir(&place))?;
     Ok(place)
 }
