@@ -34,7 +34,7 @@ cargo xtask VERB
   docs                 write the pages made from the code, and build the book into target/book
   man DIR              write a page of the manual for every verb
   packages             pack every crate as it would be published
-  dist                 a static binary, tried where nothing else is
+  dist [ROOT…]         a static binary, tried where nothing else is, and in the roots of other systems
   record               draw the README's picture of a session from a real run; --debug as for soak
   bench all [--quick] [NAME…]  every measurement in one run, written to docs/figures.md with its plots
                        and to the README; with names (exec mcp …) only those, printed
@@ -88,7 +88,7 @@ fn run(words: &[&str]) -> Done {
         ["docs"] => documents::run(),
         ["man", directory] => documents::man(directory),
         ["packages"] => documents::packages(),
-        ["dist"] => dist::run(),
+        ["dist", roots @ ..] => dist::run(roots),
         ["record", rest @ ..] => record::run(rest),
         ["bench", "all", rest @ ..] => bench::all::run(rest),
         ["bench", "exec", rest @ ..] => bench::exec::run(rest),

@@ -62,14 +62,15 @@ pub(crate) fn person() -> String {
     let uid = rustix::process::getuid().as_raw();
     let terminal = rustix::termios::ttyname(std::io::stdin(), Vec::new())
         .map_or_else(|_| "no terminal".to_owned(), |name| name.to_string_lossy().into_owned());
-    format!("{user} (uid {uid}) at {terminal}")
+    let name = if user.is_empty() { format!("uid {uid}") } else { format!("{user} (uid {uid})") };
+    format!("{name} at {terminal}")
 }
 
 /// Prints a list of facts: a name and a value each.
 pub(crate) fn facts(facts: &[(&str, String)]) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> =
         facts.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
-    output::table(&rows, None)
+    output::wrapped(&rows)
 }
 
 /// Prints a value as JSON or calls for its text.

@@ -29,6 +29,7 @@ pub(crate) fn settings(
         hidden: Context::config_directory().into_iter().collect(),
         // Who names the directory of a command would else name what it may write.
         project: context.place().ok().filter(|_| is_agent).map(|here| project_of(&here)),
+        is_fixed: false,
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn run(context: &Context, args: &Secrets) -> Result<ExitCode, Failure
                 let placeholder = known.placeholder.unwrap_or("-");
                 [known.source, known.mode, placeholder, known.reason].map(str::to_owned).to_vec()
             }));
-            output::table(&rows, None)?;
+            output::wrapped(&rows)?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -66,6 +66,9 @@ fn list(context: &Context, found: &[SessionInfo]) -> Result<(), Failure> {
     if context.format == Format::Json {
         return found.iter().try_for_each(|info| output::json(&to_json(info)));
     }
+    if found.is_empty() {
+        output::talk("no conversations here; `umbo agent` begins one, --all has other folders");
+    }
     let row = |info: &SessionInfo| {
         let name = info.title.as_ref().or(info.first_prompt.as_ref());
         let name = name.map(|name| shown(name)).unwrap_or_default();

@@ -79,7 +79,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 13] {
+fn before_dialects() -> [Key; 14] {
     [
         key(
             "max_running",
@@ -171,6 +171,13 @@ fn before_dialects() -> [Key; 13] {
             Preset::Text("true"),
             Tightens::Nothing,
             "whether the person in front of a client is asked by a form, where the client has forms",
+        ),
+        key(
+            "mcp.structure",
+            Kind::Choice(&["client", "always", "never"]),
+            Preset::Text("client"),
+            Tightens::Nothing,
+            "whether results have structure beside their text: `client` leaves it out where a model would read it instead",
         ),
     ]
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use umbo_engine::sandbox::Ask;
 use umbo_engine::{Listed, Shell};
 use umbo_gate::{AUDIT_BUDGET, EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
-use umbo_mcp::{ClientOptions, OnCancel};
+use umbo_mcp::{ClientOptions, OnCancel, Structure};
 use umbo_model::Effort;
 use umbo_ops::files::{FileSettings, WebPolicy};
 use umbo_ops::{ErrorCode, OwnProfile, SandboxArgument, SandboxWords};
@@ -268,6 +268,11 @@ fn client(layers: &Layers) -> ClientOptions {
         _ => OnCancel::ByReason,
     };
     options.elicitation = flag(layers, "mcp.elicitation");
+    options.structure = match text(layers, "mcp.structure") {
+        Some("always") => Structure::Always,
+        Some("never") => Structure::Never,
+        _ => Structure::ByClient,
+    };
     options
 }
 

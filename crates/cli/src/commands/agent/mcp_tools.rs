@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use umbo_agent::{BoxFuture, Invocation, JobTools, ToolOutput, Tools};
 use umbo_mcp::remote::{
-    Notice, RemoteContent, RemoteServer, RemoteServers, RemoteTransport, ServerState,
+    AnswerServer, Notice, RemoteContent, RemoteServer, RemoteServers, RemoteTransport,
+    ServerQuestion, ServerState,
 };
 use umbo_model::{Part, ToolInput, ToolSpec};
 
+use super::server_questions::ServerQuestions;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::{gate, mcp_servers, output};
@@ -57,6 +59,7 @@ pub(super) fn start(
     asks: bool,
     lent: Vec<RemoteServer>,
     notices: &Arc<Notices>,
+    questions: Option<&Arc<ServerQuestions>>,
 ) -> Result<Option<Arc<RemoteServers>>, Failure> {
     let found = mcp_servers::find(context, directory);
     for problem in &found.problems {
@@ -83,7 +86,12 @@ pub(super) fn start(
     }
     let told = Arc::clone(notices);
     let notice: Notice = Arc::new(move |text: &str| told.tell(text));
-    let started = RemoteServers::start(servers, &notice).map_err(Failure::new)?;
+    let answer = questions.map(|questions| {
+        let questions = Arc::clone(questions);
+        Arc::new(move |question: ServerQuestion| Arc::clone(&questions).answer(question))
+            as AnswerServer
+    });
+    let started = RemoteServers::start(servers, &notice, answer.as_ref()).map_err(Failure::new)?;
     started.wait_until_settled();
     Ok(Some(Arc::new(started)))
 }

@@ -9,6 +9,7 @@ mod mcp_tools;
 mod plain;
 mod print;
 mod rpc;
+mod server_questions;
 mod setup;
 mod system;
 mod terminal;

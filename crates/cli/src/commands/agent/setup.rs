@@ -17,8 +17,9 @@ use umbo_tools::{Owner, Toolset};
 
 use super::super::tools::{Caller, toolset_of};
 use super::mcp_tools::{self, McpTools, Notices};
+use super::server_questions::ServerQuestions;
 use super::system::SystemPrompt;
-use crate::args::{Agent as Words, Effort as EffortWord};
+use crate::args::{Agent as Words, Effort as EffortWord, Interface};
 use crate::context::{Context, WorksFor};
 use crate::failure::Failure;
 use crate::models::Models;
@@ -45,6 +46,8 @@ pub(super) struct Prepared {
     pub(super) servers: Option<Arc<RemoteServers>>,
     /// What the servers do meanwhile.
     pub(super) notices: Arc<Notices>,
+    /// What they ask.
+    questions: Option<Arc<ServerQuestions>>,
 }
 
 /// Puts tools around those of the agent.
@@ -90,7 +93,11 @@ impl Prepared {
         let notices = Arc::<Notices>::default();
         // Programs at the other end are not asked: they do not listen yet.
         let asks = approver.is_some() && words.mode.is_none() && std::io::stdin().is_terminal();
-        let servers = mcp_tools::start(context, &directory, asks, lent, &notices)?;
+        // A script has nobody to ask, and editors are not asked yet.
+        let can_ask = words.prompt.is_none() && !matches!(words.mode, Some(Interface::Acp));
+        let questions = can_ask.then(|| Arc::new(ServerQuestions::new(Arc::clone(&notices))));
+        let servers =
+            mcp_tools::start(context, &directory, asks, lent, &notices, questions.as_ref())?;
         let all_tools = Arc::clone(&tools) as Arc<dyn Tools>;
         let mut prepared = Self {
             agent: Agent::new(session, Arc::clone(&all_tools), setup),
@@ -107,6 +114,7 @@ impl Prepared {
             all_tools,
             servers,
             notices,
+            questions,
         };
         prepared.arrange_tools();
         Ok(prepared)
@@ -114,6 +122,9 @@ impl Prepared {
 
     /// Lets the model ask the user. Without somebody who can, there is no tool for it.
     pub(super) fn set_asker(&mut self, asker: Arc<dyn Asker>) {
+        if let Some(questions) = &self.questions {
+            questions.set_asker(Arc::clone(&asker));
+        }
         self.asker = Some(asker);
         self.arrange_tools();
     }

@@ -81,7 +81,7 @@ impl Host {
         self.until(|frame| frame["type"] == kind)
     }
 
-    fn write(&mut self, line: &str) {
+    pub(super) fn write(&mut self, line: &str) {
         writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 

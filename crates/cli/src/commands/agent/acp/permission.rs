@@ -1,15 +1,17 @@
 //! The gate's questions, put to the person at the editor.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use umbo_agent::CallApprover;
-use umbo_gate::{Covers, Lasts, Question, Reply};
+use umbo_gate::{Covers, Lasts, Question, Reply, ShownInput};
 
-use super::calls::CallNames;
+use super::calls::{CallNames, ToolKind};
+use super::updates::fenced;
 use super::wire::Editor;
 
 const ONCE: &str = "allow_once";
@@ -55,12 +57,29 @@ impl AskEditor {
 impl CallApprover for AskEditor {
     fn ask_for(&self, call_id: &str, question: &Question) -> Option<(Reply, String)> {
         let session = locked(&self.session).clone()?;
-        let why = format!("{}\n\nin {}, {}", question.why, question.cwd, question.risk);
+        let mut why = format!("{}\n\nin {}, {}", question.why, question.cwd, question.risk);
+        let mut kind = ToolKind::Execute;
+        match &question.input {
+            None => {}
+            Some(ShownInput::Typed { job }) => {
+                let _ = write!(why, "\n\ntyped into job {job}");
+            }
+            Some(ShownInput::Change { diff }) => {
+                kind = ToolKind::Edit;
+                let _ = write!(why, "\n\n{}", fenced("diff", diff));
+            }
+            Some(ShownInput::Input { bytes, text }) => {
+                let _ = write!(why, "\n\ngiven {bytes} bytes on its standard input");
+                if let Some(text) = text {
+                    let _ = write!(why, ", which it runs:\n\n{}", fenced("", text));
+                }
+            }
+        }
         let request = json!({
             "sessionId": session,
             "toolCall": {
                 "toolCallId": self.names.name(call_id),
-                "kind": "execute",
+                "kind": kind,
                 "title": format!("`{}`", question.command),
                 "content": [{"type": "content", "content": {"type": "text", "text": why}}],
             },

@@ -77,7 +77,7 @@ impl Updates {
             },
             AgentEvent::ToolStart { call, .. } => vec![self.start(call)],
             AgentEvent::ToolProgress { call_id, text } => {
-                vec![update(&self.names.name(call_id), json!({"content": [fenced(text)]}))]
+                vec![update(&self.names.name(call_id), json!({"content": [as_it_is(text)]}))]
             }
             AgentEvent::Retry { wait, failure } => {
                 let seconds = wait.as_secs_f64().ceil();
@@ -227,7 +227,7 @@ impl Updates {
         if result.is_error || kind != ToolKind::Edit {
             fields["content"] = match kind {
                 ToolKind::Execute | ToolKind::Read | ToolKind::Search if !text.is_empty() => {
-                    json!([fenced(&text)])
+                    json!([as_it_is(&text)])
                 }
                 _ => result.content.iter().map(|part| content(&content_block(part))).collect(),
             };
@@ -243,7 +243,7 @@ impl Updates {
         let job = details.and_then(|details| details["id"].as_str());
         match job.and_then(|job| self.jobs.remove(job)) {
             Some((call, before)) => {
-                update(&call, json!({"content": [fenced(&format!("{before}\n{text}"))]}))
+                update(&call, json!({"content": [as_it_is(&format!("{before}\n{text}"))]}))
             }
             None => chunk("agent_thought_chunk", text),
         }
@@ -295,13 +295,16 @@ fn content(block: &Value) -> Value {
 }
 
 /// A text that is shown as it is: editors read texts as Markdown.
-fn fenced(text: &str) -> Value {
+pub(super) fn fenced(language: &str, text: &str) -> String {
     let longest = text
         .lines()
         .map(|line| line.trim_start().chars().take_while(|c| *c == '`').count())
         .max()
         .unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    let text = format!("{fence}\n{}\n{fence}", text.trim_end_matches('\n'));
-    content(&json!({"type": "text", "text": text}))
+    format!("{fence}{language}\n{}\n{fence}", text.trim_end_matches('\n'))
+}
+
+fn as_it_is(text: &str) -> Value {
+    content(&json!({"type": "text", "text": fenced("", text)}))
 }
