@@ -44,7 +44,7 @@ fn omp() -> Done {
 /// Session files, frames of the protocol, and what a kill leaves behind.
 fn agent() -> Done {
     let place = oh_my_pi()?;
-    let words = ["nextest", "run", "--package", "umbo", "--run-ignored", "only", "-E"];
+    let words = ["nextest", "run", "--package", "umbo", "--features", "oh-my-pi", "-E"];
     let mut run = cargo(&words);
     execute(run.arg("test(oh_my_pi)").env(INSTALLED, place.join("node_modules")))
 }

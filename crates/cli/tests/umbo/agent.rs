@@ -7,6 +7,7 @@ mod drained;
 mod editor;
 mod killed;
 mod mcp;
+#[cfg(feature = "oh-my-pi")]
 mod oh_my_pi;
 mod print;
 mod rpc;

@@ -98,7 +98,6 @@ fn kinds(entries: &[Value]) -> BTreeSet<String> {
 }
 
 #[test]
-#[ignore = "needs oh-my-pi: cargo xtask oracle agent"]
 fn the_same_conversation_makes_the_same_messages_and_each_opens_the_files_of_the_other() {
     let mut files = Vec::new();
     let scenes = [scene(), scene()];
@@ -150,7 +149,6 @@ fn fields(answer: &Value) -> BTreeSet<String> {
 }
 
 #[test]
-#[ignore = "needs oh-my-pi: cargo xtask oracle agent"]
 fn commands_of_the_protocol_are_answered_alike() {
     let commands = [
         json!({"type": "get_state"}),
@@ -234,7 +232,6 @@ fn commands_of_the_protocol_are_answered_alike() {
 }
 
 #[test]
-#[ignore = "needs oh-my-pi: cargo xtask oracle agent"]
 fn what_they_lose_in_a_kill_and_to_a_second_process_is_not_lost_here() {
     let mut kept = Vec::new();
     for (_, start) in BOTH {
