@@ -104,12 +104,12 @@ fn a_control_group_goes_from_job_to_job_only_as_it_was_made() {
     let Some(own) = group(&first) else { return };
     let (second, _) = second_of_the_same(&engine, &place, &first, GROUP);
     assert_eq!(group(&second), Some(own), "a group that nobody changed is used again");
-    let changes = [
+    let ways = [
         "mkdir $group/below",
         "echo 3 > $group/cgroup.max.descendants",
         "echo 2 > $group/cgroup.max.depth",
     ];
-    for change in changes {
+    for change in ways {
         let (first, _) = run(&engine, &place, "true");
         let line = format!("{GROUP}\n{change} && echo changed");
         let (changed, _) = second_of_the_same(&engine, &place, &first, &line);
