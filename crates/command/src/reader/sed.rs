@@ -133,10 +133,11 @@ impl Walk {
 
     fn sed_scripts(&mut self, name: &str, scripts: &[&Word]) {
         for script in scripts {
-            let verdict = match script.exact() {
-                Some(text) => read(text),
-                None => Script::Unknown,
-            };
+            let (verdict, inserted) =
+                script.exact().map_or((Script::Unknown, Vec::new()), read_with_files);
+            for file in inserted {
+                self.path_target(READ, name, &Word::literal(&file));
+            }
             match verdict {
                 Script::Prints => {}
                 Script::Writes => {
@@ -161,12 +162,20 @@ impl Walk {
 
 /// Reads a sed script.
 pub(crate) fn read(script: &str) -> Script {
-    let mut reader = Reader { rest: script };
-    reader.commands().unwrap_or(Script::Unknown)
+    read_with_files(script).0
+}
+
+/// Reads a sed script: what it can do, and the files that it inserts into its output.
+fn read_with_files(script: &str) -> (Script, Vec<String>) {
+    let mut reader = Reader { rest: script, inserted: Vec::new() };
+    let does = reader.commands().unwrap_or(Script::Unknown);
+    (does, reader.inserted)
 }
 
 struct Reader<'a> {
     rest: &'a str,
+    /// The files of `r` and `R`.
+    inserted: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -340,7 +349,11 @@ impl Reader<'_> {
                 self.end()
             }
             'a' | 'i' | 'c' => self.text(),
-            'r' | 'R' => self.file().map(|_| Script::Prints),
+            'r' | 'R' => {
+                let file = self.file()?.to_owned();
+                self.inserted.push(file);
+                Some(Script::Prints)
+            }
             'w' | 'W' => self.writes(),
             '#' => {
                 let line = self.rest.split('\n').next().unwrap_or("");

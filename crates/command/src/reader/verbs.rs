@@ -125,11 +125,15 @@ impl Walk {
         let words = leading_words(row, args);
         // Where things are not named first, the first word is the verb or there is none.
         let reach = if row.things_first { words.len() } else { words.len().min(1) };
+        let shown = words.iter().position(|it| matches!(*it, "show" | "describe" | "inspect"));
         let is_verb = |at: usize| {
             let word = words.get(at)?;
             let lists = at + 1 == words.len() && at < reach && among(LISTS, word);
             let verb = if lists { Some(Verb::Reads) } else { kind(word) };
-            verb.filter(|verb| at < reach || *verb != Verb::Reads)
+            // What is shown or described is a thing, whatever its name.
+            let is_thing = shown.is_some_and(|shown| at > shown)
+                && matches!(verb, Some(Verb::Writes | Verb::Runs));
+            verb.filter(|verb| !is_thing && (at < reach || *verb != Verb::Reads))
         };
         // `logs list` lists logs; of several verbs the worst decides.
         let certain = |at: &usize| is_verb(*at).is_some() && !among(NOUNS, words[*at]);
@@ -157,7 +161,8 @@ impl Walk {
             }
             Some(Verb::Destroys) => verbs[2],
         };
-        let said = words[..=at].join(" ").to_ascii_lowercase();
+        // The pages of `universal-login` hold no secret.
+        let said = words[..=at].join(" ").to_ascii_lowercase().replace("universal-login", "");
         let reveals = words[at].split(['-', ':']).next().is_some_and(|verb| among(REVEALS, verb))
             || among(REVEALS, words[at]);
         let keys =
