@@ -4,6 +4,9 @@
 //! (`awk 'BEGIN { ARGV[1] = … }'`), a disk or the memory holds everything that is on the machine, and
 //! some programs print what they keep when an option asks them to.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use crate::effect::{Does, SECRET};
 use crate::path;
 use crate::walk::Walk;
@@ -14,6 +17,8 @@ const SHOWS_ALL: Does =
 
 /// Programs that print what is in the files they are told, or parts of it in their messages.
 const TEXT_TOOLS: &str = "cat tac head tail less more bat batcat nl base64 base32 basenc xxd od hexdump hd strings grep egrep fgrep rg ag ack ugrep zgrep sed gsed awk gawk mawk nawk cut tr fold fmt cmp diff sdiff diff3 colordiff comm sort uniq wc du file date xargs gxargs jq yq column paste join split look tsort pr expand unexpand rev git";
+
+static PRINTS_FILES: LazyLock<HashSet<&str>> = LazyLock::new(|| TEXT_TOOLS.split(' ').collect());
 
 /// Options of such programs that name a file to read.
 const FILE_OPTIONS: &str = "-f --file --from-file --to-file --files0-from --files-from --arg-file --input --input-file --rawfile --slurpfile --contents --head-file";
@@ -40,7 +45,7 @@ impl Walk {
     pub(crate) fn discloses(&mut self, name: &str, argv: &[Word]) {
         let args = argv.get(1..).unwrap_or(&[]);
         self.secret_variables(name, argv);
-        if among(TEXT_TOOLS, name) {
+        if PRINTS_FILES.contains(name) {
             self.secret_files_in_options(name, args);
         }
         if among(LANGUAGES, name) {
@@ -69,7 +74,7 @@ impl Walk {
     pub(crate) fn opens_everything(&mut self, name: &str, word: &Word) {
         // These say something about a file without printing it.
         let prints = !matches!(name, "file" | "wc" | "du" | "date" | "git" | "xargs");
-        if prints && among(TEXT_TOOLS, name) && path::holds_everything(word.likely()) {
+        if prints && PRINTS_FILES.contains(name) && path::holds_everything(word.likely()) {
             self.find(SHOWS_ALL, name, format!("{name} {}", word.text));
         }
     }

@@ -160,11 +160,6 @@ impl Walk {
     }
 }
 
-/// Reads a sed script.
-pub(crate) fn read(script: &str) -> Script {
-    read_with_files(script).0
-}
-
 /// Reads a sed script: what it can do, and the files that it inserts into its output.
 fn read_with_files(script: &str) -> (Script, Vec<String>) {
     let mut reader = Reader { rest: script, inserted: Vec::new() };
@@ -419,7 +414,11 @@ fn is_odd_delimiter(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Script, read};
+    use super::{Script, read_with_files};
+
+    fn read(script: &str) -> Script {
+        read_with_files(script).0
+    }
 
     #[test]
     fn scripts_that_only_print_are_recognised() {

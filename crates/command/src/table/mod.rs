@@ -66,16 +66,20 @@ fn written() -> impl Iterator<Item = &'static Row> {
     .flatten()
 }
 
-/// Names with a `*` in a word, which is any text: sub-commands that follow a rule of their own.
-type Families = Vec<(Vec<&'static str>, &'static Row)>;
+/// Names with a `*` in a word, which is any text: sub-commands that follow a rule of their own. Each is found
+/// by its program.
+type Families = HashMap<&'static str, Vec<(Vec<&'static str>, &'static Row)>>;
 
 static FAMILIES: LazyLock<Families> = LazyLock::new(|| families(all()));
 static LOOK_FAMILIES: LazyLock<Families> = LazyLock::new(|| families(LOOKS.iter()));
 
 fn families(rows: impl Iterator<Item = &'static Row>) -> Families {
     let named = rows.flat_map(|row| row.names.split('|').map(move |name| (name, row)));
-    let families = named.filter(|(name, _)| name.contains('*'));
-    families.map(|(name, row)| (name.split(' ').collect(), row)).collect()
+    let mut families = Families::new();
+    for (name, row) in named.filter(|(name, _)| name.contains('*')) {
+        families.entry(program(name)).or_default().push((name.split(' ').collect(), row));
+    }
+    families
 }
 
 /// The row of a program or of a program with its sub-commands (`git remote add`).
@@ -113,6 +117,7 @@ fn family(name: &str) -> Option<&'static Row> {
 }
 
 fn family_among(families: &Families, name: &str) -> Option<&'static Row> {
+    let families = families.get(program(name))?;
     let words: Vec<&str> = name.split(' ').collect();
     let fits = |family: &[&str]| {
         family.len() == words.len()
@@ -175,6 +180,13 @@ mod tests {
         }
         for name in LOOKS.iter().flat_map(|row| row.names.split('|')) {
             assert!(find(super::program(name)).is_some(), "{name} has no parent row");
+        }
+    }
+
+    #[test]
+    fn a_family_has_a_program_of_its_own() {
+        for name in all().flat_map(|row| row.names.split('|')) {
+            assert!(!super::program(name).contains('*'), "{name}");
         }
     }
 
