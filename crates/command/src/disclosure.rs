@@ -43,20 +43,20 @@ fn among(list: &str, word: &str) -> bool {
 impl Walk {
     /// Judges what a command shows beyond its operands.
     pub(crate) fn discloses(&mut self, name: &str, argv: &[Word]) {
-        let args = argv.get(1..).unwrap_or(&[]);
+        let rest = argv.get(1..).unwrap_or(&[]);
         self.secret_variables(name, argv);
         if PRINTS_FILES.contains(name) {
-            self.secret_files_in_options(name, args);
+            self.secret_files_in_options(name, rest);
         }
         if among(LANGUAGES, name) {
-            self.secret_files_in_programs(name, args);
+            self.secret_files_in_programs(name, rest);
         }
         if among(DATABASES, name)
-            && let Some(word) = args.iter().find(|word| selects_passwords(word.likely()))
+            && let Some(word) = rest.iter().find(|word| selects_passwords(word.likely()))
         {
             self.find(SECRET, name, format!("{name} {}", word.text));
         }
-        if name == "ps" && shows_environments(args) {
+        if name == "ps" && shows_environments(rest) {
             self.find(SECRET, name, "ps e");
         }
         let reveals = |word: &&Word| {
@@ -64,7 +64,7 @@ impl Walk {
             option.starts_with("--") && among(REVEALS, option) && value != "false"
         };
         if !matches!(name, "echo" | "printf" | "grep" | "rg")
-            && let Some(word) = args.iter().find(reveals)
+            && let Some(word) = rest.iter().find(reveals)
         {
             self.find(SECRET, name, format!("{name} {}", word.text));
         }

@@ -20,7 +20,7 @@ impl Walk {
     /// A server of a project that listens to this machine unless it is told otherwise.
     pub(super) fn server(&mut self, row: &'static Row, name: &str, args: &[Word]) {
         self.plain(row, name, args);
-        if super::verbs::tells_to_destroy(args) {
+        if name == "wrangler" && super::verbs::tells_to_destroy(args) {
             self.find(REMOTE, name, format!("{name} delete"));
         }
         let is_open = |address: Option<&str>| address.is_none_or(|address| !is_loopback(address));

@@ -432,6 +432,9 @@ pub(crate) const HELPERS: &[&str] = &[
     "python3.13",
     "python",
     "pyenv",
+    "pyenv-exec",
+    "dbus-send",
+    "xprop",
     "node",
     "ruby",
     "awk",
@@ -597,6 +600,14 @@ fn is_installed(program: &str) -> bool {
 fn is_not_asked_for(program: &str) -> bool {
     std::env::var("UMBO_DIFFERENTIAL_PROGRAMS")
         .is_ok_and(|names| !names.split(',').any(|name| name == program))
+}
+
+/// Programs that ask a name server what an address is called, and no more.
+pub(crate) fn asks_for_names(program: &str) -> bool {
+    matches!(
+        program,
+        "ss" | "netstat" | "arp" | "route" | "who" | "w" | "last" | "pinky" | "getent"
+    )
 }
 
 /// Rows that cannot be proven so: said here by name, with the reason.

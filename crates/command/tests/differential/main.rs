@@ -57,7 +57,9 @@ fn prove_with(
         let starts: Vec<&str> = starts.iter().copied().chain([own]).collect();
         let keeps = proof::keeps_state(own);
         let fault = traces.iter().find(|trace| {
-            contradicts(trace, &starts) && !(keeps && namespace::is_own_state(trace, own))
+            contradicts(trace, &starts)
+                && !(keeps && namespace::is_own_state(trace, own))
+                && !(generate::asks_for_names(own) && namespace::asks(trace))
         });
         if let Some(fault) = fault {
             faults.push(format!("{command}\n    {fault}"));
