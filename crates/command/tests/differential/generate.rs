@@ -434,6 +434,11 @@ pub(crate) const HELPERS: &[&str] = &[
     "pyenv",
     "pyenv-exec",
     "dbus-send",
+    "conmon",
+    "gst-plugin-scanner",
+    "mktemp",
+    "perldoc",
+    "traceroute.db",
     "xprop",
     "node",
     "ruby",
@@ -619,5 +624,9 @@ fn is_left_out(name: &str) -> bool {
         "cd" | "pushd" | "test" | "["
             // Never end.
             | "yes" | "sleep" | "watch"
+            // Send a signal to a part of their own.
+            | "dig" | "host" | "nslookup" | "rsync"
+            // Opens a device for its questions.
+            | "aconnect"
     )
 }

@@ -121,7 +121,13 @@ pub(crate) fn contradicts(trace: &str, starts: &[&str]) -> bool {
         let program = quoted(0).rsplit('/').next().unwrap_or_default();
         // A program that is looked for along the path is not started where it is not found.
         let own = starts.last().is_some_and(|own| program.starts_with(&format!("{own}-")));
-        return call.ends_with("= 0") && program != "bash" && !own && !starts.contains(&program);
+        // The interpreter may be chosen by scripts of its own.
+        let chooses = program.starts_with("pyenv-");
+        return call.ends_with("= 0")
+            && program != "bash"
+            && !own
+            && !chooses
+            && !starts.contains(&program);
     }
     if call.starts_with("connect(") {
         // What is asked on this machine stays here.
@@ -172,13 +178,15 @@ pub(crate) fn is_own_state(trace: &str, program: &str) -> bool {
             || KEPT.iter().any(|place| path.starts_with(place)) && path.contains(program)
     };
     let quoted: Vec<&str> = trace.split('"').skip(1).step_by(2).collect();
-    let absolute = quoted.iter().filter(|path| path.starts_with('/'));
+    let mut absolute = quoted.iter().filter(|path| path.starts_with('/'));
     // Where a path is relative, the trace names the directory it is in.
     let directory = trace.split_once('<').and_then(|(_, rest)| rest.split('>').next());
     let relative = quoted.iter().any(|path| !path.starts_with('/'));
-    !quoted.is_empty()
-        && absolute.clone().all(|path| own(path))
-        && (!relative || directory.is_some_and(own))
+    // `fchown(4</path>, …)`: no name, but the path of what is open.
+    if quoted.is_empty() {
+        return directory.is_some_and(own);
+    }
+    absolute.all(|path| own(path)) && (!relative || directory.is_some_and(own))
 }
 
 /// Whether a line of a trace shows a question to another machine.
