@@ -1,7 +1,7 @@
 //! The binary that runs on any Linux: static, of a guarded size, tried where nothing else is.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,19 +9,33 @@ use crate::failure::{Done, Failure};
 use crate::workspace::{cargo, execute, root, say};
 
 /// Named, so that build scripts and macros, which are loaded, are built without it.
-const PLATFORM: &str = concat!("x86_64", "-unknown-linux-gnu");
+fn platform() -> String {
+    format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
+}
+
 const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
 /// More than this is asked about in a review.
 const LARGEST_BYTES: u64 = 40 << 20;
 
-/// Builds it, looks whether it is static and small enough, and runs it in a root with nothing else.
-pub(crate) fn run() -> Done {
+/// What it must be able to do in a place where nothing of this machine is.
+const TRIAL: &str = "umbo exec 'echo alone' && umbo output @last \
+    && umbo start --name nap 'sleep 60' && umbo wait nap --quiet 0.1 && umbo stop nap \
+    && umbo exec --pty 'echo at a terminal' \
+    && umbo call exec '{\"command\": \"echo by a tool\"}' \
+    && umbo classify 'rm -rf /' && umbo jobs --all && umbo doctor";
+
+/// Builds it, looks whether it is static and small enough, and runs it in a root with nothing else, or in
+/// the roots of other systems that are named.
+pub(crate) fn run(roots: &[&str]) -> Done {
     let directory = root().join("target/dist");
-    let words = ["build", "--release", "--package", "umbo", "--target", PLATFORM];
+    let words = ["build", "--release", "--locked", "--package", "umbo", "--target", &platform()];
     execute(cargo(&words).env("RUSTFLAGS", STATIC).env("CARGO_TARGET_DIR", &directory))?;
-    let binary = directory.join(PLATFORM).join("release/umbo");
+    let binary = directory.join(platform()).join("release/umbo");
     check(&binary)?;
     alone(&binary)?;
+    for place in roots {
+        try_in(Path::new(place), &binary)?;
+    }
     let size = fs::metadata(&binary).map_err(Failure::at("umbo"))?.len();
     say(format!("{}: static, {} KiB", binary.display(), size >> 10));
     Ok(())
@@ -51,28 +65,44 @@ fn is_dynamic(bytes: &[u8]) -> bool {
     (0..count).any(|index| number(table + index * size, 4) == INTERPRETER as usize)
 }
 
-/// Runs a command and reads it again, in a root that has this program and one shell.
+/// Tries it in a root that has this program and one shell.
 fn alone(binary: &Path) -> Done {
     let shell = static_shell()?;
     let place = std::env::temp_dir().join(format!("umbo-dist-{}", std::process::id()));
-    let made = furnish(&place, binary, &shell).and_then(|()| {
-        let line = "/bin/umbo --state-dir /state exec 'echo alone' && /bin/umbo --state-dir /state output @last \
-                    && /bin/umbo --state-dir /state start 'sleep 60' && /bin/umbo --state-dir /state stop @last";
-        let mut run = Command::new("unshare");
-        run.args(["--mount", "--pid", "--fork", "--root"]).arg(&place).args(["/bin/sh", "-c"]);
-        execute(run.arg(format!("mount -t proc proc /proc && {line}")).env_clear().env("PATH", "/bin"))
-    });
+    let made = furnish(&place, &shell).and_then(|()| try_in(&place, binary));
     let _ = fs::remove_dir_all(&place);
     made
 }
 
-fn furnish(place: &Path, binary: &Path, shell: &Path) -> Done {
-    for directory in ["bin", "proc", "tmp", "state", "dev"] {
+/// Tries it in a root directory, with a file system of processes and namespaces of its own.
+fn try_in(place: &Path, binary: &Path) -> Done {
+    let copy = place.join("tmp/umbo");
+    fs::copy(binary, &copy).map_err(Failure::at("tmp/umbo"))?;
+    let line = format!("mount -t proc proc /proc && {TRIAL}");
+    let mut run = Command::new("unshare");
+    if !is_root() {
+        run.args(["--user", "--map-root-user"]);
+    }
+    run.args(["--mount", "--pid", "--fork", "--root"]).arg(place).args(["/bin/sh", "-c"]).arg(line);
+    run.env_clear().env("PATH", "/tmp:/usr/bin:/bin:/usr/sbin:/sbin");
+    let tried = execute(run.env("HOME", "/tmp").env("UMBO_STATE_DIR", "/tmp/umbo-state"));
+    let _ = fs::remove_file(&copy);
+    let _ = fs::remove_dir_all(place.join("tmp/umbo-state"));
+    tried
+}
+
+/// Whether this process may do everything.
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+fn furnish(place: &Path, shell: &Path) -> Done {
+    for directory in ["bin", "proc", "tmp", "dev"] {
         fs::create_dir_all(place.join(directory)).map_err(Failure::at(directory))?;
     }
-    for (from, name) in [(binary, "umbo"), (shell, "sh"), (shell, "sleep"), (shell, "mount")] {
+    for name in ["sh", "sleep", "mount"] {
         let to = place.join("bin").join(name);
-        fs::copy(from, &to).map_err(Failure::at(name))?;
+        fs::copy(shell, &to).map_err(Failure::at(name))?;
         fs::set_permissions(&to, fs::Permissions::from_mode(0o755)).map_err(Failure::at(name))?;
     }
     // Every program may write there.

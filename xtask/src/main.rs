@@ -34,11 +34,14 @@ cargo xtask VERB
   docs                 write the pages made from the code, and build the book into target/book
   man DIR              write a page of the manual for every verb
   packages             pack every crate as it would be published
-  dist                 a static binary, tried where nothing else is
+  dist [ROOT…]         a static binary, tried where nothing else is, and in the roots of other systems
   record               draw the README's picture of a session from a real run; --debug as for soak
+  bench all [--quick] [NAME…]  every measurement in one run, written to docs/figures.md with its plots
+                       and to the README; with names (exec mcp …) only those, printed
   bench exec [N]       what a command costs through umbo, beside a bare spawn
   bench exec many [N]  the same with 1, 2, 4 and 8 outstanding
   bench flood [SIZE]   how fast output is captured, beside `cat > file` (1G unless said otherwise)
+  bench streams [SECONDS]   following 100,000 lines a second, alone and among 50; a view of 1 GiB
   bench jobs [N]       many live jobs: start, list, connect, memory, stop (500)
   bench history [--quick]   what calls cost with up to 200,000 ended and 500 live jobs; deleting
   bench mcp [N]        tokens by client (`bench mcp tokens` alone); the server beside others:
@@ -55,7 +58,7 @@ cargo xtask VERB
   bench files          searching and finding beside `rg` and `fd`, listing and reading beside a shell
   fuzz TARGET|all [SECONDS]   any bytes at what reads them (60)
   adapters [NAME]      tests the adapters to lash and meerkat in those hosts
-  oracle NAME          the runtime behind a dialect (lash meerkat omp) beside umbo, on the same calls
+  oracle NAME          the runtime behind a dialect (lash meerkat omp), or oh-my-pi (agent), beside umbo
   soak [MINUTES]       jobs of all kinds while every kind of process is killed and the disk fills
                        up, held against a model (30); --seed N chooses the same again,
                        --debug takes the build that is there
@@ -85,10 +88,12 @@ fn run(words: &[&str]) -> Done {
         ["docs"] => documents::run(),
         ["man", directory] => documents::man(directory),
         ["packages"] => documents::packages(),
-        ["dist"] => dist::run(),
+        ["dist", roots @ ..] => dist::run(roots),
         ["record", rest @ ..] => record::run(rest),
+        ["bench", "all", rest @ ..] => bench::all::run(rest),
         ["bench", "exec", rest @ ..] => bench::exec::run(rest),
         ["bench", "flood", rest @ ..] => bench::flood::run(rest),
+        ["bench", "streams", rest @ ..] => bench::streams::run(rest),
         ["bench", "jobs", rest @ ..] => bench::jobs::run(rest),
         ["bench", "history", rest @ ..] => bench::history::run(rest),
         ["bench", "mcp", rest @ ..] => bench::mcp::run(rest),

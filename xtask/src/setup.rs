@@ -38,6 +38,8 @@ const NODE_CLIENTS: [&str; 4] = [
 ];
 /// The vendors' own libraries for models, in versions that are held against ours.
 const MODEL_LIBRARIES: [&str; 3] = ["anthropic==2.8.0", "openai==3.49.0", "google-genai==3.1.0"];
+/// The official client of the Agent Client Protocol for Python.
+const EDITOR: &str = "agent-client-protocol==0.12.1";
 const NODE: &str = "24.21.0";
 
 /// Where tools are put that are not the system's.
@@ -53,6 +55,7 @@ pub(crate) fn run() -> Done {
         runners(),
         python("python", "mcp", &[PYTHON_CLIENT]),
         python("model-sdks", "websockets", &MODEL_LIBRARIES),
+        editor(),
         node_clients(),
     ];
     let problems: Vec<String> =
@@ -124,6 +127,17 @@ fn nushell() -> Done {
             directory().display()
         ))),
     }
+}
+
+/// The client of editors, in an environment of its own. It brings no program that could say that it is
+/// there, so a file does.
+fn editor() -> Done {
+    let mark = directory().join("acp/installed");
+    if fs::read_to_string(&mark).is_ok_and(|text| text == EDITOR) {
+        return Ok(());
+    }
+    python("acp", "none", &[EDITOR])?;
+    fs::write(&mark, EDITOR).map_err(Failure::at(mark.display()))
 }
 
 /// An environment of its own for some packages; one of the programs that they bring says that they

@@ -18,7 +18,7 @@ pub struct Context {
     pub messages: Vec<ContextMessage>,
     /// The models, by what they are used for; `default` is the conversation.
     pub models: BTreeMap<String, String>,
-    /// How much the model shall think; nothing is not at all.
+    /// How much the model shall think, `off` for not at all; nothing if nobody chose.
     pub thinking_level: Option<String>,
     /// The class of service.
     pub service_tier: Option<String>,
@@ -58,7 +58,7 @@ pub fn build_context(session: &Session, leaf: Option<&str>) -> Result<Context, S
         None => session.recent(session.leaf_index()),
         Some(leaf) => session.path_to(Some(leaf))?,
     };
-    let mut context = from_entries(session, &entries);
+    let mut context = from_entries(session, entries);
     // Without a choice, the model that answered last is the one that is asked.
     if !context.models.contains_key("default")
         && let Some(name) = session.last_model(leaf)?
@@ -80,16 +80,16 @@ pub(crate) fn extend_context(session: &Session, context: &mut Context, from: usi
             let name = format!("{}/{}", answer.provider, answer.model);
             context.models.insert("default".to_owned(), name);
         }
-        if let Some(message) = entry.kind.message() {
+        if let Some(message) = entry.kind.into_message() {
             context.messages.push(ContextMessage { entry: entry.id, message });
         }
     }
     true
 }
 
-fn from_entries(session: &Session, entries: &[Entry]) -> Context {
+fn from_entries(session: &Session, entries: Vec<Entry>) -> Context {
     let mut context = Context { mode: "none".to_owned(), ..Context::default() };
-    for entry in entries {
+    for entry in &entries {
         read_state(&mut context, entry);
     }
     let last = entries.iter().rposition(|entry| matches!(entry.kind, EntryKind::Compaction { .. }));
@@ -105,10 +105,10 @@ fn from_entries(session: &Session, entries: &[Entry]) -> Context {
         let kept = entries.iter().position(|entry| entry.id == *first_kept_entry_id);
         first = kept.unwrap_or(last).min(last);
     }
-    for entry in &entries[first..] {
-        if let Some(mut message) = entry.kind.message() {
+    for entry in entries.into_iter().skip(first) {
+        if let Some(mut message) = entry.kind.into_message() {
             leave_out(session, &entry.id, &mut message);
-            context.messages.push(ContextMessage { entry: entry.id.clone(), message });
+            context.messages.push(ContextMessage { entry: entry.id, message });
         }
     }
     context
@@ -127,7 +127,8 @@ fn read_state(context: &mut Context, entry: &Entry) {
             context.models.insert(role, model.clone());
         }
         EntryKind::ThinkingLevelChange { thinking_level } => {
-            context.thinking_level = thinking_level.clone().filter(|level| level != "off");
+            context.thinking_level =
+                Some(thinking_level.clone().unwrap_or_else(|| "off".to_owned()));
         }
         EntryKind::ServiceTierChange { service_tier } => {
             context.service_tier.clone_from(service_tier);

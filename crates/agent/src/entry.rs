@@ -246,19 +246,23 @@ impl EntryKind {
     /// The message that a model reads of it.
     pub fn message(&self) -> Option<AgentMessage> {
         match self {
-            Self::Message { message } => Some(message.clone()),
-            Self::CustomMessage { custom_type, content, display, details, .. } => {
-                Some(AgentMessage::Custom {
-                    custom_type: custom_type.clone(),
-                    content: content.clone(),
-                    display: *display,
-                    details: details.clone(),
-                })
+            Self::Message { .. } | Self::CustomMessage { .. } | Self::BranchSummary { .. } => {
+                self.clone().into_message()
             }
-            Self::BranchSummary { summary, from_id, .. } => Some(AgentMessage::BranchSummary {
-                summary: summary.clone(),
-                from_id: from_id.clone(),
-            }),
+            _ => None,
+        }
+    }
+
+    /// The same, where nobody needs the entry any more.
+    pub(crate) fn into_message(self) -> Option<AgentMessage> {
+        match self {
+            Self::Message { message } => Some(message),
+            Self::CustomMessage { custom_type, content, display, details, .. } => {
+                Some(AgentMessage::Custom { custom_type, content, display, details })
+            }
+            Self::BranchSummary { summary, from_id, .. } => {
+                Some(AgentMessage::BranchSummary { summary, from_id })
+            }
             _ => None,
         }
     }

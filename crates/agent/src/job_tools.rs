@@ -26,7 +26,7 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// in the words of its dialect.
 pub struct JobTools {
     toolset: Arc<Toolset>,
-    approver: Option<Arc<dyn Approver + Send + Sync>>,
+    approver: Option<Arc<dyn CallApprover>>,
     /// Ends that the conversation does not have yet, in the order in which they came.
     pending: Mutex<VecDeque<Completion>>,
     news: Arc<News>,
@@ -61,7 +61,7 @@ impl JobTools {
 
     /// With somebody who is asked whether a command may run, on the thread of the call.
     #[must_use]
-    pub fn approver(mut self, approver: Arc<dyn Approver + Send + Sync>) -> Self {
+    pub fn approver(mut self, approver: Arc<dyn CallApprover>) -> Self {
         self.approver = Some(approver);
         self
     }
@@ -101,7 +101,8 @@ impl JobTools {
             .once(key)
             .progress(move |tick| progress.show(tick.lines.join("\n")));
         if let Some(approver) = &self.approver {
-            ticket = ticket.approver(Shared(Arc::clone(approver)));
+            let (approver, call) = (Arc::clone(approver), call.id.clone());
+            ticket = ticket.approver(AskedFor { approver, call });
         }
         ticket.build()
     }
@@ -110,7 +111,10 @@ impl JobTools {
     pub(crate) fn asking_ticket(&self, id: &str) -> Ticket {
         let ticket = Ticket::builder().id(id);
         match &self.approver {
-            Some(approver) => ticket.approver(Shared(Arc::clone(approver))).build(),
+            Some(approver) => {
+                let (approver, call) = (Arc::clone(approver), id.to_owned());
+                ticket.approver(AskedFor { approver, call }).build()
+            }
             None => ticket.build(),
         }
     }
@@ -289,12 +293,27 @@ impl Drop for Abandoned {
     }
 }
 
-/// Whoever answers for all calls.
-struct Shared(Arc<dyn Approver + Send + Sync>);
+/// Somebody who is asked whether a call may do what it wants, and learns which call asks.
+pub trait CallApprover: Send + Sync {
+    /// The reply, and who gave it; nothing if nobody did.
+    fn ask_for(&self, call_id: &str, question: &Question) -> Option<(Reply, String)>;
+}
 
-impl Approver for Shared {
+impl<T: Approver + Send + Sync> CallApprover for T {
+    fn ask_for(&self, _: &str, question: &Question) -> Option<(Reply, String)> {
+        self.ask(question)
+    }
+}
+
+/// Whoever answers for all calls, asked for one of them.
+struct AskedFor {
+    approver: Arc<dyn CallApprover>,
+    call: String,
+}
+
+impl Approver for AskedFor {
     fn ask(&self, question: &Question) -> Option<(Reply, String)> {
-        self.0.ask(question)
+        self.approver.ask_for(&self.call, question)
     }
 }
 

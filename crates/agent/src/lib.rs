@@ -34,7 +34,7 @@ pub use ask::{Asker, Chosen, UserQuestion};
 pub use checkpoint::Checkpoint;
 pub use context::{Context, ContextMessage, build_context};
 pub use entry::{Entry, EntryKind, Header, SESSION_VERSION};
-pub use job_tools::JobTools;
+pub use job_tools::{CallApprover, JobTools};
 pub use message::{AgentMessage, Content};
 pub use previews::Previews;
 pub use queue::{Delivery, InterruptMode, QueueMode, Queues};

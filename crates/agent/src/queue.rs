@@ -54,6 +54,8 @@ struct State {
     follow_up_mode: QueueMode,
     interrupt_mode: InterruptMode,
     cancel: CancellationToken,
+    /// The run that `cancel` belongs to has been announced, and has not begun.
+    is_announced: bool,
 }
 
 impl Queues {
@@ -119,6 +121,13 @@ impl Queues {
         self.state().cancel.cancel();
     }
 
+    /// A run will begin: an interruption from now on is one of it, however long it takes to begin.
+    pub fn announce_run(&self) {
+        let mut state = self.state();
+        state.cancel = CancellationToken::new();
+        state.is_announced = true;
+    }
+
     /// Whether tools that have not begun shall not run, because the user said something.
     pub(crate) fn wants_interrupt(&self) -> bool {
         let state = self.state();
@@ -132,7 +141,9 @@ impl Queues {
     /// A new run: the interruption of the last one is over.
     pub(crate) fn begin(&self) -> CancellationToken {
         let mut state = self.state();
-        state.cancel = CancellationToken::new();
+        if !std::mem::take(&mut state.is_announced) {
+            state.cancel = CancellationToken::new();
+        }
         state.cancel.clone()
     }
 
@@ -173,5 +184,21 @@ fn take(queue: &mut VecDeque<Vec<Part>>, mode: QueueMode) -> Vec<Vec<Part>> {
     match mode {
         QueueMode::OneAtATime => queue.pop_front().into_iter().collect(),
         QueueMode::All => queue.drain(..).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interruption_before_an_announced_run_begins_is_one_of_that_run_and_of_no_other() {
+        let queues = Queues::default();
+        queues.interrupt();
+        assert!(!queues.begin().is_cancelled(), "the run before is over");
+        queues.announce_run();
+        queues.interrupt();
+        assert!(queues.begin().is_cancelled());
+        assert!(!queues.begin().is_cancelled());
     }
 }

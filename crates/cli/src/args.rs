@@ -15,6 +15,7 @@ mod sandbox;
 mod start;
 mod wait;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -61,6 +62,35 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
+/// The verb that is called most, alone: to make the parser of all verbs takes longer than most commands.
+#[derive(Debug, Parser)]
+#[command(name = "umbo", disable_help_flag = true)]
+struct ExecArgs {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: ExecCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ExecCommand {
+    Exec(Start),
+}
+
+impl Args {
+    /// What these words say, the name of the program first.
+    pub(crate) fn of(words: &[OsString]) -> Result<Self, clap::Error> {
+        if words.iter().any(|word| word == "exec")
+            && let Ok(ExecArgs { global, command }) = ExecArgs::try_parse_from(words)
+        {
+            let ExecCommand::Exec(start) = command;
+            return Ok(Self { global, command: Command::Exec(start) });
+        }
+        // Help, and what is wrong, is said by the parser that knows all verbs.
+        Self::try_parse_from(words)
+    }
+}
+
 /// What all verbs take stands behind what is their own.
 const LAST: usize = 1000;
 
@@ -100,7 +130,7 @@ pub(crate) enum Command {
     /// List jobs
     #[command(after_help = examples::JOBS)]
     Jobs(Jobs),
-    /// See all jobs on one screen: attach to them, stop them, approve what waits
+    /// See all jobs on one screen; attach, stop, approve
     #[command(after_help = examples::TOP)]
     Top(Top),
     /// Print a job's output
@@ -109,7 +139,7 @@ pub(crate) enum Command {
     /// Send input to a job
     #[command(after_help = examples::INPUT)]
     Input(Input),
-    /// Wait until a job ends, prints something, opens a port, makes a file or falls silent
+    /// Wait for a job's end, or for a line, a port, a file or silence
     #[command(after_help = examples::WAIT)]
     Wait(Wait),
     /// Stop jobs and all their descendants
@@ -148,7 +178,7 @@ pub(crate) enum Command {
     /// Delete jobs that ended some days ago
     #[command(after_help = examples::PRUNE)]
     Prune(Prune),
-    /// Print a file, a directory, an archive, a database, a document, or a job's output
+    /// Print a file, directory, archive, database or document
     #[command(after_help = examples::READ)]
     Read(Read),
     /// Search in files
@@ -175,13 +205,13 @@ pub(crate) enum Command {
     /// Say what a command would do, without running it
     #[command(after_help = examples::CLASSIFY)]
     Classify(Classify),
-    /// Check the rules, or say which of them decides about a command
+    /// List or check the rules, or say which decides about a command
     #[command(subcommand, after_help = examples::RULES)]
     Rules(Rules),
     /// Say what a command may touch, or find out what it needs
     #[command(subcommand, after_help = examples::SANDBOX)]
     Sandbox(SandboxVerb),
-    /// List commands that wait for somebody's yes, and answers that still hold
+    /// List commands that wait for a yes, and answers that still hold
     #[command(after_help = examples::APPROVALS)]
     Approvals(Approvals),
     /// Let a command run that waits for it
@@ -202,22 +232,22 @@ pub(crate) enum Command {
     /// Say which secrets are masked, without showing them
     #[command(after_help = examples::SECRETS)]
     Secrets(Secrets),
-    /// Serve the tools to agents over the Model Context Protocol, on standard input or HTTP
+    /// Serve the tools to agents over MCP, on standard input or HTTP
     #[command(after_help = examples::MCP)]
     Mcp(Mcp),
-    /// Call a tool once and print its structured result; --mode guard judges it as an agent's call
+    /// Call a tool once, as an agent does, and print its result
     #[command(after_help = examples::CALL)]
     Call(Call),
     /// List the tools of a dialect
     #[command(after_help = examples::TOOLS)]
     Tools(Tools),
-    /// Work on something with a model and the tools: in the terminal, or -p for scripts
+    /// Work with a model: in the terminal, or -p in scripts
     #[command(after_help = examples::AGENT)]
     Agent(Box<Agent>),
     /// List the models that can be asked, or ask whether they answer
     #[command(after_help = examples::MODELS)]
     Models(Models),
-    /// List, read, copy, name, export or delete the conversations with agents
+    /// List, read, copy, export or delete conversations with agents
     #[command(after_help = examples::SESSIONS)]
     Sessions(Sessions),
     /// Put umbo into an agent's settings, or list the agents it knows
@@ -229,7 +259,7 @@ pub(crate) enum Command {
     /// Say what this machine allows, and what that means
     #[command(after_help = examples::DOCTOR)]
     Doctor(Doctor),
-    /// Print a script that completes verbs, options, jobs and tasks, for bash, zsh, fish or nu
+    /// Print a script that completes words in bash, zsh, fish or nu
     #[command(after_help = examples::COMPLETIONS)]
     Completions(Completions),
     /// Write a page of the manual for every verb
@@ -483,9 +513,39 @@ pub(crate) struct Tools {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use clap::{CommandFactory, Parser};
 
     use super::Args;
+
+    #[test]
+    fn a_call_of_exec_means_the_same_to_both_parsers() {
+        for line in [
+            "exec true",
+            "exec -- echo --json",
+            "exec --timeout 5s --name exec 'echo exec'",
+            "--json exec --pty sh -c 'exit 3'",
+            "--state-dir exec exec true",
+            "exec --state-dir=/x true --json",
+            "start exec",
+            "exec",
+            "exec --no-such-option true",
+            "exec --timeout nonsense true",
+            "exec --help",
+            "help exec",
+            "--version exec",
+        ] {
+            let words = umbo_text::quote::split(line).unwrap();
+            let words: Vec<OsString> =
+                std::iter::once("umbo".into()).chain(words.into_iter().map(Into::into)).collect();
+            let said = |parsed: Result<Args, clap::Error>| match parsed {
+                Ok(args) => format!("{args:?}"),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(said(Args::of(&words)), said(Args::try_parse_from(&words)), "{line}");
+        }
+    }
 
     #[test]
     fn every_verb_has_two_examples_and_all_of_them_parse() {

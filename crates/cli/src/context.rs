@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +37,8 @@ pub(crate) struct Context {
     pub(crate) config: Arc<Config>,
     /// What holds.
     pub(crate) settings: Settings,
+    /// The directory that is worked in, if it is not the one of the process.
+    place: Option<PathBuf>,
 }
 
 /// For whom umbo works.
@@ -74,14 +76,33 @@ impl Context {
         let format = Format::of(global.json);
         let state = engine.state_directory().to_owned();
         let backend = engine.into();
-        Ok(Self { backend, state, format, named_state, config: Arc::new(config), settings })
+        let (config, place) = (Arc::new(config), None);
+        Ok(Self { backend, state, format, named_state, config, settings, place })
+    }
+
+    /// The same, for work in another directory: with what is configured there.
+    pub(crate) fn at(&self, directory: &Path) -> Self {
+        let config = Self::read_configuration_of(Some(directory.to_owned()));
+        let settings = config.settings();
+        secrets::learn(&settings.environment.set);
+        let (config, place) = (Arc::new(config), Some(directory.to_owned()));
+        Self { config, settings, place, ..self.clone() }
+    }
+
+    /// The directory that is worked in.
+    pub(crate) fn place(&self) -> Result<PathBuf, Failure> {
+        self.place.clone().map_or_else(Self::directory, Ok)
     }
 
     /// Reads the configuration that holds for the caller.
     pub(crate) fn read_configuration() -> Config {
+        Self::read_configuration_of(Self::directory().ok())
+    }
+
+    fn read_configuration_of(directory: Option<PathBuf>) -> Config {
         Config::load(&World {
             user: Self::configuration().ok(),
-            directory: Self::directory().ok(),
+            directory,
             variable: &|name| env::var_os(name),
         })
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde::Serialize;
 use umbo_ops::{Error, ErrorCode};
 
@@ -26,7 +26,14 @@ pub(crate) fn usage(error: &clap::Error, format: Format) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if format == Format::Text {
-        crate::output::talk(text.trim_end());
+        let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+        if is_help && std::env::args_os().len() == 1 {
+            crate::output::talk_lines(crate::help::first_page());
+        } else if is_help {
+            crate::output::talk_lines(text.trim_end());
+        } else {
+            crate::output::talk(text.trim_end());
+        }
         return ExitCode::from(OWN_FAILURE);
     }
     let field = match error.get(ContextKind::InvalidArg) {
@@ -68,6 +75,17 @@ impl Failure {
     pub(crate) fn invalid(field: &str, problem: impl fmt::Display) -> Self {
         let name = Some(name_of(field));
         Self::coded(ErrorCode::InvalidArgument, name, format_args!("{field}: {problem}"))
+    }
+
+    /// The same error about a word that has no option's name here but this one in the usage.
+    pub(crate) fn about(error: impl Into<Self>, field: &str, word: &str) -> Self {
+        let mut failure = error.into();
+        if let Self::Problem(problem) | Self::LaidOut(problem) = &mut failure
+            && let Some(rest) = problem.message.strip_prefix(&format!("{}: ", option(field)))
+        {
+            problem.message = format!("{word}: {rest}");
+        }
+        failure
     }
 
     /// Something to say in several lines, none of which is all of somebody else's.

@@ -69,7 +69,7 @@ pub(crate) fn person() -> String {
 pub(crate) fn facts(facts: &[(&str, String)]) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> =
         facts.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
-    output::table(&rows, None)
+    output::wrapped(&rows)
 }
 
 /// Prints a value as JSON or calls for its text.

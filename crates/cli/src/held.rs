@@ -38,6 +38,11 @@ impl HeldCall {
         format!("{}#{}", self.job.id(), self.question.number)
     }
 
+    /// The same with the short name of its job.
+    pub(crate) fn short_id(&self) -> String {
+        format!("{}#{}", self.job.id().short(), self.question.number)
+    }
+
     /// What is wanted, in words.
     pub(crate) fn wants(&self) -> String {
         format!("{} {}", self.question.operation.name(), self.question.target)

@@ -16,7 +16,7 @@ use crate::context::Context;
 
 const FILE: &str = "mcp.json";
 /// How long a server may take to be ready, unless it says something else.
-const START_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What there is.
 #[derive(Default)]

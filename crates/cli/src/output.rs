@@ -9,6 +9,9 @@
 
 #![expect(clippy::disallowed_methods, reason = "the one place that prints")]
 
+mod links;
+mod table;
+
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal, Write};
 
@@ -16,6 +19,7 @@ use serde::Serialize;
 use umbo_view::{is_treacherous, visible, visible_line};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+pub(crate) use self::table::{Cell, Tone, file, table, wrapped};
 use crate::failure::Failure;
 
 /// Whether answers are for programs or for people.
@@ -35,6 +39,21 @@ impl Format {
 /// Prints a line of data. A line end inside of it is shown as one.
 pub(crate) fn line(text: impl fmt::Display) -> Result<(), Failure> {
     writeln!(io::stdout().lock(), "{}", visible_line(&text.to_string()))?;
+    Ok(())
+}
+
+/// Prints a text that on a terminal goes on below itself, so far to the right; its first line begins there
+/// too, or at the left for 0.
+pub(crate) fn paragraph(text: &str, indent: usize) -> Result<(), Failure> {
+    let gap = " ".repeat(indent);
+    let Some(columns) = width() else { return line(format_args!("{gap}{text}")) };
+    let below = " ".repeat(indent.max(8));
+    for (at, part) in
+        table::wrap(text, columns.saturating_sub(below.len()).max(1)).iter().enumerate()
+    {
+        let gap = if at > 0 && indent == 0 { &below } else { &gap };
+        line(format_args!("{gap}{part}"))?;
+    }
     Ok(())
 }
 
@@ -217,101 +236,6 @@ pub(crate) fn is_terminal() -> bool {
 /// Whether a person reads standard error.
 pub(crate) fn is_error_terminal() -> bool {
     io::stderr().is_terminal()
-}
-
-/// What a cell says beside its text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Tone {
-    #[default]
-    Plain,
-    Good,
-    Bad,
-    Busy,
-    Faint,
-}
-
-impl Tone {
-    /// The sequence that a terminal shows it by.
-    pub(crate) fn begin(self) -> &'static str {
-        match self {
-            Self::Plain => "",
-            Self::Good => "\x1b[32m",
-            Self::Bad => "\x1b[31m",
-            Self::Busy => "\x1b[36m",
-            Self::Faint => "\x1b[2m",
-        }
-    }
-}
-
-/// A cell of a table.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Cell {
-    text: String,
-    tone: Tone,
-}
-
-impl Cell {
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    pub(crate) fn tone(&self) -> Tone {
-        self.tone
-    }
-
-    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
-        Self { text: text.into(), tone }
-    }
-}
-
-impl<Text: Into<String>> From<Text> for Cell {
-    fn from(text: Text) -> Self {
-        Self { text: text.into(), tone: Tone::Plain }
-    }
-}
-
-/// A table without lines: the columns aligned, each line cut at the width of the terminal. No
-/// secret is in it, and a cell is one line.
-pub(crate) fn table<Item: Into<Cell> + Clone>(
-    rows: &[Vec<Item>],
-    width: Option<usize>,
-) -> Result<(), Failure> {
-    let masker = crate::secrets::shared()?;
-    let cell = |cell: &Item| {
-        let Cell { text, tone } = cell.clone().into();
-        Cell { text: visible_line(&masker.mask_text(&text)).into_owned(), tone }
-    };
-    let rows: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widest = |column: usize| {
-        rows.iter().filter_map(move |row| row.get(column)).map(|cell| cell.text.width())
-    };
-    let widths: Vec<usize> = (0..columns).map(|column| widest(column).max().unwrap_or(0)).collect();
-    let has_colour = has_colour();
-    for row in &rows {
-        let filled = row.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |last| last + 1);
-        let mut left = width.unwrap_or(usize::MAX);
-        let mut text = String::new();
-        for (column, cell) in row[..filled].iter().enumerate() {
-            let shown = cut(&cell.text, left);
-            let (begin, end) = match cell.tone {
-                Tone::Plain => ("", ""),
-                tone if has_colour => (tone.begin(), "\x1b[0m"),
-                _ => ("", ""),
-            };
-            text.push_str(begin);
-            text.push_str(&shown);
-            text.push_str(end);
-            left = left.saturating_sub(shown.width());
-            if column + 1 < filled {
-                let gap = (widths[column] - cell.text.width() + 2).min(left);
-                text.extend(std::iter::repeat_n(' ', gap));
-                left -= gap;
-            }
-        }
-        writeln!(io::stdout().lock(), "{text}")?;
-    }
-    Ok(())
 }
 
 /// Whether what a person reads on standard output has colours.

@@ -20,8 +20,7 @@ const PROMPT: &str = "task> ";
 
 /// The task that the person chooses, as `runner:task`.
 pub(crate) fn task(folder: &Folder) -> Result<String, Failure> {
-    let is_dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
-    if !io::stdin().is_terminal() || !output::is_error_terminal() || is_dumb {
+    if !can_ask() {
         return Err(Failure::new("name a task; `umbo recipes` lists them"));
     }
     let tasks = folder.project.tasks().filter(|task| task.visibility == Visibility::Listed);
@@ -29,7 +28,23 @@ pub(crate) fn task(folder: &Folder) -> Result<String, Failure> {
     if entries.is_empty() {
         return Err(Failure::new("there is no task here; `umbo recipes` says why"));
     }
-    let mut pick = Pick { entries: &entries, line: String::new(), chosen: 0 };
+    choose(&entries)
+}
+
+/// Which of the tasks with these names, as `runner:task`, the person chooses.
+pub(crate) fn task_of(folder: &Folder, names: &[String]) -> Result<String, Failure> {
+    let tasks = folder.project.tasks().map(Entry::new);
+    choose(&tasks.filter(|entry| names.contains(&entry.name)).collect::<Vec<_>>())
+}
+
+/// Whether there is somebody to ask, at a terminal that can be drawn on.
+pub(crate) fn can_ask() -> bool {
+    let is_dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
+    io::stdin().is_terminal() && output::is_error_terminal() && !is_dumb
+}
+
+fn choose(entries: &[Entry]) -> Result<String, Failure> {
+    let mut pick = Pick { entries, line: String::new(), chosen: 0 };
     let raw = Raw::enter()?;
     let chosen = pick.ask();
     drop(raw);

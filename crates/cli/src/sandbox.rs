@@ -28,7 +28,8 @@ pub(crate) fn settings(
         ask: Some(shared.ask).filter(|ask| ask.writes || ask.hosts),
         hidden: Context::config_directory().into_iter().collect(),
         // Who names the directory of a command would else name what it may write.
-        project: Context::directory().ok().filter(|_| is_agent).map(|here| project_of(&here)),
+        project: context.place().ok().filter(|_| is_agent).map(|here| project_of(&here)),
+        is_fixed: false,
     }
 }
 

@@ -5,7 +5,7 @@ use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use umbo_gate::{Change, UserFile};
 use umbo_tools::SecretsFile;
@@ -15,32 +15,36 @@ use crate::context::Context;
 use crate::failure::Failure;
 
 /// Variables that commands get and the caller does not have.
-static LEARNT: OnceLock<Vec<(String, String)>> = OnceLock::new();
+static LEARNT: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
 /// Takes variables into account that the configuration gives to commands.
 pub(crate) fn learn(variables: &[(String, String)]) {
-    let _ = LEARNT.set(variables.to_vec());
+    learnt().extend_from_slice(variables);
 }
 
-/// The masker for this caller.
-pub(crate) fn masker() -> Result<Masker, Failure> {
-    masker_with(&[])
+fn learnt() -> MutexGuard<'static, Vec<(String, String)>> {
+    LEARNT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The masker for a caller in a directory.
+pub(crate) fn masker(directory: Option<&Path>) -> Result<Masker, Failure> {
+    masker_with(&[], directory)
 }
 
 /// The masker for the tools of a dialect, whose agents may list secrets in files of their own.
-pub(crate) fn masker_of(dialect: &str) -> Result<Masker, Failure> {
-    masker_with(umbo_tools::secrets_files(dialect))
+pub(crate) fn masker_of(dialect: &str, directory: &Path) -> Result<Masker, Failure> {
+    masker_with(umbo_tools::secrets_files(dialect), Some(directory))
 }
 
-fn masker_with(files: &[SecretsFile]) -> Result<Masker, Failure> {
+fn masker_with(files: &[SecretsFile], directory: Option<&Path>) -> Result<Masker, Failure> {
     let variables = env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .chain(LEARNT.get().into_iter().flatten().cloned());
+        .chain(learnt().clone());
     let mut user = match Context::config_directory() {
         Some(directory) => own_list(&directory)?,
         None => Vec::new(),
     };
-    let mut project = match project_file() {
+    let mut project = match directory.and_then(project_file) {
         Some(file) => listed(&file)?,
         None => Vec::new(),
     };
@@ -51,7 +55,8 @@ fn masker_with(files: &[SecretsFile]) -> Result<Masker, Failure> {
                 user.extend(listed(&home.join(path))?);
             }
             SecretsFile::Directory(path) => {
-                project.extend(listed(&Context::directory()?.join(path))?);
+                let directory = directory.unwrap_or(Path::new(""));
+                project.extend(listed(&directory.join(path))?);
             }
             _ => {}
         }
@@ -66,7 +71,10 @@ fn masker_with(files: &[SecretsFile]) -> Result<Masker, Failure> {
 /// The same, made once for all that this process prints.
 pub(crate) fn shared() -> Result<&'static Arc<Masker>, Failure> {
     static SHARED: OnceLock<Result<Arc<Masker>, String>> = OnceLock::new();
-    let make = || masker().map(Arc::new).map_err(|failure| failure.to_string());
+    let make = || {
+        let directory = Context::directory().ok();
+        masker(directory.as_deref()).map(Arc::new).map_err(|failure| failure.to_string())
+    };
     SHARED.get_or_init(make).as_ref().map_err(Failure::new)
 }
 
@@ -76,10 +84,9 @@ pub(crate) fn hidden(text: &str) -> String {
     shared().map_or_else(|_| text.to_owned(), |masker| masker.mask_text(text))
 }
 
-/// The nearest `.umbo/secrets.yml` above the caller.
-fn project_file() -> Option<PathBuf> {
-    let here = Context::directory().ok()?;
-    here.ancestors().map(|place| place.join(".umbo/secrets.yml")).find(|file| file.is_file())
+/// The nearest `.umbo/secrets.yml` above a directory.
+fn project_file(directory: &Path) -> Option<PathBuf> {
+    directory.ancestors().map(|place| place.join(".umbo/secrets.yml")).find(|file| file.is_file())
 }
 
 /// The user's list: what was confirmed of it, and what was added since.

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use umbo_agent::{SessionError, SessionInfo, list, session_directory};
+use umbo_agent::{Session, SessionError, SessionInfo, list, session_directory};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ pub(crate) fn make_private(place: &Path) -> Result<(), Failure> {
 
 /// The sessions of this directory, the last one used first.
 pub(crate) fn here(context: &Context) -> Result<Vec<SessionInfo>, Failure> {
-    let cwd = Context::directory()?.display().to_string();
+    let cwd = context.place()?.display().to_string();
     Ok(list(&session_directory(&root(context), &cwd))?)
 }
 
@@ -75,6 +75,14 @@ pub(crate) fn find(context: &Context, name: &str) -> Result<PathBuf, Failure> {
             Err(Failure::invalid("SESSION", format!("{name:?} may be {}", ids.join(", "))))
         }
     }
+}
+
+/// Deletes a session, unless another process works on it; its id.
+pub(crate) fn remove(path: &Path) -> Result<String, Failure> {
+    let session = Session::open(path).map_err(failure)?;
+    fs::remove_file(path)
+        .map_err(|error| Failure::new(format!("cannot delete {}: {error}", path.display())))?;
+    Ok(session.header().id.clone())
 }
 
 /// An error of a session, with its cause.

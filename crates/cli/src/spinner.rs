@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use umbo_engine::{Followed, JobHandle};
 use umbo_ops::{JobLog, now};
@@ -18,6 +19,8 @@ use crate::time::show_duration;
 /// How often the line moves though nothing is written.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
 const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
+/// Work that is done sooner needs no sign of life.
+const WORTH_A_LINE: Duration = Duration::from_secs(1);
 
 /// Draws until it is dropped.
 pub(crate) struct Spinner {
@@ -50,6 +53,47 @@ impl Drop for Spinner {
     }
 }
 
+/// The same for work of umbo's own: what it does and since when, once that takes over a second.
+pub(crate) struct Working {
+    done: Option<Sender<()>>,
+    drawing: Option<JoinHandle<()>>,
+}
+
+impl Working {
+    /// Begins to wait, if a person is there to see it.
+    pub(crate) fn on(what: impl Into<String>) -> Self {
+        let (done, is_done) = mpsc::channel();
+        let what = what.into();
+        let drawing = output::is_error_terminal().then(|| {
+            thread::spawn(move || {
+                let begun = Instant::now();
+                let mut left = WORTH_A_LINE;
+                for frame in FRAMES.iter().cycle() {
+                    if is_done.recv_timeout(left) != Err(RecvTimeoutError::Timeout) {
+                        break;
+                    }
+                    left = REDRAW_INTERVAL;
+                    let elapsed = begun.elapsed().as_secs();
+                    show_line(&format!("{frame} {what}, {elapsed} s"));
+                }
+                if begun.elapsed() >= WORTH_A_LINE {
+                    output::draw(&[Stroke::Control("\r\x1b[K")]);
+                }
+            })
+        });
+        Self { done: Some(done), drawing }
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        drop(self.done.take());
+        if let Some(drawing) = self.drawing.take() {
+            let _ = drawing.join();
+        }
+    }
+}
+
 fn draw(job: &JobHandle, masker: &Masker, is_over: &AtomicBool) -> Result<(), Failure> {
     let started = job.summary().and_then(|summary| summary.started_at()).unwrap_or_else(now);
     let mut progress = Progress::new(started, 1);
@@ -74,10 +118,14 @@ fn draw(job: &JobHandle, masker: &Masker, is_over: &AtomicBool) -> Result<(), Fa
 }
 
 fn show(frame: char, tick: &Tick) {
-    let width = output::size(Stream::Errors).map_or(80, |(columns, _)| columns.max(20));
     let elapsed = show_duration(Duration::from_micros(tick.elapsed));
     let last = tick.lines.last().map(String::as_str).unwrap_or_default();
-    let text = format!("{frame} {elapsed}, {} bytes  {last}", tick.bytes);
-    let cut = output::cut(&visible_line(&text), width - 1);
+    show_line(&format!("{frame} {elapsed}, {} bytes  {last}", tick.bytes));
+}
+
+/// Draws a line over the one before.
+fn show_line(text: &str) {
+    let width = output::size(Stream::Errors).map_or(80, |(columns, _)| columns.max(20));
+    let cut = output::cut(&visible_line(text), width - 1);
     output::draw(&[Stroke::Control("\r\x1b[K"), Stroke::Text(&cut)]);
 }

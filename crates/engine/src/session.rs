@@ -42,6 +42,10 @@ const RUN: &str =
     r#". "$1"; eval "$__umbo_text"; (__umbo_leave) 2>/dev/null {BASH_XTRACEFD}>/dev/null"#;
 /// A session that is larger than this is not read.
 const MOST_STATE_BYTES: u64 = 64 << 20;
+/// A login shell reads `.bashrc` only if the user's own login files say so; where there are none, nobody
+/// could have said so.
+const START_UP: &str = "[ -e ~/.bash_profile ] || [ -e ~/.bash_login ] || [ -e ~/.profile ] || \
+     ! [ -e ~/.bashrc ] || . ~/.bashrc";
 /// How long the user's start-up files may take.
 const PROFILE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -263,7 +267,7 @@ fn profile(engine: &Engine, request: &Request) -> Result<PathBuf> {
         "".into(),
         file.clone().into(),
         "".into(),
-        ":".into(),
+        START_UP.into(),
     ]);
     let mut snapshot = Request::new(Command::Argv(words), "/");
     snapshot.env = request.env.clone();
@@ -313,6 +317,8 @@ pub(crate) fn in_sandbox(engine: &Engine, request: &Request) -> Option<Plan> {
     }
     let sessions = engine.state().sessions();
     plan.reveal(&sessions);
+    // A state directory below /tmp is not only hidden there, but covered.
+    plan.show.push(sessions.clone());
     let own = request.session.as_ref().map(|session| sessions.join(&session.name));
     let others = fs::read_dir(&sessions).into_iter().flatten().flatten().filter(|entry| {
         // What loads a session lies beside all of them, and begins with a dot.

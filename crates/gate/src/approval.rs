@@ -133,6 +133,13 @@ pub struct Question {
     pub binding: Binding,
 }
 
+impl Question {
+    /// The last six characters of its name, by which a person calls it.
+    pub fn short(&self) -> &str {
+        self.id.len().checked_sub(6).and_then(|at| self.id.get(at..)).unwrap_or(&self.id)
+    }
+}
+
 /// What an approval covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

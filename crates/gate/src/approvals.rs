@@ -93,6 +93,13 @@ struct Use {
     at: u64,
 }
 
+/// Fewer last characters of an id name no approval.
+const SHORTEST_END: usize = 4;
+
+fn is_named(id: &str, wanted: &str) -> bool {
+    id.starts_with(wanted) || (wanted.len() >= SHORTEST_END && id.ends_with(wanted))
+}
+
 impl Approvals {
     /// The approvals in a state directory, signed with a key.
     pub fn open(state: &Path, key: Key) -> Result<Self> {
@@ -158,11 +165,11 @@ impl Approvals {
         }
     }
 
-    /// An approval by its id or the beginning of one.
+    /// An approval by its id, the beginning of one, or its end.
     pub fn find(&self, id: &str, now: u64) -> Result<Approval> {
         let wanted = id.to_ascii_lowercase();
         let mut matches: Vec<String> =
-            self.ids()?.into_iter().filter(|known| known.starts_with(&wanted)).collect();
+            self.ids()?.into_iter().filter(|known| is_named(known, &wanted)).collect();
         match (wanted.is_empty(), matches.len()) {
             (false, 1) => {}
             (false, 2..) => {

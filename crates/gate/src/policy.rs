@@ -207,6 +207,14 @@ impl Policy {
             .map(|source| (source.layer, source.path.as_path(), source.rules.len(), source.ignored))
     }
 
+    /// Every rule, the strictest first, and of one decision in the order of the layers.
+    pub fn rules(&self) -> Vec<Matched> {
+        let mut all: Vec<Matched> =
+            self.each().map(|(source, rule)| Matched::new(source, rule)).collect();
+        all.sort_by_key(|matched| std::cmp::Reverse(matched.decision));
+        all
+    }
+
     /// What no reader gets to see.
     pub fn unreadable(&self) -> Unreadable {
         let rules = self.each().filter(|(_, rule)| rule.hides());

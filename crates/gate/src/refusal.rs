@@ -81,6 +81,11 @@ impl Refusal {
     }
 }
 
+/// The last characters of an id, by which a person answers: one of a billion.
+fn end_of(id: &str) -> &str {
+    id.char_indices().nth_back(5).map_or(id, |(start, _)| &id[start..])
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -88,7 +93,8 @@ impl fmt::Display for Refusal {
                 f,
                 "approval required: {why}\n\
                  Somebody has to run `umbo approve {id}` (or `umbo deny {id}`) in a terminal of \
-                 their own; then run the same command again."
+                 their own; then run the same command again.",
+                id = end_of(id)
             ),
             Self::Denied { by, reason, question } => {
                 write!(f, "denied by {by}: {reason}")?;

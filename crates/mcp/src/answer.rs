@@ -29,9 +29,12 @@ impl Catalogue {
     /// nothing structured.
     pub(crate) fn tools_for(&self, client: Client) -> Vec<Tool> {
         let mut tools = self.tools.clone();
-        if client.reads == Reads::StructureFirst {
-            for tool in &mut tools {
+        for tool in &mut tools {
+            if client.reads == Reads::StructureFirst {
                 tool.output_schema = None;
+            }
+            if client.checks_fields {
+                Arc::make_mut(&mut tool.input_schema).remove("additionalProperties");
             }
         }
         tools
@@ -95,9 +98,10 @@ pub(crate) fn answer(
         result.completed.into_iter().partition(|told| told.is_message);
     content.extend(messages.into_iter().map(|message| ContentBlock::text(message.sentence)));
     if !told.is_empty() || !result.notes.is_empty() {
-        let told = told.iter().map(|told| told.sentence.as_str());
-        let told: Vec<&str> = result.notes.iter().map(String::as_str).chain(told).collect();
-        content.push(ContentBlock::text(format!("[umbo: {}]", told.join("; "))));
+        // Each has a line of its own, for what a job ended with may have several.
+        let told = told.into_iter().map(|told| told.sentence);
+        let told = result.notes.into_iter().chain(told).map(|told| format!("[umbo: {told}]"));
+        content.push(ContentBlock::text(told.collect::<Vec<_>>().join("\n")));
     }
     // Revisions before do not have links.
     if client.takes_links

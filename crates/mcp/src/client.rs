@@ -16,11 +16,26 @@ pub struct ClientOptions {
     pub on_cancel: OnCancel,
     /// Whether the person in front of a client that can show forms is asked by one.
     pub elicitation: bool,
+    /// Whether results have something structured beside their text.
+    pub structure: Structure,
+}
+
+/// Whether results have something structured beside their text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Structure {
+    /// For clients that do not show it to their model instead of the text, as far as that is known by
+    /// their names.
+    #[default]
+    ByClient,
+    /// For all.
+    Always,
+    /// For none: what is known by the name of its library alone may well show it to a model.
+    Never,
 }
 
 impl Default for ClientOptions {
     fn default() -> Self {
-        Self { on_cancel: OnCancel::default(), elicitation: true }
+        Self { on_cancel: OnCancel::default(), elicitation: true, structure: Structure::default() }
     }
 }
 
@@ -32,6 +47,10 @@ pub(crate) struct Client {
     pub(crate) reads: Reads,
     /// Whether it takes links to resources in a result. Some fail on them.
     pub(crate) takes_links: bool,
+    /// Whether it holds arguments against the schema itself, and tells its model of a field that does not
+    /// exist without its name. It is not told that others are refused, so that the call comes through and
+    /// the answer says what is wrong.
+    pub(crate) checks_fields: bool,
     /// How long it waits for a result, where that is less than the usual minute.
     gives_up_after: Option<Duration>,
 }
@@ -46,34 +65,20 @@ pub(crate) enum Reads {
     StructureFirst,
 }
 
-const KNOWN: [Client; 5] = [
-    Client {
-        name: "claude-code",
-        reads: Reads::StructureFirst,
-        takes_links: false,
-        gives_up_after: None,
-    },
-    Client {
-        name: "codex-mcp-client",
-        reads: Reads::StructureFirst,
-        takes_links: false,
-        gives_up_after: None,
-    },
+const KNOWN: [Client; 6] = [
+    Client { name: "claude-code", reads: Reads::StructureFirst, ..UNKNOWN },
+    Client { name: "codex-mcp-client", reads: Reads::StructureFirst, ..UNKNOWN },
     Client {
         name: "Visual Studio Code",
         reads: Reads::StructureFirst,
         takes_links: true,
-        gives_up_after: None,
+        ..UNKNOWN
     },
-    Client { name: "mcp-inspector", reads: Reads::Text, takes_links: true, gives_up_after: None },
+    Client { name: "gemini-cli-mcp-client", checks_fields: true, ..UNKNOWN },
+    Client { name: "mcp-inspector", takes_links: true, ..UNKNOWN },
     // What the Python SDK calls itself unless it is told better: frameworks for agents, of which one
     // gives up after 5 s.
-    Client {
-        name: "mcp",
-        reads: Reads::Text,
-        takes_links: false,
-        gives_up_after: Some(Duration::from_secs(5)),
-    },
+    Client { name: "mcp", gives_up_after: Some(Duration::from_secs(5)), ..UNKNOWN },
 ];
 
 impl Client {
@@ -86,8 +91,13 @@ impl Client {
 /// The rest is for the answer's way back, on a busy machine.
 const SHARE_OF_ITS_TIME: f64 = 0.8;
 
-const UNKNOWN: Client =
-    Client { name: "", reads: Reads::Text, takes_links: false, gives_up_after: None };
+const UNKNOWN: Client = Client {
+    name: "",
+    reads: Reads::Text,
+    takes_links: false,
+    checks_fields: false,
+    gives_up_after: None,
+};
 
 /// What is known of the client that gives itself this name.
 pub(crate) fn named(name: &str) -> Client {
@@ -99,9 +109,15 @@ pub(crate) fn named(name: &str) -> Client {
     KNOWN.iter().find(is_it).copied().unwrap_or(UNKNOWN)
 }
 
-/// What is known of the client that sent a request.
-pub(crate) fn of(context: &RequestContext<RoleServer>) -> Client {
-    context.client_info().map_or(UNKNOWN, |client| named(&client.name))
+/// What is known of the client that sent a request, and what was said of all clients.
+pub(crate) fn of(context: &RequestContext<RoleServer>, options: ClientOptions) -> Client {
+    let client = context.client_info().map_or(UNKNOWN, |client| named(&client.name));
+    let reads = match options.structure {
+        Structure::ByClient => client.reads,
+        Structure::Always => Reads::Text,
+        Structure::Never => Reads::StructureFirst,
+    };
+    Client { reads, ..client }
 }
 
 #[cfg(test)]

@@ -149,9 +149,11 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         one_page(request)?;
-        Ok(ListToolsResult::with_all_items(self.catalogue.tools_for(client::of(&context)))
-            .with_ttl_ms(resources::STATIC_TTL)
-            .with_cache_scope(CacheScope::Private))
+        Ok(ListToolsResult::with_all_items(
+            self.catalogue.tools_for(client::of(&context, self.options)),
+        )
+        .with_ttl_ms(resources::STATIC_TTL)
+        .with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -3,6 +3,7 @@
 
 use std::future::{self, Future};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, InputRequest,
@@ -25,6 +26,9 @@ use crate::client::{self, Client, ClientOptions};
 use crate::elicitation::{self, ApprovalChannel, Asked, Said};
 use crate::progress;
 use crate::tasks;
+
+/// How long a stop may take to begin. It has a thread before that, unless all of them are taken.
+const STOP_BEGINS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Answers a call, now or as a task.
 pub(crate) async fn call(
@@ -49,8 +53,8 @@ pub(crate) async fn call(
         let token = context.meta.get_progress_token();
         AskVia::Request { peer: context.peer.clone(), token }
     };
-    let on_cancel = (options.on_cancel, cancellation);
-    let invocation = Invocation::start(caller, request, &context, via, on_cancel);
+    let how = (options, cancellation);
+    let invocation = Invocation::start(caller, request, &context, via, how);
     if capabilities.is_some_and(|capabilities| capabilities.supports_tasks()) {
         return tasks::call(invocation, context).await;
     }
@@ -90,9 +94,10 @@ impl Invocation {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         via: AskVia,
-        on_cancel: (OnCancel, Cancellation),
+        (options, cancellation): (ClientOptions, Cancellation),
     ) -> Self {
-        let (revision, client) = (context.protocol_version(), client::of(context));
+        let (revision, client) = (context.protocol_version(), client::of(context, options));
+        let on_cancel = (options.on_cancel, cancellation);
         let (sender, asked) = mpsc::unbounded_channel();
         let task = Arc::new(OnceLock::new());
         let mut ticket = Ticket::builder().longest_wait(client.longest_wait());
@@ -220,6 +225,12 @@ impl Invocation {
         self.leave_questions();
         let ticket = self.ticket.clone();
         tokio::task::spawn_blocking(move || ticket.cancel());
+        tokio::select! {
+            result = &mut self.call => return whole(result),
+            () = tokio::time::sleep(STOP_BEGINS_WITHIN) => {}
+        }
+        // Calls that wait may have all threads; they look for this themselves.
+        self.ticket.mark_cancelled();
         whole((&mut self.call).await)
     }
 

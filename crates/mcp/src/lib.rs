@@ -32,7 +32,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 pub use cancellation::OnCancel;
-pub use client::ClientOptions;
+pub use client::{ClientOptions, Structure};
 pub use handler::McpHandler;
 pub use http::{MCP_PATH, McpEndpoint, McpOptions};
 pub use stdio::{serve, serve_stdio};

@@ -12,6 +12,7 @@ import anyio
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver import Image
 from mcp_types import ToolAnnotations
+from pydantic import BaseModel, Field
 
 transport, directory = sys.argv[1], Path(sys.argv[2])
 server = MCPServer("peer")
@@ -80,6 +81,20 @@ async def hang(context: Context) -> str:
         (directory / "cancelled").touch()
         raise
     return "never"
+
+
+class Booking(BaseModel):
+    people: int = Field(description="How many people?")
+    window: bool = Field(description="At the window?")
+
+
+@server.tool()
+async def book(context: Context) -> str:
+    """Books a table, and asks the person for it."""
+    answer = await context.elicit("Book a table?", Booking)
+    if answer.action != "accept":
+        return f"not booked: {answer.action}"
+    return f"booked for {answer.data.people}, window {answer.data.window}"
 
 
 if transport == "stdio":

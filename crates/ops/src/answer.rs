@@ -13,7 +13,7 @@ use umbo_engine::{
 use umbo_gate::show_time;
 use umbo_view::View;
 
-use crate::call::text;
+use crate::call::{Call, text};
 
 /// Where a job stands: how it ended, or that it runs on; and what it wrote.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
@@ -194,7 +194,7 @@ impl JobAnswer {
 
     /// The same with what it wrote.
     #[must_use]
-    pub(crate) fn with_output(mut self, job: &JobHandle, view: &View) -> Self {
+    pub(crate) fn with_output(mut self, call: &Call<'_>, job: &JobHandle, view: &View) -> Self {
         let output = text(view);
         if self.outcome.is_some() {
             self.lost_bytes = Some(view.counts.lost_bytes);
@@ -210,7 +210,8 @@ impl JobAnswer {
         self.output = Some(output);
         self.truncated = Some(view.truncated);
         self.artifact = view.truncated.then(|| format!("artifact://{}", job.id()));
-        self.full_output_path = Some(job.output_path().display().to_string());
+        let file = if view.truncated { call.output_file(job) } else { job.output_path() };
+        self.full_output_path = Some(file.display().to_string());
         self
     }
 

@@ -453,6 +453,13 @@ impl CallerBuilder {
         self
     }
 
+    /// No call can choose its sandbox, so none is told that it could.
+    #[must_use]
+    pub fn fixed_sandbox(mut self) -> Self {
+        self.sandbox.is_fixed = true;
+        self
+    }
+
     /// The dialect the caller speaks: a label of its jobs, by which they are found again.
     #[must_use]
     pub fn dialect(mut self, name: &'static str) -> Self {

@@ -244,11 +244,11 @@ pub(crate) fn answer(
     let mut answer = match ran {
         Ran::Ended(job, outcome) => {
             let view = call.whole_view(job, budget)?;
-            JobAnswer::ended(outcome).with_output(job, &view)
+            JobAnswer::ended(outcome).with_output(call, job, &view)
         }
         Ran::Running(job) => {
             let view = call.view(job, 0, None, budget)?;
-            JobAnswer::standing(job, &job.status()?).with_output(job, &view)
+            JobAnswer::standing(job, &job.status()?).with_output(call, job, &view)
         }
     };
     if answer.outcome.is_some() {
@@ -282,7 +282,7 @@ pub(crate) fn standing(
     if matches!(status, Status::Ended(_)) {
         call.told(job);
     }
-    Ok(JobAnswer::standing(job, &status).with_output(job, &view))
+    Ok(JobAnswer::standing(job, &status).with_output(call, job, &view))
 }
 
 impl ExecRequest {

@@ -214,7 +214,7 @@ pub fn output(call: &Call<'_>, request: &OutputRequest) -> Result<OutputAnswer, 
         job: job.id().to_string(),
         state: status.name(),
         exit_code,
-        full_output_path: job.output_path().display().to_string(),
+        full_output_path: call.output_file(&job).display().to_string(),
         ..OutputAnswer::default()
     };
     let budget = call.budget(request.max_output_tokens.map(|most| most.0));

@@ -42,5 +42,6 @@ pub fn prune(call: &Call<'_>, request: &PruneRequest) -> Result<PruneAnswer, Err
         let _ = record_missed_ends(&audit, &*call.caller.backend);
     }
     let removed = call.caller.backend.prune(Some(age))?;
+    call.caller.sandboxes.return_lent();
     Ok(PruneAnswer { removed: removed.iter().map(ToString::to_string).collect() })
 }

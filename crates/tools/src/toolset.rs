@@ -183,6 +183,9 @@ impl Builder {
         if dialect.prefers_bash() {
             caller = caller.prefer_bash();
         }
+        if !tools.iter().any(|tool| tool.input_schema["properties"]["sandbox"].is_object()) {
+            caller = caller.fixed_sandbox();
+        }
         let caller = caller.build()?;
         dialect.arrange(&mut tools, &caller);
         for tool in &mut tools {

@@ -3,6 +3,7 @@
 
 mod cases;
 mod ours;
+mod reasons;
 mod theirs;
 
 use std::error::Error;
@@ -11,7 +12,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cases::{Case, cases, declared};
+use cases::{Case, cases};
+use reasons::{REASONS, Whose};
 
 /// How long a case may take.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -36,7 +38,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let home = tempfile::tempdir()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let cases = cases();
-    let (mut same, mut unexplained) = (0, 0);
+    let mut counts = Counts::default();
     for (number, case) in cases.iter().enumerate() {
         let project = |whose: &str| -> std::io::Result<std::path::PathBuf> {
             let root = home.path().canonicalize()?.join(format!("{number}/{whose}/project"));
@@ -46,17 +48,53 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         };
         let theirs = runtime.block_on(theirs::run(case, &project("a")?));
         let ours = ours::run(case, &project("b")?, &home.path().join("state"))?;
-        if agree(&theirs, &ours) {
-            same += 1;
-        } else if let Some(reason) = declared(case) {
-            println!("{case}: {reason}");
-        } else {
-            unexplained += 1;
-            println!("{case}\n  theirs: {theirs:.300?}\n  ours:   {ours:.300?}");
-        }
+        counts.add(case, &theirs, &ours);
     }
-    println!("{same} of {} are the same, {unexplained} differ without a reason", cases.len());
-    Ok(if unexplained == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(counts.report())
+}
+
+/// How often both said the same, and why they did not.
+#[derive(Default)]
+struct Counts {
+    same: usize,
+    explained: [usize; REASONS.len()],
+    unexplained: usize,
+}
+
+impl Counts {
+    fn add(&mut self, case: &Case, theirs: &Came, ours: &Came) {
+        if agree(theirs, ours) {
+            self.same += 1;
+            return;
+        }
+        let found = REASONS.iter().position(|reason| reason.explains(case, theirs, ours));
+        *found.map_or(&mut self.unexplained, |number| &mut self.explained[number]) += 1;
+        let why = found.map_or("WITHOUT A REASON", |number| REASONS[number].why);
+        let (theirs, ours) = (format!("{theirs:?}"), format!("{ours:?}"));
+        println!("{case}: {why}\n  theirs: {theirs:.300}\n  ours:   {ours:.300}");
+    }
+
+    /// Says them. A difference without a reason is a failure, and so is a reason that explains nothing
+    /// any more.
+    fn report(&self) -> ExitCode {
+        let reasons = || REASONS.iter().zip(self.explained);
+        let of = |whose| -> usize {
+            reasons().filter(|(reason, _)| reason.whose == whose).map(|(_, count)| count).sum()
+        };
+        let (declared, host) = (of(Whose::Declared), of(Whose::Host));
+        let Self { same, unexplained, .. } = self;
+        let calls = same + declared + host + unexplained;
+        let mut is_good = *unexplained == 0;
+        for (reason, _) in reasons().filter(|(_, count)| *count == 0) {
+            println!("a reason that explains nothing any more: {}", reason.why);
+            is_good = false;
+        }
+        println!(
+            "{calls} calls: {same} the same, {declared} declared, {host} where the host moved on, \
+             {unexplained} without a reason"
+        );
+        if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
 }
 
 /// Whether both say the same. Errors have words of their own, and umbo names the file of everything

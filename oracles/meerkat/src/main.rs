@@ -1,6 +1,8 @@
 //! The same calls by the runtime that the document of `meerkat` became, and by umbo: where they
 //! differ, one of the two is wrong, or the difference is declared here with its reason.
 
+mod background;
+
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
@@ -9,8 +11,9 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use meerkat_tools::builtin::BuiltinTool;
-use meerkat_tools::builtin::shell::{ShellConfig, ShellTool};
+use meerkat_tools::builtin::shell::ShellConfig;
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 
 /// Fields of an answer that can be compared.
 const COMPARED: [&str; 4] = ["exit_code", "stdout", "stderr", "timed_out"];
@@ -27,31 +30,72 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     config.enabled = true;
     config.shell = "sh".to_owned();
     config.shell_path = Some("/bin/sh".into());
-    let tool = ShellTool::new(config);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let calls = calls(&root);
-    let (mut same, mut unexplained) = (0, 0);
-    for call in &calls {
-        let theirs = match runtime.block_on(tool.call(call.clone())) {
-            Ok(output) => output.into_json().unwrap_or_default(),
-            Err(error) => json!({"error": error.to_string()}),
-        };
-        let ours = ours(&umbo, &root, home.path(), call)?;
-        if agree(&theirs, &ours) {
-            same += 1;
-        } else if let Some(reason) = declared(call) {
-            println!("{call}: {reason}");
-        } else {
-            unexplained += 1;
-            println!("{call}\n  theirs: {theirs}\n  ours:   {ours}");
-        }
+    let tools = background::host_tools(config, home.path())?;
+    let host = |tool: &str, arguments| theirs(&runtime, &tools, tool, arguments);
+    let umbo = |tool: &str, arguments| ours(&umbo, &root, home.path(), tool, &arguments);
+    let mut counts = Counts::default();
+    for (tool, call) in calls(&root) {
+        let (theirs, ours) = (host(tool, call.clone())?, umbo(tool, call.clone())?);
+        counts.add(tool, &call, &theirs, &ours, agree(&theirs, &ours));
     }
-    println!("{same} of {} are the same, {unexplained} differ without a reason", calls.len());
-    Ok(if unexplained == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    for case in background::cases() {
+        let theirs = background::run(&case, &root, &host)?;
+        let ours = background::run(&case, &root, &umbo)?;
+        let both_fail = !theirs["error"].is_null() && !ours["error"].is_null();
+        counts.add("shell", &case.arguments, &theirs, &ours, both_fail || theirs == ours);
+    }
+    let (theirs, ours) = (background::receipt(&host)?, background::receipt(&umbo)?);
+    counts.add("shell", &json!({"background": true}), &theirs, &ours, theirs == ours);
+    Ok(counts.report())
+}
+
+/// How often both said the same, and why they did not.
+#[derive(Default)]
+struct Counts {
+    same: usize,
+    explained: [usize; REASONS.len()],
+    unexplained: usize,
+}
+
+impl Counts {
+    fn add(&mut self, tool: &str, call: &Value, theirs: &Value, ours: &Value, is_same: bool) {
+        if is_same {
+            self.same += 1;
+            return;
+        }
+        let found = REASONS.iter().position(|reason| (reason.explains)(call, theirs, ours));
+        *found.map_or(&mut self.unexplained, |number| &mut self.explained[number]) += 1;
+        let why = found.map_or("WITHOUT A REASON", |number| REASONS[number].why);
+        let (theirs, ours) = (theirs.to_string(), ours.to_string());
+        println!("{tool} {call}: {why}\n  theirs: {theirs:.400}\n  ours:   {ours:.400}");
+    }
+
+    /// Says them. A difference without a reason is a failure, and so is a reason that explains nothing
+    /// any more.
+    fn report(&self) -> ExitCode {
+        let reasons = || REASONS.iter().zip(self.explained);
+        let of = |whose| -> usize {
+            reasons().filter(|(reason, _)| reason.whose == whose).map(|(_, count)| count).sum()
+        };
+        let (declared, host) = (of(Whose::Declared), of(Whose::Host));
+        let Self { same, unexplained, .. } = self;
+        let calls = same + declared + host + unexplained;
+        let mut is_good = *unexplained == 0;
+        for (reason, _) in reasons().filter(|(_, count)| *count == 0) {
+            println!("a reason that explains nothing any more: {}", reason.why);
+            is_good = false;
+        }
+        println!(
+            "{calls} calls: {same} the same, {declared} declared, {host} where the host moved on, \
+             {unexplained} without a reason"
+        );
+        if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
 }
 
 /// Calls that leave nothing behind.
-fn calls(root: &Path) -> Vec<Value> {
+fn calls(root: &Path) -> Vec<(&'static str, Value)> {
     let mut calls = Vec::new();
     calls
         .extend([0, 1, 2, 7, 126, 127, 255].map(|code| json!({"command": format!("exit {code}")})));
@@ -118,6 +162,13 @@ fn calls(root: &Path) -> Vec<Value> {
         json!({"command": "true", "background": "x"}),
         json!({"command": "true", "working_dir": 5}),
     ]);
+    let mut calls: Vec<_> = calls.into_iter().map(|call| ("shell", call)).collect();
+    for tool in ["shell_job_status", "shell_job_cancel"] {
+        calls.push((tool, json!({})));
+        calls.push((tool, json!({"job_id": 5})));
+        calls.push((tool, json!({"job_id": "job_01hx7z8k9m2n3p4q5r6s7t8v9w"})));
+        calls.push((tool, json!({"job_id": "nothing"})));
+    }
     calls
 }
 
@@ -152,12 +203,32 @@ fn generated(count: usize) -> Vec<String> {
     (0..count).map(|_| line()).collect()
 }
 
-fn ours(umbo: &OsString, root: &Path, home: &Path, call: &Value) -> Result<Value, Box<dyn Error>> {
+fn theirs(
+    runtime: &Runtime,
+    tools: &[Box<dyn BuiltinTool>],
+    name: &str,
+    arguments: Value,
+) -> Result<Value, Box<dyn Error>> {
+    let tool = tools.iter().find(|tool| tool.name() == name).ok_or("there is no such tool")?;
+    Ok(match runtime.block_on(tool.call(arguments)) {
+        Ok(output) => output.into_json().unwrap_or_default(),
+        Err(error) => json!({"error": error.to_string()}),
+    })
+}
+
+fn ours(
+    umbo: &OsString,
+    root: &Path,
+    home: &Path,
+    tool: &str,
+    call: &Value,
+) -> Result<Value, Box<dyn Error>> {
     let output = Command::new(umbo)
-        .args(["call", "--dialect", "meerkat", "shell", &call.to_string()])
+        .args(["call", "--dialect", "meerkat", tool, &call.to_string()])
         .current_dir(root)
         .env("UMBO_STATE_DIR", home.join("state"))
         .env("UMBO_CONFIG_DIR", home.join("config"))
+        .env("UMBO_OWNER", "oracle")
         .env("UMBO_TOOLS_SHELL_ENABLED", "true")
         .env("UMBO_TOOLS_SHELL_SHELL", "sh")
         .output()?;
@@ -175,10 +246,49 @@ fn agree(theirs: &Value, ours: &Value) -> bool {
 }
 
 /// Why a call may end differently.
-fn declared(call: &Value) -> Option<&'static str> {
-    match (call["command"].as_str(), &call["timeout_secs"]) {
-        (Some(line), _) if line.trim().is_empty() => Some("a command of nothing is refused"),
-        (_, timeout) if *timeout == 0 => Some("a timeout of 0 is none"),
-        _ => None,
-    }
+struct Reason {
+    whose: Whose,
+    why: &'static str,
+    /// Whether it is about this call, and what differs is what it says.
+    explains: fn(&Value, &Value, &Value) -> bool,
 }
+
+#[derive(Clone, Copy, PartialEq)]
+enum Whose {
+    /// It is declared in the contract, by the line of the document.
+    Declared,
+    /// The host took a step after its document.
+    Host,
+}
+
+const REASONS: [Reason; 4] = [
+    Reason {
+        whose: Whose::Declared,
+        why: "a command of nothing is refused (233)",
+        explains: |call, theirs, ours| {
+            call["command"].as_str().is_some_and(|line| line.trim().is_empty())
+                && theirs["exit_code"] == 0
+                && !ours["error"].is_null()
+        },
+    },
+    Reason {
+        whose: Whose::Declared,
+        why: "a timeout of 0 is none (240)",
+        explains: |call, theirs, ours| {
+            call["timeout_secs"] == 0 && !theirs["error"].is_null() && ours["exit_code"] == 0
+        },
+    },
+    Reason {
+        whose: Whose::Host,
+        why: "the host has since a receipt for background jobs, and words of its own for it",
+        explains: |_, theirs, ours| theirs["status"] == "queued" && ours["status"] == "running",
+    },
+    Reason {
+        whose: Whose::Host,
+        why: "the host has since called a background job that timed out failed, without its output",
+        explains: |_, theirs, ours| {
+            theirs["status"] == json!({"status": "failed", "error": "shell_timeout"})
+                && ours["status"]["status"] == "timed_out"
+        },
+    },
+];

@@ -22,9 +22,9 @@ const BALLAST: usize = 512 << 20;
 /// As long as nothing may happen to the spares before they are at rest.
 const REST: Duration = Duration::from_millis(6);
 /// So many calls at a time.
-const OUTSTANDING: [usize; 4] = [1, 2, 4, 8];
+pub(super) const OUTSTANDING: [usize; 4] = [1, 2, 4, 8];
 /// Bare and umbo take turns so often.
-const TURNS: usize = 3;
+pub(super) const TURNS: usize = 3;
 /// As long as what follows an answer may take.
 const AFTERWARDS: Duration = Duration::from_millis(50);
 /// The row that the others are compared with.
@@ -86,14 +86,19 @@ fn throughput(scratch: &Scratch, calls: usize) -> Done {
 
 /// Calls, the time they took, and the time of all processors.
 #[derive(Default)]
-struct Load {
+pub(super) struct Load {
     calls: f64,
     time: Duration,
     processor: Duration,
 }
 
 impl Load {
-    fn add(&mut self, scratch: &Scratch, calls: usize, work: impl FnOnce() -> Done) -> Done {
+    pub(super) fn add(
+        &mut self,
+        scratch: &Scratch,
+        calls: usize,
+        work: impl FnOnce() -> Done,
+    ) -> Done {
         let (start, before) = (Instant::now(), scratch.processor_time());
         work()?;
         self.time += start.elapsed();
@@ -104,17 +109,17 @@ impl Load {
         Ok(())
     }
 
-    fn rate(&self) -> f64 {
+    pub(super) fn rate(&self) -> f64 {
         self.calls / self.time.as_secs_f64()
     }
 
-    fn processor_us(&self) -> f64 {
+    pub(super) fn processor_us(&self) -> f64 {
         self.processor.as_secs_f64() * 1e6 / self.calls
     }
 }
 
 /// Makes calls, `outstanding` of them at a time.
-fn many(outstanding: usize, calls: usize, call: impl Fn() -> Done + Sync) -> Done {
+pub(super) fn many(outstanding: usize, calls: usize, call: impl Fn() -> Done + Sync) -> Done {
     let left = AtomicUsize::new(calls);
     let take =
         || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::exec::{Load, OUTSTANDING, TURNS, many};
 use super::{Sample, bare, microseconds, ratio};
 use crate::failure::{Done, Failure};
 use crate::proc;
@@ -20,6 +21,8 @@ const CHECKED: usize = 20_000;
 const ROUNDS: usize = 200;
 /// Starts of each server that are timed.
 const STARTS: usize = 5;
+/// Calls of which so many are outstanding.
+const CALLS: usize = 1_200;
 /// Commands at once.
 const AT_ONCE: usize = 64;
 /// Of as many commands that umbo is given, a peer is given one: they are slow.
@@ -42,11 +45,8 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let servers = servers(&scratch);
     starts(&servers)?;
     calls(&servers)?;
-    for server in &servers {
-        at_once(server)?;
-        let share = if server.name == "umbo" { checked } else { checked / PEER_SHARE };
-        lost(server, share)?;
-    }
+    throughput(&scratch, &servers[0])?;
+    losses(&servers, checked)?;
     scratch.prove_empty("state")
 }
 
@@ -323,8 +323,69 @@ fn rested(work: impl FnOnce() -> Done) -> Done<Duration> {
     Ok(start.elapsed())
 }
 
-/// Many commands at once: how long until the last is answered.
-fn at_once(server: &Server) -> Done {
+/// How many calls a second one connection answers with so many outstanding, beside as many bare ones.
+fn throughput(scratch: &Scratch, server: &Server) -> Done {
+    say(format!("{CALLS} of `echo hi` for each number outstanding, in turns with bare ones\n"));
+    say("| outstanding | bare / s | umbo / s | share | × processor time |\n|---|---|---|---|---|");
+    let mut client = Client::start(server)?;
+    client.run(server, "echo hi", "hi")?;
+    for outstanding in OUTSTANDING {
+        let (mut bares, mut calls) = (Load::default(), Load::default());
+        for _ in 0..TURNS {
+            let part = CALLS.div_ceil(TURNS);
+            bares.add(scratch, part, || many(outstanding, part, || bare("echo hi", b"hi\n")))?;
+            calls.add(scratch, part, || pipelined(&mut client, server, outstanding, part))?;
+        }
+        say(format!(
+            "| {outstanding} | {:.0} | {:.0} | {:.2} | {:.2} |",
+            bares.rate(),
+            calls.rate(),
+            calls.rate() / bares.rate(),
+            calls.processor_us() / bares.processor_us(),
+        ));
+    }
+    say("");
+    client.leave()
+}
+
+/// Calls over one connection: as one is answered the next is made.
+fn pipelined(client: &mut Client, server: &Server, outstanding: usize, calls: usize) -> Done {
+    for made in 0..calls + outstanding {
+        if made >= outstanding {
+            let (_, message) = client.answer()?;
+            if !message["result"]["content"].to_string().contains("hi") {
+                return Err(Failure::new(format!("{}: {message}", server.name)));
+            }
+        }
+        if made < calls {
+            client.ask_for(server, "echo hi")?;
+        }
+    }
+    Ok(())
+}
+
+/// What comes back of many commands at once, and of many one after the other.
+fn losses(servers: &[Server], checked: usize) -> Done {
+    say(format!(
+        "| server | of {AT_ONCE} at once: right | ms | outputs lost | seconds |\n|---|---|---|---|---|"
+    ));
+    for server in servers {
+        let count = if server.name.starts_with("umbo") { checked } else { checked / PEER_SHARE };
+        let (right, took) = at_once(server)?;
+        let (lost, all) = lost(server, count)?;
+        say(format!(
+            "| {} | {right} | {} | {lost} of {count} | {:.0} |",
+            server.name,
+            took.as_millis(),
+            all.as_secs_f64()
+        ));
+    }
+    say("");
+    Ok(())
+}
+
+/// Many commands at once: how many are answered rightly, and how long until the last is.
+fn at_once(server: &Server) -> Done<(usize, Duration)> {
     let mut client = Client::start(server)?;
     client.run(server, "echo hi", "hi")?;
     let start = Instant::now();
@@ -336,13 +397,13 @@ fn at_once(server: &Server) -> Done {
         let (_, message) = client.answer()?;
         right += usize::from(message["result"]["content"].to_string().contains("number-"));
     }
-    let took = start.elapsed().as_millis();
-    say(format!("{}: {AT_ONCE} commands at once: {right} right, {took} ms", server.name));
-    client.leave()
+    let took = start.elapsed();
+    client.leave()?;
+    Ok((right, took))
 }
 
-/// How many short commands come back without what they wrote.
-fn lost(server: &Server, count: usize) -> Done {
+/// How many short commands come back without what they wrote, and how long all take.
+fn lost(server: &Server, count: usize) -> Done<(usize, Duration)> {
     let mut client = Client::start(server)?;
     let mut lost = 0;
     let start = Instant::now();
@@ -351,7 +412,7 @@ fn lost(server: &Server, count: usize) -> Done {
         let line = format!("{program} out-{number}-");
         lost += usize::from(!client.run(server, &line, &format!("out-{number}-"))?);
     }
-    let took = start.elapsed().as_secs_f64();
-    say(format!("{}: output lost in {lost} of {count} commands ({took:.0} s)", server.name));
-    client.leave()
+    let took = start.elapsed();
+    client.leave()?;
+    Ok((lost, took))
 }

@@ -1,6 +1,7 @@
 //! Measurements. What is compared runs in one process, in turns, and the ratio is what counts:
 //! the machine is shared and times vary, but they vary for both.
 
+pub(crate) mod all;
 pub(crate) mod command;
 pub(crate) mod exec;
 pub(crate) mod flood;
@@ -8,6 +9,7 @@ pub(crate) mod history;
 pub(crate) mod jobs;
 pub(crate) mod mcp;
 pub(crate) mod sandbox;
+pub(crate) mod streams;
 mod tokens;
 
 use std::process::{Command, Stdio};

@@ -23,23 +23,21 @@ enum Form {
     Text,
     /// The structure as JSON; the texts if there is none.
     StructureOrText,
-    /// The structure as JSON; the list of contents as JSON if there is none; after two lines of its own.
-    StructureOrContents,
-    /// Each content as JSON.
-    Contents,
+    /// The same, after two lines of its own.
+    StructureOrTextTimed,
     /// Both, one after the other.
     Both,
 }
 
 const READERS: [Reader; 11] = [
     Reader { client: "Claude Code", name: "claude-code", form: Form::StructureOrText },
-    Reader { client: "Codex CLI", name: "codex-mcp-client", form: Form::StructureOrContents },
+    Reader { client: "Codex CLI", name: "codex-mcp-client", form: Form::StructureOrTextTimed },
     Reader { client: "VS Code", name: "Visual Studio Code", form: Form::StructureOrText },
     Reader { client: "Gemini CLI", name: "gemini-cli-mcp-client", form: Form::Text },
     Reader { client: "opencode", name: "opencode", form: Form::Text },
     Reader { client: "goose", name: "goose", form: Form::Text },
     Reader { client: "LangChain", name: "mcp", form: Form::Text },
-    Reader { client: "openai-agents", name: "mcp", form: Form::Contents },
+    Reader { client: "openai-agents", name: "mcp", form: Form::Text },
     Reader { client: "pydantic-ai", name: "mcp", form: Form::StructureOrText },
     Reader { client: "LlamaIndex", name: "mcp", form: Form::Both },
     Reader { client: "one that nobody knows", name: "bench", form: Form::Text },
@@ -105,16 +103,13 @@ impl Form {
                 contents.iter().filter_map(|content| content["text"].as_str()).collect();
             texts.join("\n\n")
         };
-        let list = || Value::Array(contents.clone()).to_string();
         match self {
             Self::Text => texts(),
             Self::StructureOrText => structure.unwrap_or_else(texts),
-            Self::StructureOrContents => {
-                let body = structure.unwrap_or_else(list);
+            Self::StructureOrTextTimed => {
+                let body = structure.unwrap_or_else(texts);
                 format!("Wall time: 0.0312 seconds\nOutput:\n{body}")
             }
-            Self::Contents if contents.len() == 1 => contents[0].to_string(),
-            Self::Contents => list(),
             Self::Both => [texts(), structure.unwrap_or_default()].concat(),
         }
     }
@@ -133,8 +128,7 @@ mod tests {
         assert_eq!(Form::Text.of(&both), "a\n");
         assert_eq!(Form::StructureOrText.of(&both), r#"{"output":"a\n"}"#);
         assert_eq!(Form::StructureOrText.of(&text), "a\n");
-        assert!(Form::StructureOrContents.of(&text).ends_with(r#"[{"text":"a\n","type":"text"}]"#));
-        assert_eq!(Form::Contents.of(&both), r#"{"text":"a\n","type":"text"}"#);
+        assert!(Form::StructureOrTextTimed.of(&text).ends_with("Output:\na\n"));
         assert_eq!(Form::Both.of(&both), "a\n{\"output\":\"a\\n\"}");
     }
 }

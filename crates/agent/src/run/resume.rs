@@ -13,6 +13,12 @@ const UNKNOWN: &str = "The agent was stopped while this call was under way. It m
                        some or nothing of its work: look before you call it again.";
 
 impl Agent {
+    /// Says what became of calls that an earlier process left open; asks no model. A run does the
+    /// same at its beginning.
+    pub async fn settle(&mut self, observer: Observer<'_>) -> Result<(), RunError> {
+        self.close_open_calls(observer).await
+    }
+
     /// Gives every call without a result one that says what became of it. None is run again.
     pub(super) async fn close_open_calls(
         &mut self,

@@ -23,7 +23,8 @@ pub(crate) struct Agent {
     /// terminal
     #[arg(short, long, value_name = "PROMPT", allow_hyphen_values = true)]
     pub(crate) prompt: Option<String>,
-    /// Serve a program instead: `rpc`, commands and events as lines of JSON
+    /// Serve a program instead: `rpc`, commands and events as lines of JSON; `acp`, the Agent Client
+    /// Protocol, for editors
     #[arg(long, value_name = "MODE", conflicts_with = "prompt")]
     pub(crate) mode: Option<Interface>,
     /// The model, as `anthropic/NAME`, `openai/NAME`, `openai-chat/NAME`, `gemini/NAME` or one of
@@ -81,6 +82,8 @@ pub(crate) struct Agent {
 pub(crate) enum Interface {
     /// Commands and events as lines of JSON
     Rpc,
+    /// The Agent Client Protocol
+    Acp,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -56,10 +56,10 @@ pub(crate) enum SignalTo {
 
 #[derive(Debug, Args)]
 pub(crate) struct Groups {
-    /// Change this group instead of listing all
-    #[arg(value_name = "GROUP", requires = "limit", add = complete::groups())]
+    /// Only this group
+    #[arg(value_name = "GROUP", add = complete::groups())]
     pub(crate) group: Option<String>,
-    /// How many of its jobs run at once; a new group runs one
+    /// Let so many of its jobs run at once; a new group runs one
     #[arg(long, short, value_name = "NUMBER", requires = "group")]
     pub(crate) limit: Option<usize>,
 }

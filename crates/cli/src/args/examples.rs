@@ -55,7 +55,7 @@ pub(super) const CLASSIFY: &str = "Examples:
   umbo classify 'find . -name *.o -delete'
   umbo classify --diff 'rm a' 'rm -rf a'";
 pub(super) const RULES: &str =
-    "Examples:\n  umbo rules check\n  umbo rules explain git push --force";
+    "Examples:\n  umbo rules list\n  umbo rules explain git push --force";
 pub(super) const SANDBOX: &str =
     "Examples:\n  umbo sandbox explain cargo build\n  umbo sandbox try npm test";
 pub(super) const APPROVALS: &str = "Examples:\n  umbo approvals\n  umbo approvals --all --json";

@@ -7,6 +7,8 @@ use crate::complete;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Rules {
+    /// List the rules that hold here, the strictest first
+    List,
     /// Check the rule files that hold here
     Check,
     /// Say what would happen to a command, by which rule, and why

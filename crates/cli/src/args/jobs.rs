@@ -8,7 +8,7 @@ use crate::time::parse_duration;
 
 #[derive(Debug, Args)]
 pub(crate) struct Jobs {
-    /// All that are on disk, not only those that run or ended a moment ago
+    /// All that are on disk, as with any filter; else those that run or ended lately
     #[arg(long, short)]
     pub(crate) all: bool,
     /// Only those in this state
@@ -35,6 +35,18 @@ pub(crate) struct Jobs {
     /// Draw the list again whenever something happens
     #[arg(long, short)]
     pub(crate) watch: bool,
+}
+
+impl Jobs {
+    /// Whether it says which jobs are wanted: then old ones are meant, too.
+    pub(crate) fn is_choosy(&self) -> bool {
+        self.state.is_some_and(|state| !matches!(state, JobState::Queued | JobState::Running))
+            || self.name.is_some()
+            || self.owner.is_some()
+            || self.group.is_some()
+            || !self.labels.is_empty()
+            || self.newer_than.is_some()
+    }
 }
 
 /// Where a job is in its life, as one asks for it.

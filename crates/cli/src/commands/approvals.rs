@@ -1,20 +1,19 @@
 //! `umbo approvals`: what waits for somebody's yes.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use serde::Serialize;
 use umbo_gate::{Approval, ApprovalState, ShownInput};
 
 use umbo_ops::show_time;
 
+use super::jobs::{age, since};
 use crate::args::Approvals;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
 use crate::held::{self, Shown};
 use crate::output::{self, Cell, Tone};
-use crate::time::show_duration;
 
 #[derive(Serialize)]
 struct Listed<'a> {
@@ -72,27 +71,27 @@ pub(crate) fn run(context: &Context, args: &Approvals) -> Result<ExitCode, Failu
         let head = ["ID", "STATE", "RISK", "AGE", "COMMAND", "CWD"];
         let head = head.map(|head| Cell::toned(head, Tone::Faint)).to_vec();
         let rows = approvals.iter().zip(&listed).map(|(approval, listed)| {
-            let age = now.saturating_sub(approval.question.asked_at);
+            let age = age(since(approval.question.asked_at));
             let tone = match approval.state {
                 ApprovalState::Open => Tone::Busy,
                 ApprovalState::Answered(_) => Tone::Good,
                 _ => Tone::Faint,
             };
             vec![
-                listed.id.to_owned().into(),
+                approval.question.short().to_owned().into(),
                 Cell::toned(listed.state, tone),
                 Cell::toned(listed.risk, risk_tone(listed.risk)),
-                show_duration(Duration::from_micros(age)).into(),
+                age.into(),
                 listed.command.to_owned().into(),
                 listed.cwd.to_owned().into(),
             ]
         });
         let held_rows = calls.iter().map(|held| {
             vec![
-                held.id().into(),
+                held.short_id().into(),
                 Cell::toned("held", Tone::Busy),
                 "sandbox".to_owned().into(),
-                format!("{} s left", held.question.left_ms / 1000).into(),
+                format!("{}s left", held.question.left_ms / 1000).into(),
                 format!("{} ({})", held.wants(), held.question.program).into(),
                 held.cwd.clone().into(),
             ]

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
 use crate::output::{self, Format};
+use crate::spinner::Working;
 
 pub(crate) fn run(context: &Context, args: &Audit) -> Result<ExitCode, Failure> {
     match args {
@@ -85,7 +86,10 @@ fn row(record: &Record) -> Vec<String> {
 
 fn verify(context: &Context) -> Result<ExitCode, Failure> {
     let audit = settled(context)?;
-    let report = audit.verify()?;
+    let report = {
+        let _working = Working::on("reading the audit");
+        audit.verify()?
+    };
     gate::answer(context.format, &report, || {
         let verdict = if report.sound { "sound" } else { "BROKEN" };
         output::line(format_args!("{verdict}: {} records, head {}", report.records, report.head))?;

@@ -208,7 +208,7 @@ fn check(context: &Context) -> Result<ExitCode, Failure> {
                 vec![source.layer.to_string(), path, source.meaning.to_owned()]
             })
             .collect();
-        output::table(&rows, None)?;
+        output::wrapped(&rows)?;
         tell(&problems);
         Ok(())
     })?;

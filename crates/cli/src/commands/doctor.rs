@@ -16,6 +16,7 @@ use crate::gate;
 use crate::install::site::{self, Scope};
 use crate::install::{Client, check, serves};
 use crate::output::{self, Cell, Format, Tone};
+use crate::spinner::Working;
 
 pub(crate) fn run(context: &Context, args: &Doctor) -> Result<ExitCode, Failure> {
     if let Some(client) = args.client {
@@ -32,12 +33,12 @@ pub(crate) fn run(context: &Context, args: &Doctor) -> Result<ExitCode, Failure>
     match context.format {
         Format::Json => output::json(&machine.iter().chain(&settings).collect::<Vec<_>>())?,
         Format::Text => {
-            let state = context.state.display();
-            output::line(format_args!("state in {state}"))?;
+            let state = format!("state in {}", context.state.display());
+            output::file(&state, &context.state)?;
             output::line("")?;
-            output::table(&rows(machine), None)?;
+            list(machine)?;
             output::text("\nconfiguration\n\n")?;
-            output::table(&rows(settings), None)?;
+            list(settings)?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -58,11 +59,13 @@ fn about(context: &Context, client: &Client) -> Result<ExitCode, Failure> {
     let is_there = !words.is_empty();
     // One of the two is enough.
     if is_there {
-        for found in &mut findings[1..] {
+        for found in findings[1..].iter_mut().filter(|found| !found.works) {
             found.works = true;
+            "umbo is not in it, and need not be".clone_into(&mut found.meaning);
         }
     }
     if is_there && client.starter.is_some() && findings[0].works {
+        let _working = Working::on(format!("starting {}", client.title));
         findings.extend(started(client, &check::check(client, &context.state)?));
     } else if is_there {
         findings.push(serving(serves::tools(&words, std::env::vars_os())));
@@ -70,7 +73,7 @@ fn about(context: &Context, client: &Client) -> Result<ExitCode, Failure> {
     let is_well = is_there && findings.iter().all(|found| found.works);
     match context.format {
         Format::Json => output::json(&findings)?,
-        Format::Text => output::table(&rows(findings), None)?,
+        Format::Text => list(findings)?,
     }
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -158,13 +161,22 @@ impl Found {
     }
 }
 
-fn rows(findings: Vec<Found>) -> Vec<Vec<Cell>> {
-    let row = |found: Found| {
+/// Each with what it means: beside it where no person reads, below it on a terminal.
+fn list(findings: Vec<Found>) -> Result<(), Failure> {
+    let is_wide = output::width().is_none();
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for found in findings {
         let (mark, tone) = if found.works { ("yes", Tone::Good) } else { ("no", Tone::Bad) };
-        let mark = Cell::toned(mark, tone);
-        vec![mark, found.name.into(), found.detail.into(), found.meaning.into()]
-    };
-    findings.into_iter().map(row).collect()
+        let mut row = vec![Cell::toned(mark, tone), found.name.into(), found.detail.into()];
+        if is_wide {
+            row.push(found.meaning.into());
+            rows.push(row);
+        } else {
+            rows.push(row);
+            rows.push(vec!["".into(), "".into(), Cell::toned(found.meaning, Tone::Faint)]);
+        }
+    }
+    output::wrapped(&rows)
 }
 
 /// Which files are read, what of them is ignored, and why.

@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
 
 use serde::Serialize;
 use umbo_engine::{Attendance, Followed, JobHandle, Ladder, Stdin};
@@ -14,19 +12,12 @@ use crate::args::Start;
 use crate::attach::{self, Left};
 use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
+use crate::keyboard;
 use crate::output::{self, Format};
 use crate::spinner::Spinner;
 
-/// How a person's ctrl-c climbs.
-const CTRL_C: Ladder =
-    Ladder { interrupt: Some(Duration::from_secs(3)), terminate: Some(Duration::from_secs(2)) };
-
-/// How long a second ctrl-c waits for the end of what it killed.
-const LEAVING: Duration = Duration::from_secs(3);
 /// The key that leaves a terminal to itself.
 const DETACH_KEY: &str = "ctrl-\\";
-/// The exit code of a command that ctrl-c ended.
-const INTERRUPTED: i32 = 130;
 
 pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     let caller = Arc::new(context.caller(&CallerWords {
@@ -37,12 +28,12 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     })?);
     // A person who gives a command a terminal, and has one, sits at it.
     let sits = args.surroundings.pty && args.stdin.is_none() && context.format == Format::Text;
-    let keyboard = (sits && attach::is_at_terminal()).then(|| Arc::clone(&caller));
+    let seated = (sits && attach::is_at_terminal()).then(|| Arc::clone(&caller));
     let size = args.surroundings.size;
     let notify = start::notification(context, &args)?;
     let mut request = start::request(context, args, false)?;
     request.options.output = wanted_output(context);
-    if keyboard.is_some() {
+    if seated.is_some() {
         request.options.stdin = Some(Stdin::Open);
         request.options.size = size.or_else(attach::window);
         request.options.attendance = Attendance::Attended;
@@ -50,7 +41,7 @@ pub(crate) fn run(context: &Context, args: Start) -> Result<ExitCode, Failure> {
     foreground(
         context,
         &caller,
-        keyboard,
+        seated,
         move |job| notify.start(job),
         |call| umbo_ops::exec(call, &request),
         |answer: &JobAnswer| answer,
@@ -66,11 +57,11 @@ pub(super) fn wanted_output(context: &Context) -> OutputWanted {
 }
 
 /// Runs an operation that waits for a job: shows what the job writes, stops it at ctrl-c, prints how
-/// it ended, and returns its exit code. With a keyboard, the person sits at the job's terminal.
+/// it ended, and returns its exit code. Who is `seated` sits at the job's terminal.
 pub(super) fn foreground<Answer: Serialize>(
     context: &Context,
     caller: &Caller,
-    keyboard: Option<Arc<Caller>>,
+    seated: Option<Arc<Caller>>,
     started: impl Fn(&JobHandle) + Send + Sync + 'static,
     operation: impl FnOnce(&Call<'_>) -> Result<Answer, umbo_ops::Error>,
     job_of: impl Fn(&Answer) -> &JobAnswer,
@@ -83,13 +74,16 @@ pub(super) fn foreground<Answer: Serialize>(
     let ticket = Ticket::builder()
         .alone()
         .on_start(move |job| {
-            stop_on_ctrl_c(job);
+            keyboard::stop_on_ctrl_c(job);
+            if seated.is_none() {
+                keyboard::pass_on_keys(job);
+            }
             start::tell_of_queue(job);
             started(job);
             match format {
                 Format::Json => *lock(&spinning) = Some(Spinner::start(job)),
                 Format::Text => {
-                    let passed = match &keyboard {
+                    let passed = match &seated {
                         Some(caller) => sit_down(caller, job),
                         None => pass_on(job),
                     };
@@ -166,38 +160,4 @@ pub(super) fn pass_on(job: &JobHandle) -> Result<(), Failure> {
             Followed::Ended => return Ok(()),
         }
     }
-}
-
-/// A first ctrl-c interrupts the job, and umbo waits for its end. A second one kills it, and umbo
-/// leaves with it, or soon, whatever becomes of it. A third leaves at once.
-fn stop_on_ctrl_c(job: &JobHandle) {
-    let job = job.clone();
-    let mut presses = 0;
-    let _ = ctrlc::set_handler(move || {
-        let job = job.clone();
-        presses += 1;
-        // Waiting here would keep the next ctrl-c waiting.
-        match presses {
-            1 => thread::spawn(move || {
-                if let Err(error) = job.stop(CTRL_C) {
-                    output::talk(format_args!("umbo: {error}; ctrl-c once more leaves it"));
-                }
-            }),
-            2 => {
-                let last = job.clone();
-                thread::spawn(move || last.stop(Ladder::KILL));
-                thread::spawn(move || {
-                    thread::sleep(LEAVING);
-                    leave(&job)
-                })
-            }
-            _ => leave(&job),
-        };
-    });
-}
-
-/// Ends this process though its job has not ended.
-fn leave(job: &JobHandle) -> ! {
-    output::talk(format_args!("umbo: left job {0}; `umbo stop --kill {0}` ends it", job.id()));
-    std::process::exit(INTERRUPTED)
 }

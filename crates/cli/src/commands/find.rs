@@ -1,5 +1,6 @@
 //! `umbo find`: files by their names, newest first.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use umbo_ops::files::{self, FindAnswer, FindRequest, Paths, WantedKind, render};
@@ -9,7 +10,8 @@ use crate::args::Find;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::files as verbs;
-use crate::output::{self, Format};
+use crate::output::{self, Cell, Format};
+use crate::spinner::Working;
 
 pub(crate) fn run(context: &Context, args: &Find) -> Result<ExitCode, Failure> {
     let (caller, ticket) = (verbs::caller(context, args.mode)?, Ticket::alone());
@@ -25,7 +27,10 @@ pub(crate) fn run(context: &Context, args: &Find) -> Result<ExitCode, Failure> {
         limit: args.limit.map(Count),
         timeout: args.timeout.map(Seconds),
     };
-    let answer = files::find(&Call::new(&caller, &ticket), &request)?;
+    let answer = {
+        let _working = Working::on("looking");
+        files::find(&Call::new(&caller, &ticket), &request)?
+    };
     match context.format {
         Format::Json => output::json(&answer)?,
         Format::Text => print(&answer, args.long)?,
@@ -37,16 +42,16 @@ fn print(answer: &FindAnswer, long: bool) -> Result<(), Failure> {
     if long {
         let row = |file: &files::FoundFile| {
             vec![
-                render::size(file.size),
-                verbs::short_time(&files::time(file.modified)),
-                file.path.clone(),
+                render::size(file.size).into(),
+                verbs::short_time(&files::time(file.modified)).into(),
+                Cell::file(&file.path, Path::new(&file.path)),
             ]
         };
-        let rows: Vec<Vec<String>> = answer.found.iter().map(row).collect();
+        let rows: Vec<Vec<Cell>> = answer.found.iter().map(row).collect();
         output::table(&rows, None)?;
     } else {
         for path in &answer.files {
-            output::line(path)?;
+            output::file(path, Path::new(path))?;
         }
     }
     let shown = answer.files.len() as u64;

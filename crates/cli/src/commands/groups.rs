@@ -21,7 +21,8 @@ struct Listed {
 
 pub(crate) fn run(context: &Context, args: &Groups) -> Result<ExitCode, Failure> {
     if let (Some(group), Some(limit)) = (&args.group, args.limit) {
-        context.backend.limit_group(group, limit)?;
+        let limited = context.backend.limit_group(group, limit);
+        limited.map_err(|error| Failure::about(error, "group", "GROUP"))?;
     }
     let jobs = context.backend.jobs(Scope::Recent)?;
     let mut groups = context.backend.groups()?;
@@ -42,7 +43,11 @@ pub(crate) fn run(context: &Context, args: &Groups) -> Result<ExitCode, Failure>
         .collect();
     gate::answer(context.format, &listed, || {
         if listed.is_empty() {
-            output::talk("no groups; `umbo start --group NAME COMMAND` makes one");
+            let no = args
+                .group
+                .as_ref()
+                .map_or("no groups".to_owned(), |name| format!("no group {name}"));
+            output::talk(format_args!("{no}; `umbo start --group NAME COMMAND` makes one"));
             return Ok(());
         }
         let head = ["GROUP", "LIMIT", "RUNNING", "QUEUED"];

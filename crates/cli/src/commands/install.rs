@@ -20,6 +20,7 @@ use crate::install::site::{self, Scope, Site};
 use crate::install::{self, Client, Missing, Problem, Put, Server, diff, server};
 use crate::output::{self, Format};
 use crate::secrets;
+use crate::spinner::Working;
 
 /// What became of a server in a client's file.
 #[derive(Serialize)]
@@ -127,7 +128,11 @@ fn try_it(context: &Context, client: &Client, scope: Scope) -> Result<ExitCode, 
     // A project's server is not started before a person said yes in the client itself.
     if scope == Scope::User && client.starter.is_some() && site::has_program(client) {
         output::talk(format_args!("Asking {} to start it …", client.title));
-        show_found(client, &check::check(client, &context.state)?)?;
+        let found = {
+            let _working = Working::on(format!("waiting for {}", client.title));
+            check::check(client, &context.state)?
+        };
+        show_found(client, &found)?;
     } else {
         output::talk(format_args!("`umbo doctor --client {}` says whether it works.", client.name));
     }
@@ -136,7 +141,10 @@ fn try_it(context: &Context, client: &Client, scope: Scope) -> Result<ExitCode, 
 
 /// Lets a client start its servers, and says what umbo's gets.
 fn checked(context: &Context, client: &Client) -> Result<ExitCode, Failure> {
-    let found = check::check(client, &context.state)?;
+    let found = {
+        let _working = Working::on(format!("waiting for {}", client.title));
+        check::check(client, &context.state)?
+    };
     gate::answer(context.format, &found, || show_found(client, &found))?;
     Ok(if found.is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -381,10 +389,11 @@ fn show(standings: &[Standing]) -> Result<(), Failure> {
         let cells = [standing.client, here, state(&standing.user), state(&standing.project)];
         cells.map(str::to_owned).into_iter().chain(file).collect()
     });
-    output::table(&std::iter::once(head).chain(rows).collect::<Vec<Vec<String>>>(), None)?;
+    output::wrapped(&std::iter::once(head).chain(rows).collect::<Vec<Vec<String>>>())?;
     let places = standings.iter().flat_map(|standing| [&standing.user, &standing.project]);
     for error in places.flatten().filter_map(|place| place.error.as_ref()) {
         output::talk(error);
     }
+    output::talk("`umbo install CLIENT` shows the change, asks, and makes it");
     Ok(())
 }

@@ -41,7 +41,7 @@ pub(crate) fn run(context: &Context, args: &Jobs) -> Result<ExitCode, Failure> {
 fn list(call: &Call<'_>, args: &Jobs) -> Result<(JobsAnswer, usize), Failure> {
     let request = JobsRequest {
         scope: Some(WhoseJobs::All),
-        ended: Some(if args.all { EndedJobs::All } else { EndedJobs::Recent }),
+        ended: Some(if args.all || args.is_choosy() { EndedJobs::All } else { EndedJobs::Recent }),
         limit: None,
     };
     let mut answer = umbo_ops::jobs(call, &request)?;
@@ -97,8 +97,13 @@ fn fits(job: &Summary, args: &Jobs) -> bool {
 
 fn print(jobs: &[Summary], left_out: usize, args: &Jobs) -> Result<(), Failure> {
     if jobs.is_empty() {
-        let hint = if args.all { "" } else { "; `umbo jobs --all` shows older ones" };
-        output::talk(format_args!("no jobs{hint}"));
+        output::talk(if args.is_choosy() {
+            "no such jobs"
+        } else if args.all {
+            "no jobs yet; `umbo start COMMAND` makes one"
+        } else {
+            "no jobs now; `umbo jobs --all` has older ones, `umbo start COMMAND` makes one"
+        });
         return Ok(());
     }
     let mut rows = vec![

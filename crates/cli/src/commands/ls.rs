@@ -1,5 +1,6 @@
 //! `umbo ls`: the entries of a directory.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use umbo_ops::files::{self, EntryKind, ListAnswer, ListRequest, render};
@@ -9,7 +10,7 @@ use crate::args::Ls;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::files as verbs;
-use crate::output::{self, Format};
+use crate::output::{self, Cell, Format};
 
 pub(crate) fn run(context: &Context, args: &Ls) -> Result<ExitCode, Failure> {
     let (caller, ticket) = (verbs::caller(context, args.mode)?, Ticket::alone());
@@ -24,13 +25,14 @@ pub(crate) fn run(context: &Context, args: &Ls) -> Result<ExitCode, Failure> {
     let answer = files::list(&Call::new(&caller, &ticket), &request)?;
     match context.format {
         Format::Json => output::json(&answer)?,
-        Format::Text => print(&answer)?,
+        Format::Text => print(args.path.as_deref().map(Path::new), &answer)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(answer: &ListAnswer) -> Result<(), Failure> {
-    let rows: Vec<Vec<String>> = answer
+fn print(path: Option<&Path>, answer: &ListAnswer) -> Result<(), Failure> {
+    let directory = path.unwrap_or_else(|| Path::new("."));
+    let rows: Vec<Vec<Cell>> = answer
         .entries
         .iter()
         .map(|entry| {
@@ -45,7 +47,8 @@ fn print(answer: &ListAnswer) -> Result<(), Failure> {
                 EntryKind::Device => ("-".to_owned(), " (device)".to_owned()),
             };
             let name = format!("{}{end}", entry.name);
-            vec![size, verbs::short_time(&entry.modified), name]
+            let file = Cell::file(name, &directory.join(&entry.name));
+            vec![size.into(), verbs::short_time(&entry.modified).into(), file]
         })
         .collect();
     output::table(&rows, output::width())?;

@@ -53,6 +53,7 @@ mod watch;
 mod write;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use umbo_engine::{End, Limit, Outcome};
 use umbo_gate::UserFile;
@@ -60,6 +61,7 @@ use umbo_gate::UserFile;
 use crate::args::Command;
 use crate::context::Context;
 use crate::failure::{Failure, OWN_FAILURE, TIMED_OUT};
+use crate::time::show_duration;
 
 /// Runs a verb.
 pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Failure> {
@@ -190,8 +192,12 @@ fn remark(outcome: &Outcome) -> Option<String> {
             parts.push(format!("ended by signal {signal}{core}"));
         }
         End::TimedOut { after_ms, .. } => {
-            let limit = outcome.limit.map_or("time", Limit::name);
-            parts.push(format!("stopped by its {limit} limit after {after_ms} ms"));
+            let limit = match outcome.limit {
+                None | Some(Limit::Wall) => "time",
+                Some(limit) => limit.name(),
+            };
+            let after = show_duration(Duration::from_millis(*after_ms));
+            parts.push(format!("stopped by its {limit} limit after {after}"));
         }
         End::Stopped { stage, .. } => match outcome.limit {
             Some(limit) => {

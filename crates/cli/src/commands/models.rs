@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::models::Models;
 use crate::output::{self, Format};
+use crate::spinner::Working;
 
 /// As much as a model may say when it is only asked whether it is there.
 const CHECK_TOKENS: u64 = 64;
@@ -69,7 +70,10 @@ fn check(
     let mut is_well = true;
     for (model, _) in listed {
         let name = name_of(model);
-        let answered = runtime.block_on(ask(models, &name))?;
+        let answered = {
+            let _working = Working::on(format!("asking {name}"));
+            runtime.block_on(ask(models, &name))?
+        };
         is_well &= answered.is_none();
         match context.format {
             Format::Json => output::json(&json!({

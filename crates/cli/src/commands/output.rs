@@ -20,6 +20,7 @@ use crate::context::{CallerWords, Context};
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::pager::{self, Pager};
+use crate::spinner::Working;
 
 /// A log up to this length is read at once; a longer one in steps, so that it need not fit into memory.
 const READ_AT_ONCE: u64 = 64 << 20;
@@ -85,7 +86,10 @@ fn show(
     if is_streamed && !output::is_terminal() {
         return stream(call, request, args, &mut Sink::Streams);
     }
-    let answer = read_output(call, request)?;
+    let answer = {
+        let _working = Working::on("reading");
+        read_output(call, request)?
+    };
     let is_paged = !args.no_pager && args.budget.is_none() && is_long(&answer);
     if let Some(command) = pager::command().filter(|_| is_paged) {
         let mut sink = Sink::Pager(Pager::start(&command)?);

@@ -24,7 +24,8 @@ pub(crate) fn signal(context: &Context, args: &Signal) -> Result<ExitCode, Failu
         SignalTo::First => Reach::First,
         SignalTo::All => Reach::All,
     };
-    let number = parse_signal(&args.name)?;
+    let number =
+        parse_signal(&args.name).map_err(|error| Failure::about(error, "signal", "SIGNAL"))?;
     control(context, vec![args.job.clone()], Control::Signal(number, reach), "signalled")
 }
 

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use umbo_ops::{Call, PruneRequest, Seconds, Ticket};
 
+use super::jobs::age as shown_age;
 use crate::args::Prune;
 use crate::context::{CallerWords, Context, Masking};
 use crate::failure::Failure;
 use crate::output::{self, Format};
+use crate::spinner::Working;
 
 pub(crate) fn run(context: &Context, args: &Prune) -> Result<ExitCode, Failure> {
     let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
@@ -17,7 +19,10 @@ pub(crate) fn run(context: &Context, args: &Prune) -> Result<ExitCode, Failure> 
     let ticket = Ticket::alone();
     let age = if args.all { Duration::ZERO } else { args.older_than };
     let request = PruneRequest { older_than: Some(Seconds(age)), dry_run: args.is_plan };
-    let answer = umbo_ops::prune(&Call::new(&caller, &ticket), &request)?;
+    let answer = {
+        let _working = Working::on("deleting jobs");
+        umbo_ops::prune(&Call::new(&caller, &ticket), &request)?
+    };
     match context.format {
         Format::Json => output::json(&answer)?,
         Format::Text if args.is_plan => {
@@ -26,6 +31,10 @@ pub(crate) fn run(context: &Context, args: &Prune) -> Result<ExitCode, Failure> 
             output::talk(format_args!("{count} jobs would be deleted"));
         }
         Format::Text => output::line(format_args!("{} jobs deleted", answer.removed.len()))?,
+    }
+    if answer.removed.is_empty() && !args.all && output::is_error_terminal() {
+        let age = shown_age(age);
+        output::talk(format_args!("none ended more than {age} ago; --all takes all that ended"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,23 +1,65 @@
 //! `umbo rules`: whether the rule files are right, and which rule decides about a command.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use umbo_gate::{Explanation, Matched, Policy, Subject, Verdict, decide};
+use umbo_gate::{Decision, Explanation, Layer, Matched, Policy, Subject, Verdict, decide};
 
 use super::order;
 use crate::args::{Explain, Rules};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::gate;
-use crate::output;
+use crate::output::{self, Cell, Tone};
 
 pub(crate) fn run(context: &Context, args: &Rules) -> Result<ExitCode, Failure> {
     gate::only_outside_jobs("rules")?;
     match args {
+        Rules::List => list(context),
         Rules::Check => check(context),
         Rules::Explain(args) => explain(context, args),
     }
+}
+
+fn list(context: &Context) -> Result<ExitCode, Failure> {
+    let policy = gate::paths(context)?.policy(&Context::directory()?)?;
+    let rules = policy.rules();
+    gate::answer(context.format, &rules, || {
+        let head = ["DECISION", "FROM", "RULE", "WHY"];
+        let mut rows = vec![head.map(|head| Cell::toned(head, Tone::Faint)).to_vec()];
+        rows.extend(rules.iter().map(row));
+        output::wrapped(&rows)?;
+        let ignored: usize = policy.files().map(|(_, _, _, ignored)| ignored).sum();
+        if ignored > 0 {
+            output::talk(format_args!(
+                "{ignored} rules that allow are ignored; `umbo trust` makes them count"
+            ));
+        }
+        let mode = context.settings.tools.mode;
+        output::talk(format_args!(
+            "what no rule decides, the mode does: {mode} for agents (tools.mode)"
+        ));
+        Ok(())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(rule: &Matched) -> Vec<Cell> {
+    let tone = match rule.decision {
+        Decision::Deny => Tone::Bad,
+        Decision::Ask => Tone::Busy,
+        Decision::Allow => Tone::Good,
+    };
+    let decision = Cell::toned(rule.decision.to_string(), tone);
+    let from = match rule.layer {
+        Layer::User | Layer::Project => {
+            let name = Path::new(&rule.file).file_name().unwrap_or_default().to_string_lossy();
+            Cell::file(format!("{} {name}:{}", rule.layer, rule.line), Path::new(&rule.file))
+        }
+        layer => layer.to_string().into(),
+    };
+    vec![decision, from, rule.rule.clone().into(), rule.reason.clone().into()]
 }
 
 #[derive(Serialize)]
@@ -84,7 +126,7 @@ fn show(checked: &Checked) -> Result<(), Failure> {
             vec![file.layer.clone(), file.path.clone(), format!("{} rules", file.rules), ignored]
         })
         .collect();
-    output::table(&rows, None)?;
+    output::wrapped(&rows)?;
     for error in &checked.errors {
         output::talk(format_args!("umbo: {error}"));
     }

@@ -6,7 +6,7 @@ use umbo_ops::project::Folder;
 use umbo_ops::{
     Call, OnDisconnect, RecipeOptions, RecipeRequest, RunAnswer, Ticket, WaitReason, folder,
 };
-use umbo_recipes::Program;
+use umbo_recipes::{Program, select};
 use umbo_text::quote;
 
 use super::{exec, start};
@@ -32,6 +32,17 @@ pub(crate) fn run(context: &Context, args: &Run) -> Result<ExitCode, Failure> {
     }
     if args.task.is_none() {
         request.op = Some(quote::word(&pick::task(&folder(&call, &request)?)?));
+    }
+    if let Some(task) = &args.task
+        && pick::can_ask()
+        && context.format == Format::Text
+    {
+        // Several runners have it: a person says which, anybody else is refused with the list.
+        let folder = folder(&call, &request)?;
+        let found = select::umbo::resolve_words(&folder.project, task, &args.arguments);
+        if let Err(umbo_recipes::Error::Ambiguous { choices, .. }) = found {
+            request.op = Some(quote::word(&pick::task_of(&folder, &choices)?));
+        }
     }
     let plan = umbo_ops::plan(&call, &request)?;
     if let Some(confinement) = &context.settings.confinement {
@@ -125,6 +136,6 @@ fn list_runners(context: &Context, folder: &Folder) -> Result<ExitCode, Failure>
             vec![runner.id.clone(), count, runner.evidence.join(" "), program]
         })
         .collect();
-    output::table(&rows, None)?;
+    output::wrapped(&rows)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! `umbo search`: text in files. Each file's matches come under its name, with their line numbers.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use umbo_ops::files::{self, Paths, SearchAnswer, SearchOptions, SearchRequest, WantedOutput};
@@ -11,6 +12,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::files as verbs;
 use crate::output::{self, Format};
+use crate::spinner::Working;
 
 pub(crate) fn run(context: &Context, args: &Search) -> Result<ExitCode, Failure> {
     let (caller, ticket) = (verbs::caller(context, args.mode)?, Ticket::alone());
@@ -37,7 +39,10 @@ pub(crate) fn run(context: &Context, args: &Search) -> Result<ExitCode, Failure>
             ..SearchOptions::default()
         },
     };
-    let answer = files::search(&Call::new(&caller, &ticket), &request)?;
+    let answer = {
+        let _working = Working::on("searching");
+        files::search(&Call::new(&caller, &ticket), &request)?
+    };
     match context.format {
         Format::Json => output::json(&answer)?,
         Format::Text => print(&answer, request.output)?,
@@ -56,7 +61,7 @@ fn print(answer: &SearchAnswer, wanted: Option<WantedOutput>) -> Result<(), Fail
             if at > 0 {
                 output::line("")?;
             }
-            output::line(&file.path)?;
+            output::file(&file.path, Path::new(&file.path))?;
             let mut last = None;
             for line in &file.lines {
                 if last.is_some_and(|last| line.number > last + 1) {

@@ -13,7 +13,7 @@ use crate::secrets;
 
 pub(crate) fn run(context: &Context, args: &Secrets) -> Result<ExitCode, Failure> {
     let SecretsAction::Check = args.action;
-    let explanations = secrets::masker()?.explain();
+    let explanations = secrets::masker(Context::directory().ok().as_deref())?.explain();
     let checked: Vec<_> = explanations
         .iter()
         .map(|known| Checked {
@@ -35,7 +35,7 @@ pub(crate) fn run(context: &Context, args: &Secrets) -> Result<ExitCode, Failure
                 let placeholder = known.placeholder.unwrap_or("-");
                 [known.source, known.mode, placeholder, known.reason].map(str::to_owned).to_vec()
             }));
-            output::table(&rows, None)?;
+            output::wrapped(&rows)?;
         }
     }
     Ok(ExitCode::SUCCESS)

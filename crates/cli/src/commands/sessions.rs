@@ -66,6 +66,9 @@ fn list(context: &Context, found: &[SessionInfo]) -> Result<(), Failure> {
     if context.format == Format::Json {
         return found.iter().try_for_each(|info| output::json(&to_json(info)));
     }
+    if found.is_empty() {
+        output::talk("no conversations here; `umbo agent` begins one, --all has other folders");
+    }
     let row = |info: &SessionInfo| {
         let name = info.title.as_ref().or(info.first_prompt.as_ref());
         let name = name.map(|name| shown(name)).unwrap_or_default();
@@ -262,11 +265,7 @@ fn label(session: &mut Session, name: Option<&str>, entry: Option<&str>) -> Resu
 }
 
 fn delete(context: &Context, path: &Path) -> Result<(), Failure> {
-    // Nobody deletes what another process works on.
-    let session = Session::open(path).map_err(failure)?;
-    let id = session.header().id.clone();
-    std::fs::remove_file(path)
-        .map_err(|error| Failure::new(format!("cannot delete {}: {error}", path.display())))?;
+    let id = sessions::remove(path)?;
     match context.format {
         Format::Json => output::json(&json!({"deleted": id})),
         Format::Text => output::line(format_args!("deleted {id}")),

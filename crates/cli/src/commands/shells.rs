@@ -75,7 +75,8 @@ fn clear(context: &Context, args: &ShellNames, clearing: Clearing) -> Result<(),
         if let Some(job) = holder.and_then(|shell| shell.holder.as_ref()).filter(|_| args.stop) {
             context.backend.job(job.as_str())?.stop(Ladder::default())?;
         }
-        context.backend.clear_session(name, clearing)?;
+        let cleared = context.backend.clear_session(name, clearing);
+        cleared.map_err(|error| Failure::about(error, "session", "NAME"))?;
     }
     match context.format {
         Format::Json => output::json(&Cleared { cleared: &args.names }),

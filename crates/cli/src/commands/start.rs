@@ -181,7 +181,7 @@ pub(super) fn request(
         admission: if args.turn.no_queue { Admission::Refuse } else { Admission::Queue },
         attendance: if attended { Attendance::Attended } else { Attendance::default() },
         limits: Some(limits(&args.limits)),
-        after: args.turn.after.iter().map(|word| after(word)).collect(),
+        after: args.turn.after.iter().map(|word| after(context, word)).collect::<Result<_, _>>()?,
         group: args.turn.group,
         name_use: if args.replace { NameUse::Replace } else { NameUse::Unique },
         ..ExecOptions::default()
@@ -209,11 +209,18 @@ pub(super) fn variables(words: &[String]) -> Result<Vec<(String, String)>, Failu
 }
 
 /// A job to wait for, and how it must have ended.
-fn after(word: &str) -> (String, AfterEnd) {
-    match word.strip_suffix(":ok") {
-        Some(job) => (job.to_owned(), AfterEnd::Ok),
-        None => (word.to_owned(), AfterEnd::Any),
+fn after(context: &Context, word: &str) -> Result<(String, AfterEnd), Failure> {
+    if let Some(job) = word.strip_suffix(":ok") {
+        return Ok((job.to_owned(), AfterEnd::Ok));
     }
+    // A name may have a colon of its own.
+    if let Some((job, how)) = word.rsplit_once(':')
+        && context.backend.job(word).is_err()
+    {
+        let way_out = format!("write {job}:ok to start only if it ends well, or {job} for any end");
+        return Err(Failure::invalid("--after", format_args!("no job ends {how:?}; {way_out}")));
+    }
+    Ok((word.to_owned(), AfterEnd::Any))
 }
 
 /// One word is a line for a shell; several are a program and its arguments, unless a shell is

@@ -5,27 +5,31 @@ use std::process::ExitCode;
 use umbo_ops::{Call, OneOrMore, Seconds, StopRequest, StoppedJob, Ticket, UnknownJobs};
 
 use super::ended;
+use super::jobs::age;
 use crate::args::Stop;
 use crate::context::{CallerWords, Context, Masking};
 use crate::failure::{Failure, OWN_FAILURE};
 use crate::output::{self, Format};
+use crate::spinner::Working;
 
 pub(crate) fn run(context: &Context, args: &Stop) -> Result<ExitCode, Failure> {
     let words = CallerWords { masking: Masking::Nothing, ..CallerWords::default() };
     let caller = context.observer(&words)?;
     let ticket = Ticket::alone();
     let call = Call::new(&caller, &ticket);
-    let answer = umbo_ops::stop(
-        &call,
-        &StopRequest {
-            job: OneOrMore::Several(args.jobs.clone()),
-            grace: Some(Seconds(args.grace)),
-            kill: args.kill,
-            interrupt: args.interrupt,
-            // Whatever else is named is to be stopped all the same.
-            unknown: UnknownJobs::StopOthers,
-        },
-    )?;
+    let request = StopRequest {
+        job: OneOrMore::Several(args.jobs.clone()),
+        grace: Some(Seconds(args.grace)),
+        kill: args.kill,
+        interrupt: args.interrupt,
+        // Whatever else is named is to be stopped all the same.
+        unknown: UnknownJobs::StopOthers,
+    };
+    let answer = {
+        let grace = age(args.grace + args.interrupt.unwrap_or_default());
+        let _working = Working::on(format!("stopping; killed after {grace}"));
+        umbo_ops::stop(&call, &request)?
+    };
     let is_whole = answer.failed.is_empty();
     if context.format == Format::Json {
         output::json(&answer)?;

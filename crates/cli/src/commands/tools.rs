@@ -41,13 +41,17 @@ pub(crate) fn run(context: &Context, args: &Tools) -> Result<ExitCode, Failure> 
         let fields = names("properties").into_iter().map(|name| {
             if required.contains(&name) { name.to_owned() } else { format!("[{name}]") }
         });
-        output::line(format_args!("{} {}", tool.name, fields.collect::<Vec<_>>().join(" ")))?;
+        let fields = fields.collect::<Vec<_>>().join(" ");
+        output::paragraph(&format!("{} {fields}", tool.name), 0)?;
         for line in tool.description.lines() {
-            output::line(format_args!("    {line}"))?;
+            output::paragraph(line, INDENT)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
+
+/// So far to the right a tool's description stands.
+const INDENT: usize = 4;
 
 /// All tools of a dialect, for this caller.
 pub(super) fn toolset(
@@ -100,8 +104,8 @@ pub(super) fn toolset_of(
         .agent()
         .gate(gate::keeper(context, mode)?.run_id(run))
         .sandbox(sandbox::settings(context, works_for, mode))
-        .masker(secrets::masker_of(dialect)?)
-        .directory(Context::directory()?)
+        .masker(secrets::masker_of(dialect, &context.place()?)?)
+        .directory(context.place()?)
         .longest_wait(settings.tools.longest_wait)
         .owner(owner);
     let mut builder = Toolset::builder(caller);

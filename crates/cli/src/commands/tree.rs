@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::files as verbs;
 use crate::output::{self, Format};
+use crate::spinner::Working;
 
 pub(crate) fn run(context: &Context, args: &Tree) -> Result<ExitCode, Failure> {
     let (caller, ticket) = (verbs::caller(context, args.mode)?, Ticket::alone());
@@ -22,7 +23,10 @@ pub(crate) fn run(context: &Context, args: &Tree) -> Result<ExitCode, Failure> {
         ignored: args.ignored,
         limit: args.limit.map(Count),
     };
-    let answer = files::tree(&Call::new(&caller, &ticket), &request)?;
+    let answer = {
+        let _working = Working::on("looking");
+        files::tree(&Call::new(&caller, &ticket), &request)?
+    };
     match context.format {
         Format::Json => output::json(&answer)?,
         Format::Text => {

@@ -65,7 +65,7 @@ fn show(standing: &Standing) -> Result<(), Failure> {
     if rows.is_empty() {
         return output::line("no .umbo files");
     }
-    output::table(&rows, None)
+    output::wrapped(&rows)
 }
 
 fn name(state: FileState) -> &'static str {

@@ -25,7 +25,12 @@ pub(crate) fn run(context: &Context, args: &Undo) -> Result<ExitCode, Failure> {
     };
     let answer = files::undo(&Call::new(&caller, &ticket), &request).map_err(|mut error| {
         if error.code == umbo_ops::ErrorCode::UnknownChange {
-            "there is no such change; `umbo undo --list` lists them".clone_into(&mut error.message);
+            let message = if args.change.is_some() {
+                "there is no such change; `umbo undo --list` lists them"
+            } else {
+                "nothing was changed here by `umbo write` or `umbo edit` that could be taken back"
+            };
+            message.clone_into(&mut error.message);
         }
         error
     })?;

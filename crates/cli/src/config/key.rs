@@ -79,7 +79,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 13] {
+fn before_dialects() -> [Key; 14] {
     [
         key(
             "max_running",
@@ -171,6 +171,13 @@ fn before_dialects() -> [Key; 13] {
             Preset::Text("true"),
             Tightens::Nothing,
             "whether the person in front of a client is asked by a form, where the client has forms",
+        ),
+        key(
+            "mcp.structure",
+            Kind::Choice(&["client", "always", "never"]),
+            Preset::Text("client"),
+            Tightens::Nothing,
+            "whether results have structure beside their text: `client` leaves it out where a model would read it instead",
         ),
     ]
 }
@@ -346,7 +353,7 @@ fn after_dialects() -> [Key; 12] {
     ]
 }
 
-fn of_agent() -> [Key; 10] {
+fn of_agent() -> [Key; 11] {
     [
         key(
             "agent.model",
@@ -361,6 +368,13 @@ fn of_agent() -> [Key; 10] {
             Preset::Text(""),
             Tightens::Nothing,
             "models that are asked if that one cannot answer, in order",
+        ),
+        key(
+            "agent.larger_model",
+            Kind::Text,
+            Preset::Nothing,
+            Tightens::Nothing,
+            "the model with a larger window that is asked when the conversation does not fit",
         ),
         key(
             "agent.dialect",

@@ -7,7 +7,7 @@ use std::time::Duration;
 use umbo_engine::sandbox::Ask;
 use umbo_engine::{Listed, Shell};
 use umbo_gate::{AUDIT_BUDGET, EnvironmentPolicy, Error, Inherit, Mode, restrict_to_project};
-use umbo_mcp::{ClientOptions, OnCancel};
+use umbo_mcp::{ClientOptions, OnCancel, Structure};
 use umbo_model::Effort;
 use umbo_ops::files::{FileSettings, WebPolicy};
 use umbo_ops::{ErrorCode, OwnProfile, SandboxArgument, SandboxWords};
@@ -104,6 +104,7 @@ pub(crate) struct Sandbox {
 pub(crate) struct Agent {
     pub(crate) model: Option<String>,
     pub(crate) fallback: Vec<String>,
+    pub(crate) larger_model: Option<String>,
     pub(crate) dialect: Option<String>,
     pub(crate) mode: Mode,
     pub(crate) effort: Option<Effort>,
@@ -123,6 +124,7 @@ impl Agent {
         Self {
             model: word("agent.model"),
             fallback: list(layers, "agent.fallback"),
+            larger_model: word("agent.larger_model"),
             dialect: word("agent.dialect"),
             mode: mode(layers, "agent.mode").unwrap_or_default(),
             effort: effort.and_then(|word| serde_json::from_value(word).ok()),
@@ -266,6 +268,11 @@ fn client(layers: &Layers) -> ClientOptions {
         _ => OnCancel::ByReason,
     };
     options.elicitation = flag(layers, "mcp.elicitation");
+    options.structure = match text(layers, "mcp.structure") {
+        Some("always") => Structure::Always,
+        Some("never") => Structure::Never,
+        _ => Structure::ByClient,
+    };
     options
 }
 

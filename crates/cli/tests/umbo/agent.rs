@@ -1,10 +1,13 @@
 //! `umbo agent`, `umbo models`, `umbo sessions`: the real binary, against a model server on loopback
 //! that speaks the four vendors' formats from a script and refuses what they would refuse.
 
+mod acp;
 mod conversation;
 mod drained;
+mod editor;
 mod killed;
 mod mcp;
+mod oh_my_pi;
 mod print;
 mod rpc;
 mod secrets;

@@ -104,3 +104,23 @@ fn a_line_that_a_rule_denies_is_not_sent_and_the_person_is_told() {
     umbo.wait_for(&job, "got echo fine");
     umbo.stop(&job, &["--kill"]);
 }
+
+#[test]
+fn ctrl_z_at_the_jobs_terminal_goes_to_its_program() {
+    let (person, umbo) = (Umbo::new(), Umbo::new());
+    let options = ["--pty", "--attended", "--env", "PS1=inner> "];
+    let job = umbo.start_with(&options, "bash --norc --noprofile -i");
+    umbo.wait_for(&job, "inner> ");
+    let seat = sit_down(&person, &umbo, &job);
+    person.wait_for(&seat, "inner> ");
+    person.type_into(&seat, &umbo.nap(), &["enter"]);
+    umbo.wait_nappers(1);
+    person.type_into(&seat, "", &["ctrl-z"]);
+    // The shell inside has it, and goes on.
+    umbo.wait_for(&job, "Stopped");
+    person.type_into(&seat, "echo still-$((40 + 2))", &["enter"]);
+    person.wait_for(&seat, "still-42");
+    assert_ne!(umbo.listed(&job)["reason"], "paused");
+    assert_eq!(person.listed(&seat)["state"], "started");
+    umbo.stop(&job, &["--kill"]);
+}

@@ -11,7 +11,7 @@ use crate::harness::{TIMEOUT, UMBO, Umbo, is_alive, state, words};
 
 /// Waits until something is so.
 #[track_caller]
-fn until(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + TIMEOUT;
     while !is_so() {
         assert!(Instant::now() < deadline, "{what}");

@@ -33,7 +33,7 @@ fn a_timeout_gives_124_and_says_which_limit_struck() {
     let umbo = Umbo::new();
     let answer = umbo.call(["exec", "--timeout", "0.2", "$NAP"]).answer();
     assert_eq!(answer.status, 124);
-    assert!(answer.said().contains("wall limit"), "{answer:?}");
+    assert!(answer.said().contains("time limit after"), "{answer:?}");
     assert!(umbo.nappers().is_empty());
 }
 

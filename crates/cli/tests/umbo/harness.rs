@@ -5,9 +5,10 @@
 //! started is killed. When a test ends, its jobs are stopped through umbo, and a process, a
 //! supervisor or a control group that is left makes it fail.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::RangeInclusive;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 use serde_json::Value;
 use tempfile::TempDir;
 use umbo_engine::{Builder, Engine, Warmth};
@@ -196,6 +199,17 @@ impl Umbo {
             words.extend(["--key", key]);
         }
         self.call(words).run();
+    }
+
+    /// The verbs of umbo, from its own help.
+    pub(crate) fn verbs(&self) -> BTreeSet<String> {
+        let help = self.call(["--help"]).answer().text();
+        let listed = help.lines().take_while(|line| *line != "Options:").filter_map(|line| {
+            let (name, _) = line.strip_prefix("  ")?.split_once(' ')?;
+            let is_verb = name.starts_with(|c: char| c.is_ascii_lowercase()) && name != "help";
+            is_verb.then(|| name.to_owned())
+        });
+        listed.collect()
     }
 
     /// `umbo exec LINE`.
@@ -835,4 +849,40 @@ fn tell(state: &Path, nap: &str) {
     for slot in &slots[slots.len().saturating_sub(30)..] {
         eprintln!("  event {}", String::from_utf8_lossy(slot).trim_end());
     }
+}
+
+/// Runs a command with all three streams at one terminal, of so many columns if it has a size; what the
+/// terminal got.
+pub(crate) fn at_terminal(mut command: Command, columns: Option<u16>, typed: &str) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let open =
+        || fs::OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let terminal = open();
+    if let Some(columns) = columns {
+        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&terminal, size).unwrap();
+    }
+    // Bytes as they are written: no line ends made, nothing echoed.
+    let mut raw = tcgetattr(&terminal).unwrap();
+    raw.make_raw();
+    tcsetattr(&terminal, OptionalActions::Now, &raw).unwrap();
+    let [input, output, errors] = [terminal, open(), open()].map(Stdio::from);
+    let mut child = command.stdin(input).stdout(output).stderr(errors).spawn().unwrap();
+    drop(command);
+    let mut keyboard = fs::File::from(master);
+    let mut screen = keyboard.try_clone().unwrap();
+    keyboard.write_all(typed.as_bytes()).unwrap();
+    let reading = thread::spawn(move || {
+        let (mut all, mut chunk) = (Vec::new(), vec![0; 65536]);
+        // The last one to close the terminal ends this with an error.
+        while let Ok(count @ 1..) = screen.read(&mut chunk) {
+            all.extend_from_slice(&chunk[..count]);
+        }
+        all
+    });
+    child.wait().unwrap();
+    String::from_utf8_lossy(&reading.join().unwrap()).into_owned()
 }

@@ -11,20 +11,10 @@ fn help(person: &Umbo, words: &str) -> Vec<String> {
     text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
-fn verbs(person: &Umbo) -> Vec<String> {
-    let text = help(person, "");
-    let listed = text.iter().skip_while(|line| *line != "Commands:").skip(1);
-    let names = listed.take_while(|line| line.starts_with("  ")).filter_map(|line| {
-        let name = line.strip_prefix("  ")?.split(' ').next()?;
-        (!name.is_empty() && name != "help").then(|| name.to_owned())
-    });
-    names.collect()
-}
-
 #[test]
 fn every_verbs_help_fits_a_screen_or_is_grouped_and_ends_with_two_examples() {
     let person = Umbo::with_deadline(std::time::Duration::from_mins(5));
-    let verbs = verbs(&person);
+    let verbs = person.verbs();
     assert!(verbs.len() > 45, "{verbs:?}");
     for verb in &verbs {
         let text = help(&person, verb);

@@ -10,7 +10,8 @@ use crate::harness::{UMBO, Umbo};
 #[test]
 fn an_empty_list_is_no_error() {
     let umbo = Umbo::new();
-    umbo.call(["jobs"]).stderr("no jobs; `umbo jobs --all` shows older ones\n").run();
+    let said = "no jobs now; `umbo jobs --all` has older ones, `umbo start COMMAND` makes one\n";
+    umbo.call(["jobs"]).stderr(said).run();
     umbo.call(["jobs", "--json"]).stdout("{\"jobs\":[],\"omitted\":null}\n").run();
 }
 

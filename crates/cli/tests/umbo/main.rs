@@ -37,6 +37,7 @@ mod library;
 mod limits;
 mod mcp;
 mod output;
+mod person;
 mod promises;
 mod prune;
 mod recipes;

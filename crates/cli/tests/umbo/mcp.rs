@@ -212,6 +212,38 @@ fn a_client_that_shows_its_model_the_structure_gets_the_text_alone() {
 }
 
 #[test]
+fn a_client_that_would_hide_the_name_of_a_wrong_field_lets_it_through() {
+    let umbo = Umbo::new();
+    let mut client = Client::start(&umbo, &[]);
+    client.initialize_as("gemini-cli-mcp-client", "2025-11-25", &json!({}));
+    let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();
+    for tool in tools.as_array().unwrap() {
+        assert_eq!(tool["inputSchema"].get("additionalProperties"), None, "{tool}");
+    }
+    let result = client.tool("exec", &json!({"comand": "echo hi"}));
+    assert!(result["content"][0]["text"].as_str().unwrap().starts_with("comand: "), "{result}");
+    client.close();
+}
+
+#[test]
+fn whether_there_is_structure_beside_the_text_can_be_said_for_all_clients() {
+    let umbo = Umbo::new();
+    for (name, structure, is_there) in [("claude-code", "always", true), ("mcp", "never", false)] {
+        let command = umbo.call(["mcp"]).env("UMBO_MCP_STRUCTURE", structure);
+        let mut client = Client::of(&mut command.into_command());
+        client.initialize_as(name, "2025-11-25", &json!({}));
+        let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();
+        let tools = tools.as_array().unwrap();
+        assert!(tools.iter().all(|tool| tool.get("outputSchema").is_some() == is_there));
+        for arguments in [json!({"command": "echo hi"}), json!({})] {
+            let result = client.tool("exec", &arguments);
+            assert_eq!(result.get("structuredContent").is_some(), is_there, "{result}");
+        }
+        client.close();
+    }
+}
+
+#[test]
 fn the_list_is_what_umbo_tools_prints() {
     let umbo = Umbo::new();
     let mut client = Client::new(&umbo);

@@ -252,6 +252,13 @@ fn only_bash_keeps_sessions() {
 }
 
 #[test]
+fn a_home_without_login_files_has_its_rc_read() {
+    let umbo = Umbo::new();
+    fs::write(umbo.path().join("home/.bashrc"), "fun() { echo fun $1; }\n").unwrap();
+    assert_eq!(umbo.call(["exec", "--profile", "fun x"]).answer().text(), "fun x\n");
+}
+
+#[test]
 fn the_profile_brings_the_users_aliases_functions_and_exports() {
     let umbo = Umbo::new();
     let rc = umbo.path().join("home/.bashrc");

@@ -14,4 +14,5 @@ pub(crate) mod pty;
 #[cfg(feature = "tokio")]
 pub(crate) mod reactor;
 pub(crate) mod socket;
+pub(crate) mod terminal;
 pub(crate) mod watch;

@@ -106,6 +106,20 @@ fn a_question_is_answered_once() {
 }
 
 #[test]
+fn a_question_is_told_by_the_end_of_its_id_which_answers_it() {
+    let project = Project::new();
+    let (gate, root) = (project.gate(Mode::Default), project.root());
+    let call = call("make", &root);
+    let Admission::Refused(refusal) = gate.admit(&call, NOW).unwrap() else { panic!("admitted") };
+    let told = refusal.to_string();
+    let end = told.split("umbo approve ").nth(1).unwrap().split('`').next().unwrap();
+    assert_eq!(end.len(), 6, "{told}");
+    assert!(matches!(gate.answer("zz", ONCE, "me", NOW), Err(Error::UnknownApproval(_))));
+    gate.answer(end, ONCE, "me", NOW).unwrap();
+    assert!(is_admitted(&gate.admit(&call, NOW).unwrap()));
+}
+
+#[test]
 fn a_no_holds_for_the_run_that_asked_and_says_so() {
     let project = Project::new();
     let (gate, root) = (project.gate(Mode::Default), project.root());

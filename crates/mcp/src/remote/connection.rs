@@ -7,17 +7,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, Implementation,
+    ProgressNotificationParam, ProgressToken,
 };
-use rmcp::service::{NotificationContext, Peer, RunningService};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::{ClientHandler, RoleClient, ServiceExt};
+use rmcp::{ClientHandler, ErrorData, RoleClient, ServiceExt};
 use tokio::net::unix::pipe;
 use tokio::sync::Notify;
 
 use super::process::{Process, Processes};
-use super::{RemoteServer, RemoteTransport};
+use super::question::{ServerAnswer, ServerQuestion};
+use super::{AnswerServer, RemoteServer, RemoteTransport};
 
 /// How long the process of a server that could not be used may take to end by itself.
 const END_GRACE: Duration = Duration::from_secs(1);
@@ -42,13 +44,18 @@ pub(super) struct Connected {
     pub(super) peer: Peer<RoleClient>,
     /// A call failed in a way that a server that is there does not.
     pub(super) doubt: Arc<Notify>,
+    /// A call was cancelled: what the server asked for it is not asked any more.
+    pub(super) stop_asking: Arc<Notify>,
     listeners: Listeners,
 }
 
-/// What the server tells unasked.
+/// What the server tells and asks.
 pub(super) struct Handler {
+    server: String,
     pub(super) tools_changed: Arc<Notify>,
     listeners: Listeners,
+    answer: Option<AnswerServer>,
+    stop_asking: Arc<Notify>,
 }
 
 /// A connection, and what belongs to it.
@@ -57,6 +64,7 @@ pub(super) struct Connection {
     pub(super) tools_changed: Arc<Notify>,
     pub(super) process: Option<Starting>,
     listeners: Listeners,
+    stop_asking: Arc<Notify>,
 }
 
 /// A process that is killed unless its server gets ready.
@@ -76,7 +84,8 @@ impl Drop for Starting {
 impl Connection {
     pub(super) fn connected(&self) -> Connected {
         let (peer, listeners) = (self.service.peer().clone(), Arc::clone(&self.listeners));
-        Connected { peer, doubt: Arc::default(), listeners }
+        let stop_asking = Arc::clone(&self.stop_asking);
+        Connected { peer, doubt: Arc::default(), stop_asking, listeners }
     }
 }
 
@@ -107,7 +116,34 @@ impl Drop for Listening {
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let this = Implementation::new("umbo", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), this)
+        let capabilities = match self.answer {
+            Some(_) => ClientCapabilities::builder().enable_elicitation().build(),
+            None => ClientCapabilities::default(),
+        };
+        ClientConfig::new(capabilities, this)
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let answered = match (&self.answer, request) {
+            (
+                Some(answer),
+                ElicitRequestParams::FormElicitationParams { message, requested_schema, .. },
+            ) => {
+                let question = ServerQuestion::read(&self.server, message, &requested_schema);
+                tokio::select! {
+                    answered = answer(question) => answered,
+                    () = context.ct.cancelled() => ServerAnswer::Cancel,
+                    () = self.stop_asking.notified() => ServerAnswer::Cancel,
+                }
+            }
+            // Nobody said that it could be asked: neither anything, nor to open an address.
+            _ => ServerAnswer::Decline,
+        };
+        Ok(answered.into())
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -138,11 +174,18 @@ impl ClientHandler for Handler {
 /// Connects to a server; what is wrong, if that cannot be done.
 pub(super) async fn connect(
     config: &RemoteServer,
+    answer: Option<AnswerServer>,
     processes: &Processes,
 ) -> Result<Connection, String> {
     let (tools_changed, listeners) = (Arc::<Notify>::default(), Listeners::default());
-    let handler =
-        Handler { tools_changed: Arc::clone(&tools_changed), listeners: Arc::clone(&listeners) };
+    let stop_asking = Arc::<Notify>::default();
+    let handler = Handler {
+        server: config.name.clone(),
+        tools_changed: Arc::clone(&tools_changed),
+        listeners: Arc::clone(&listeners),
+        answer,
+        stop_asking: Arc::clone(&stop_asking),
+    };
     let mut process = None;
     let service = match &config.transport {
         RemoteTransport::Stdio { command, .. } => {
@@ -169,7 +212,7 @@ pub(super) async fn connect(
             handler.serve(transport).await.map_err(|error| with_causes(&error))?
         }
     };
-    Ok(Connection { service, tools_changed, process, listeners })
+    Ok(Connection { service, tools_changed, process, listeners, stop_asking })
 }
 
 /// An error with what caused it: the outermost alone often says nothing.

@@ -64,7 +64,7 @@ async fn live(slot: &Slot, processes: &Processes, was_ready: &mut bool) -> Strin
     let timeout = slot.config.timeout;
     let late = || format!("it was not ready after {} s", timeout.as_secs_f32());
     let started = async {
-        let connection = connect(&slot.config, processes).await?;
+        let connection = connect(&slot.config, slot.answer.clone(), processes).await?;
         let tools = connection.service.list_all_tools().await;
         Ok::<_, String>((tools.map_err(|error| format!("it lists no tools: {error}"))?, connection))
     };

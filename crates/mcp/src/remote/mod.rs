@@ -8,6 +8,7 @@ mod connection;
 mod keep;
 mod names;
 mod process;
+mod question;
 mod result;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -32,6 +34,7 @@ use self::connection::Connected;
 use self::process::Processes;
 
 pub use names::is_server_name;
+pub use question::{FieldKind, QuestionField, ServerAnswer, ServerQuestion};
 pub use result::{RemoteContent, RemoteResult};
 
 /// A call that shows no progress for so long has failed.
@@ -168,6 +171,10 @@ pub enum RemoteError {
 /// Who is told when a server comes and goes.
 pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// Who answers what servers ask of the person; dropped, the question is taken back.
+pub type AnswerServer =
+    Arc<dyn Fn(ServerQuestion) -> Pin<Box<dyn Future<Output = ServerAnswer> + Send>> + Send + Sync>;
+
 /// Servers, and their tools.
 pub struct RemoteServers {
     servers: Vec<Arc<Slot>>,
@@ -181,6 +188,7 @@ struct Slot {
     config: RemoteServer,
     shared: Mutex<Shared>,
     state: watch::Sender<ServerState>,
+    answer: Option<AnswerServer>,
 }
 
 #[derive(Default)]
@@ -196,8 +204,13 @@ impl Slot {
 }
 
 impl RemoteServers {
-    /// Starts servers. Their names must differ.
-    pub fn start(servers: Vec<RemoteServer>, notice: &Notice) -> io::Result<Self> {
+    /// Starts servers. Their names must differ. Without somebody who answers, they are told that nothing
+    /// can be asked.
+    pub fn start(
+        servers: Vec<RemoteServer>,
+        notice: &Notice,
+        answer: Option<&AnswerServer>,
+    ) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("mcp-servers")
@@ -207,7 +220,8 @@ impl RemoteServers {
         let stop = CancellationToken::new();
         let slot = |config| {
             let state = watch::channel(ServerState::Starting).0;
-            Arc::new(Slot { config, shared: Mutex::default(), state })
+            let answer = answer.cloned();
+            Arc::new(Slot { config, shared: Mutex::default(), state, answer })
         };
         let servers: Vec<Arc<Slot>> = servers.into_iter().map(slot).collect();
         for slot in &servers {
@@ -300,6 +314,7 @@ impl RemoteServers {
                 Err(error) => Err(slot.failed(&error)),
             },
             () = cancel.cancelled() => {
+                connected.stop_asking.notify_waiters();
                 let why = Some("the user interrupted".to_owned());
                 let notification =
                     CancelledNotification::new(CancelledNotificationParam::new(Some(id), why));

@@ -6,6 +6,7 @@
 //! where it can do nothing else, so a wrong reading does no harm and is found.
 
 mod explain;
+mod lent;
 mod place;
 mod propose;
 mod services;
@@ -273,6 +274,7 @@ impl Sandboxes {
         }
         self.allow(&mut policy, &always, Strictness::Listed, directory)?;
         policy.ask = self.settings.ask;
+        policy.show.extend(self.lent(directory));
         Ok(Chosen { plan: Some(policy.plan().map_err(wrong)?), by: by.to_owned() })
     }
 
@@ -302,6 +304,7 @@ impl Sandboxes {
         let policy = Policy::of(Profile::ReadOnly, &around).map_err(wrong)?;
         let mut policy = policy.ok_or_else(|| Error::argument("sandbox", "there is none"))?;
         VERDICT.clone_into(&mut policy.profile);
+        policy.show.extend(self.lent(directory));
         let reached =
             services::reached(effects, self.place.home.as_deref(), |name| self.place.service(name));
         reached.sockets.iter().for_each(|socket| policy.allow_connect(socket));
@@ -344,11 +347,19 @@ impl Sandboxes {
                 Network::Public => "public hosts",
                 Network::On => "the network",
             };
-            let project = plan.show.first().filter(|_| !plan.write.is_empty());
+            let is_own = |path: &&PathBuf| {
+                self.place.state.as_ref().is_some_and(|state| path.starts_with(state))
+            };
+            let project = plan.show.iter().find(|path| !is_own(path));
+            let project = project.filter(|_| !plan.write.is_empty());
             let project = project.map(|path| path.display().to_string());
+            let way_out = if self.settings.is_fixed {
+                "a person changes that, by the setting `tools.sandbox`"
+            } else {
+                "`sandbox: \"off\"` asks a person to let one out"
+            };
             notes.push(format!(
-                "commands run in the sandbox {}: they write {}, caches and /tmp, and reach {network}; \
-                 `sandbox: \"off\"` asks a person to let one out",
+                "commands run in the sandbox {}: they write {}, caches and /tmp, and reach {network}; {way_out}",
                 plan.profile,
                 project.unwrap_or_else(|| "nothing".to_owned())
             ));

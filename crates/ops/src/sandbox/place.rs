@@ -67,9 +67,7 @@ impl Place {
     /// A directory that the commands of a project share as their `/tmp`, and nobody else does.
     fn temporary(&self, project: &Path) -> Result<Option<PathBuf>, Error> {
         let Some(state) = &self.state else { return Ok(None) };
-        let mut hasher = DefaultHasher::new();
-        project.hash(&mut hasher);
-        let temporary = state.join("tmp").join(format!("{:016x}", hasher.finish()));
+        let temporary = state.join("tmp").join(key(project));
         if !temporary.is_dir() {
             let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&temporary);
             made.map_err(|error| {
@@ -89,4 +87,11 @@ impl Place {
             _ => directory.join(path),
         }
     }
+}
+
+/// The name of a project's own directory in the state.
+pub(super) fn key(project: &Path) -> String {
+    let mut hasher = DefaultHasher::new();
+    project.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }

@@ -48,6 +48,8 @@ pub struct SandboxSettings {
     pub hidden: Vec<PathBuf>,
     /// The project that may be written, wherever a command runs; unless given, the one it runs in.
     pub project: Option<PathBuf>,
+    /// Whether calls cannot choose another: what they are made of has no word for it.
+    pub is_fixed: bool,
 }
 
 /// A profile with all that it extends, looked up.

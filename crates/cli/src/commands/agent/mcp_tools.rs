@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use umbo_agent::{BoxFuture, Invocation, JobTools, ToolOutput, Tools};
 use umbo_mcp::remote::{
-    Notice, RemoteContent, RemoteServer, RemoteServers, RemoteTransport, ServerState,
+    AnswerServer, Notice, RemoteContent, RemoteServer, RemoteServers, RemoteTransport,
+    ServerQuestion, ServerState,
 };
 use umbo_model::{Part, ToolInput, ToolSpec};
 
+use super::server_questions::ServerQuestions;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::{gate, mcp_servers, output};
@@ -48,13 +50,16 @@ impl Notices {
     }
 }
 
-/// Starts the servers of the configuration; nothing if there are none. `asks` says whether a person is
-/// here who can be asked about those that nobody trusts.
+/// Starts the servers of the configuration, and those that the front end lends, which stand for others of
+/// their name; nothing if there are none. `asks` says whether a person is here who can be asked about
+/// those that nobody trusts.
 pub(super) fn start(
     context: &Context,
     directory: &Path,
     asks: bool,
+    lent: Vec<RemoteServer>,
     notices: &Arc<Notices>,
+    questions: Option<&Arc<ServerQuestions>>,
 ) -> Result<Option<Arc<RemoteServers>>, Failure> {
     let found = mcp_servers::find(context, directory);
     for problem in &found.problems {
@@ -74,12 +79,19 @@ pub(super) fn start(
             ));
         }
     }
+    servers.retain(|known| !lent.iter().any(|server| server.name == known.name));
+    servers.extend(lent);
     if servers.is_empty() {
         return Ok(None);
     }
     let told = Arc::clone(notices);
     let notice: Notice = Arc::new(move |text: &str| told.tell(text));
-    let started = RemoteServers::start(servers, &notice).map_err(Failure::new)?;
+    let answer = questions.map(|questions| {
+        let questions = Arc::clone(questions);
+        Arc::new(move |question: ServerQuestion| Arc::clone(&questions).answer(question))
+            as AnswerServer
+    });
+    let started = RemoteServers::start(servers, &notice, answer.as_ref()).map_err(Failure::new)?;
     started.wait_until_settled();
     Ok(Some(Arc::new(started)))
 }

@@ -1,13 +1,15 @@
 //! `umbo agent`: a model and the tools take turns on what the user wants.
 //!
-//! [`setup`] makes the agent; the front ends are [`mod@print`] (a script), [`terminal`] (a person) and
-//! others for programs. All of them show the same events and add nothing.
+//! [`setup`] makes the agent; the front ends are [`mod@print`] (a script), [`terminal`] (a person),
+//! [`rpc`] (a program) and [`acp`] (an editor). All of them show the same events and add nothing.
 
+mod acp;
 mod event_json;
 mod mcp_tools;
 mod plain;
 mod print;
 mod rpc;
+mod server_questions;
 mod setup;
 mod system;
 mod terminal;
@@ -23,8 +25,10 @@ use crate::context::Context;
 use crate::failure::{Failure, TIMED_OUT};
 
 pub(crate) fn run(context: &Context, mut words: Agent) -> Result<ExitCode, Failure> {
-    if words.mode == Some(Interface::Rpc) {
-        return rpc::run(context, &words);
+    match words.mode {
+        Some(Interface::Rpc) => return rpc::run(context, &words),
+        Some(Interface::Acp) => return acp::run(context, &words),
+        None => {}
     }
     let is_piped = !std::io::stdin().is_terminal();
     match words.prompt.as_deref() {

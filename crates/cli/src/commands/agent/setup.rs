@@ -5,18 +5,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use umbo_agent::{
-    Agent, Asker, Candidate, JobTools, Limits, Mask, Previews, Session, SessionTools, Setup,
-    TodoStyle, Toolbox, Tools, compact, session_directory,
+    Agent, Asker, CallApprover, Candidate, EntryKind, JobTools, Limits, Mask, Previews, Session,
+    SessionTools, Setup, TodoStyle, Toolbox, Tools, compact, session_directory,
 };
-use umbo_mcp::remote::RemoteServers;
+use umbo_gate::Mode;
+use umbo_mcp::remote::{RemoteServer, RemoteServers};
 use umbo_model::{CacheLife, Client, Effort, RetryPolicy, ThinkingStyle};
-use umbo_tools::{Approver, Owner, Toolset};
+use umbo_tools::{Owner, Toolset};
 
 use super::super::tools::{Caller, toolset_of};
 use super::mcp_tools::{self, McpTools, Notices};
+use super::server_questions::ServerQuestions;
 use super::system::SystemPrompt;
-use crate::args::{Agent as Words, Effort as EffortWord};
+use crate::args::{Agent as Words, Effort as EffortWord, Interface};
 use crate::context::{Context, WorksFor};
 use crate::failure::Failure;
 use crate::models::Models;
@@ -43,13 +46,15 @@ pub(super) struct Prepared {
     pub(super) servers: Option<Arc<RemoteServers>>,
     /// What the servers do meanwhile.
     pub(super) notices: Arc<Notices>,
+    /// What they ask.
+    questions: Option<Arc<ServerQuestions>>,
 }
 
 /// Puts tools around those of the agent.
 pub(super) type OuterTools = Box<dyn Fn(Arc<dyn Tools>) -> Arc<dyn Tools> + Send>;
 
 /// Whoever is asked whether commands may run.
-pub(super) type SharedApprover = Arc<dyn Approver + Send + Sync>;
+pub(super) type SharedApprover = Arc<dyn CallApprover>;
 
 impl Prepared {
     /// Makes all of it. The approver is asked whether commands may run; without one, nobody is.
@@ -58,8 +63,18 @@ impl Prepared {
         words: &Words,
         approver: Option<SharedApprover>,
     ) -> Result<Self, Failure> {
+        Self::with_servers(context, words, approver, Vec::new())
+    }
+
+    /// The same, with MCP servers beside those of the configuration.
+    pub(super) fn with_servers(
+        context: &Context,
+        words: &Words,
+        approver: Option<SharedApprover>,
+        lent: Vec<RemoteServer>,
+    ) -> Result<Self, Failure> {
         let models = Models::load()?;
-        let directory = Context::directory()?;
+        let directory = context.place()?;
         let session = open_session(context, words, &directory)?;
         let candidates = candidates(context, words, &models, &session)?;
         let Some(first) = candidates.first() else {
@@ -70,12 +85,19 @@ impl Prepared {
         let toolset = toolset(context, words, &dialect, &session.header().id)?;
         let system = SystemPrompt::new(&directory, &toolset.instructions());
         let client = Client::new(&Models::client_options(&first.endpoint)).map_err(Failure::new)?;
-        let setup = setup(context, words, client, candidates, system.text)?;
+        let larger = context.settings.agent.larger_model.as_deref();
+        let promotion = larger.map(|name| models.candidate(name)).transpose()?;
+        let setup = setup(context, words, &session, client, candidates, system.text)?;
+        let setup = Setup { promotion, ..setup };
         let tools = job_tools(toolset, approver.as_ref());
         let notices = Arc::<Notices>::default();
         // Programs at the other end are not asked: they do not listen yet.
         let asks = approver.is_some() && words.mode.is_none() && std::io::stdin().is_terminal();
-        let servers = mcp_tools::start(context, &directory, asks, &notices)?;
+        // A script has nobody to ask, and editors are not asked yet.
+        let can_ask = words.prompt.is_none() && !matches!(words.mode, Some(Interface::Acp));
+        let questions = can_ask.then(|| Arc::new(ServerQuestions::new(Arc::clone(&notices))));
+        let servers =
+            mcp_tools::start(context, &directory, asks, lent, &notices, questions.as_ref())?;
         let all_tools = Arc::clone(&tools) as Arc<dyn Tools>;
         let mut prepared = Self {
             agent: Agent::new(session, Arc::clone(&all_tools), setup),
@@ -92,6 +114,7 @@ impl Prepared {
             all_tools,
             servers,
             notices,
+            questions,
         };
         prepared.arrange_tools();
         Ok(prepared)
@@ -99,6 +122,9 @@ impl Prepared {
 
     /// Lets the model ask the user. Without somebody who can, there is no tool for it.
     pub(super) fn set_asker(&mut self, asker: Arc<dyn Asker>) {
+        if let Some(questions) = &self.questions {
+            questions.set_asker(Arc::clone(&asker));
+        }
         self.asker = Some(asker);
         self.arrange_tools();
     }
@@ -156,16 +182,52 @@ impl Prepared {
         let candidate = self.models.candidate(name)?;
         let dialect = dialect(context, &self.words, &candidate);
         if dialect != self.dialect {
-            let owner = self.tools.toolset().owner.clone().unwrap_or_default();
-            let toolset = toolset_named(context, &self.words, &dialect, owner)?;
-            let system = SystemPrompt::new(&Context::directory()?, &toolset.instructions());
-            self.agent.setup_mut().system = system.text;
-            self.tools = job_tools(toolset, self.approver.as_ref());
-            self.dialect = dialect;
-            self.arrange_tools();
+            self.set_tools(context, dialect)?;
         }
         self.agent.set_model(candidate).map_err(Failure::new)?;
         name.clone_into(&mut self.model);
+        Ok(())
+    }
+
+    /// Chooses how much the model thinks from now on; the session has it.
+    pub(super) fn set_effort(&mut self, word: EffortWord) -> Result<(), Failure> {
+        let effort = effort(word);
+        self.agent.setup_mut().effort = effort;
+        let level = effort.map_or(OFF, Effort::word).to_owned();
+        let kind = EntryKind::ThinkingLevelChange { thinking_level: Some(level) };
+        self.agent.session_mut().append(kind).map(drop).map_err(Failure::new)
+    }
+
+    /// Lets the model think as much as the session says, if it says so.
+    pub(super) fn take_up_effort(&mut self) {
+        if let Some(word) = effort_before(self.agent.session()) {
+            self.agent.setup_mut().effort = effort(word);
+        }
+    }
+
+    /// What runs unasked.
+    pub(super) fn mode(&self, context: &Context) -> Mode {
+        self.words.gate.unwrap_or(context.settings.agent.mode)
+    }
+
+    /// Chooses what runs unasked from now on.
+    pub(super) fn set_mode(&mut self, context: &Context, mode: Mode) -> Result<(), Failure> {
+        let before = self.words.gate.replace(mode);
+        let changed = self.set_tools(context, self.dialect.clone());
+        if changed.is_err() {
+            self.words.gate = before;
+        }
+        changed
+    }
+
+    fn set_tools(&mut self, context: &Context, dialect: String) -> Result<(), Failure> {
+        let owner = self.tools.toolset().owner.clone().unwrap_or_default();
+        let toolset = toolset_named(context, &self.words, &dialect, owner)?;
+        let system = SystemPrompt::new(&context.place()?, &toolset.instructions());
+        self.agent.setup_mut().system = system.text;
+        self.tools = job_tools(toolset, self.approver.as_ref());
+        self.dialect = dialect;
+        self.arrange_tools();
         Ok(())
     }
 }
@@ -272,6 +334,7 @@ fn toolset_named(
 fn setup(
     context: &Context,
     words: &Words,
+    session: &Session,
     client: Client,
     candidates: Vec<Candidate>,
     system: String,
@@ -279,11 +342,11 @@ fn setup(
     let settings = &context.settings.agent;
     let thinks =
         candidates.first().is_some_and(|first| first.model.thinking != ThinkingStyle::None);
-    let effort = match words.effort {
+    let effort = match words.effort.or_else(|| effort_before(session)) {
         Some(word) => effort(word),
         None => settings.effort.filter(|_| thinks),
     };
-    let masker = Arc::clone(secrets::shared()?);
+    let masker = secrets::masker(Some(&context.place()?))?;
     Ok(Setup {
         client,
         candidates,
@@ -302,6 +365,19 @@ fn setup(
         wait_for_jobs: !words.no_wait,
         mask: Some(Mask::new(move |text| masker.mask_text(text))),
     })
+}
+
+/// The word for no thinking.
+pub(super) const OFF: &str = "off";
+
+/// What a word of sessions and protocols means; nothing if it is none.
+pub(super) fn effort_of(level: &str) -> Option<EffortWord> {
+    EffortWord::from_str(level, false).ok()
+}
+
+/// How much the model thought in a session that goes on; nothing if nobody chose.
+fn effort_before(session: &Session) -> Option<EffortWord> {
+    effort_of(&umbo_agent::build_context(session, None).ok()?.thinking_level?)
 }
 
 /// What a word means.

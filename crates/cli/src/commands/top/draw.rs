@@ -18,8 +18,13 @@ const END: &str = "\x1b[J\x1b[?2026l";
 const LINE_END: &str = "\x1b[K\r\n";
 const RESET: &str = "\x1b[0m";
 const REVERSE: &str = "\x1b[7m";
-/// So wide are the columns before the command.
-const WIDTHS: [usize; 6] = [6, 10, 8, 6, 7, 14];
+/// So wide are the columns before the command at most; those of words are no wider than their words.
+const WIDTHS: [usize; 6] = [6, 11, 7, 6, 6, 16];
+const STATE: usize = 1;
+const NAME: usize = 5;
+/// On a terminal that is narrower, a name leaves more of its line to the command.
+const WIDE: usize = 100;
+const SHORT_NAME: usize = 10;
 const HEADS: [&str; 6] = ["JOB", "STATE", "TIME", "CPU", "MEMORY", "NAME"];
 const KEYS: &str = "enter attach  x stop  p pause  a approve  / search  q leave";
 
@@ -54,7 +59,8 @@ pub(super) fn frame(picture: &Picture<'_>) -> String {
         out.push_str(LINE_END);
     };
     line(&output::cut(&summary(picture.rows), columns));
-    line(&toned(&output::cut(&heads(), columns), Tone::Faint, has_colour));
+    let widths = widths(picture.rows, columns);
+    line(&toned(&output::cut(&heads(&widths), columns), Tone::Faint, has_colour));
     let room = list_height(rows);
     let first = (picture.selected + 1).saturating_sub(room);
     if picture.rows.is_empty() {
@@ -62,12 +68,12 @@ pub(super) fn frame(picture: &Picture<'_>) -> String {
     }
     for (at, row) in picture.rows.iter().enumerate().skip(first).take(room) {
         if at == picture.selected {
-            let plain: String = cells(row).iter().map(|(text, _)| text.as_str()).collect();
+            let plain: String = cells(row, &widths).iter().map(|(text, _)| text.as_str()).collect();
             let plain = output::cut(&plain, columns);
             let gap = " ".repeat(columns.saturating_sub(plain.width()));
             line(&format!("{REVERSE}{plain}{gap}{RESET}"));
         } else {
-            line(&fitted(&cells(row), columns, has_colour));
+            line(&fitted(&cells(row, &widths), columns, has_colour));
         }
     }
     let title = picture.rows.get(picture.selected).map_or_else(String::new, |row| title(row));
@@ -106,29 +112,37 @@ fn summary(rows: &[&Row]) -> String {
     text
 }
 
-fn heads() -> String {
+/// The widths of the columns before the command.
+fn widths(rows: &[&Row], columns: usize) -> [usize; 6] {
+    let mut widths = WIDTHS;
+    if columns < WIDE {
+        widths[NAME] = SHORT_NAME;
+    }
+    for column in [STATE, NAME] {
+        let texts = rows.iter().map(|row| texts(row)[column].text().width());
+        let widest = texts.chain([HEADS[column].len()]).max().unwrap_or_default();
+        widths[column] = widths[column].min(widest);
+    }
+    widths
+}
+
+fn heads(widths: &[usize; 6]) -> String {
     let mut text = String::new();
-    for (head, width) in HEADS.iter().zip(WIDTHS) {
+    for (head, width) in HEADS.iter().zip(*widths) {
         let _ = write!(text, "{head:width$}  ");
     }
     text + "COMMAND"
 }
 
 /// The parts of a row, each as wide as its column.
-fn cells(row: &Row) -> Vec<(String, Tone)> {
-    let (texts, command) = match &row.entry {
-        Entry::Job(job) => (job_cells(job, row.used.as_ref()), job.command.as_str()),
-        Entry::Question { risk, age, command, .. } => {
-            let asks = Cell::toned("asks", Tone::Bad);
-            let age = show_duration(*age);
-            let cells =
-                [row.short().into(), asks, age.into(), "".into(), "".into(), risk.clone().into()];
-            (cells, command.as_str())
-        }
+fn cells(row: &Row, widths: &[usize; 6]) -> Vec<(String, Tone)> {
+    let command = match &row.entry {
+        Entry::Job(job) => &job.command,
+        Entry::Question { command, .. } => command,
     };
-    let mut cells: Vec<(String, Tone)> = texts
+    let mut cells: Vec<(String, Tone)> = texts(row)
         .into_iter()
-        .zip(WIDTHS)
+        .zip(*widths)
         .map(|(cell, width)| {
             let text = output::cut(&visible_line(cell.text()), width);
             let gap = " ".repeat(width.saturating_sub(text.width()) + 2);
@@ -138,6 +152,17 @@ fn cells(row: &Row) -> Vec<(String, Tone)> {
     let first = command.lines().next().unwrap_or_default();
     cells.push((visible_line(first).into_owned(), Tone::Plain));
     cells
+}
+
+fn texts(row: &Row) -> [Cell; 6] {
+    match &row.entry {
+        Entry::Job(job) => job_cells(job, row.used.as_ref()),
+        Entry::Question { risk, age, .. } => {
+            let asks = Cell::toned("asks", Tone::Bad);
+            let age = show_duration(*age);
+            [row.short().into(), asks, age.into(), "".into(), "".into(), risk.clone().into()]
+        }
+    }
 }
 
 fn job_cells(job: &Summary, used: Option<&Used>) -> [Cell; 6] {

@@ -53,6 +53,7 @@ enum Entry {
     /// A command that waits for a yes.
     Question {
         id: String,
+        short: String,
         command: String,
         risk: String,
         why: String,
@@ -71,7 +72,7 @@ impl Row {
     fn short(&self) -> &str {
         match &self.entry {
             Entry::Job(job) => job.job.short(),
-            Entry::Question { id, .. } => id.get(..6).unwrap_or(id),
+            Entry::Question { short, .. } => short,
         }
     }
 
@@ -204,6 +205,7 @@ impl<'a> View<'a> {
                 let question = approval.question;
                 let age = Duration::from_micros(now().saturating_sub(question.asked_at));
                 let entry = Entry::Question {
+                    short: question.short().to_owned(),
                     id: question.id,
                     command: secrets::hidden(&question.command),
                     risk: question.risk.as_str().to_owned(),

@@ -14,7 +14,7 @@ use crate::gate::person;
 use crate::harness::{UMBO, is_alive, pid};
 use crate::mcp::installed;
 
-fn script(name: &str) -> PathBuf {
+pub(super) fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcp/tests").join(name)
 }
 
@@ -247,4 +247,36 @@ fn an_abort_reaches_the_server_over_pipes_and_over_http() {
     let shown = |wanted: &str| host.seen.iter().any(|frame| frame.to_string().contains(wanted));
     assert!(shown("one two three"), "{:#?}", host.seen);
     host.close();
+}
+
+#[test]
+fn what_a_server_asks_is_asked_of_the_person_and_declined_where_there_is_none() {
+    let call = || Reply::answer(Answer::call("call_1", "mcp__peer__book", &json!({})));
+    let scene = Scene::new(vec![call(), Reply::text("done"), call(), Reply::text("done")]);
+    scene.servers(&json!({"peer": python(&scene)}));
+    let prepare = |command| command;
+    let mut host = Host::start_with(&scene, CASES[0].model, &["--gate", "open"], prepare);
+    host.send(json!({"type": "prompt", "message": "book"}));
+    let is_dialog = |frame: &Value| {
+        frame["type"] == "extension_ui_request"
+            && (frame["method"] == "select" || frame["method"] == "editor")
+    };
+    let mut titles = Vec::new();
+    // A number that is none is asked for again.
+    for value in ["Other (type your own)", "many", "Other (type your own)", "4", "Yes"] {
+        let asked = host.until(is_dialog);
+        titles.push(asked["title"].as_str().unwrap().to_owned());
+        let answer = json!({"type": "extension_ui_response", "id": asked["id"], "value": value});
+        host.write(&answer.to_string());
+    }
+    host.until_type("agent_end");
+    let seen = host.close();
+    assert!(titles[0].contains("MCP server peer asks: Book a table?"), "{titles:?}");
+    assert!(titles[2].contains("\"many\" is not a whole number"), "{titles:?}");
+    assert!(titles[4].contains("At the window?"), "{titles:?}");
+    let all = json!(seen).to_string();
+    assert!(all.contains("booked for 4, window True"), "{all}");
+    // A script has nobody to ask, and the server is told so before it asks.
+    let results = texts(&scene.events(CASES[0].model, &["--gate", "open"], "book"));
+    assert!(!results[0].contains("booked for"), "{results:?}");
 }

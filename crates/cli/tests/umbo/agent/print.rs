@@ -228,6 +228,22 @@ fn another_model_is_asked_if_the_first_cannot_answer() {
 }
 
 #[test]
+fn the_larger_model_of_the_configuration_is_asked_when_the_conversation_does_not_fit() {
+    let scene = Scene::scripted(|request| {
+        let is_small = request.path.ends_with("/chat/completions");
+        if is_small { Reply::failure(Trouble::Overflow) } else { Reply::text("It fits.") }
+    });
+    let config = scene.umbo.path().join("home/.config/umbo");
+    fs::create_dir_all(&config).unwrap();
+    let larger = "[agent]\nlarger_model = \"gemini/gemini-3.5-flash\"\n";
+    fs::write(config.join("config.toml"), larger).unwrap();
+    let events = scene.events("openai-chat/qwen3:8b", &[], "does it fit?");
+    assert_eq!(of(&events, "model")[0]["model"], "gemini/gemini-3.5-flash");
+    assert_eq!(events.last().unwrap()["text"], "It fits.");
+    assert_eq!(scene.server.requests().len(), 2, "nothing was summarised");
+}
+
+#[test]
 fn what_is_wrong_with_a_model_is_said_with_the_way_out() {
     let scene = Scene::new(Vec::new());
     let said = |words: &[&str]| {

@@ -32,7 +32,13 @@ impl Host {
         prepare: impl Fn(Command) -> Command,
     ) -> Self {
         let words = [&["agent", "--mode", "rpc", "--model", model], words].concat();
-        let mut command = prepare(scene.call(&words).into_command());
+        let mut host = Self::of(prepare(scene.call(&words).into_command()));
+        assert_eq!(host.next(), json!({"type": "ready"}), "the first frame");
+        host
+    }
+
+    /// A host of any program that speaks the protocol.
+    pub(super) fn of(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -46,9 +52,13 @@ impl Host {
             }
         });
         let stdin = child.stdin.take();
-        let mut host = Self { child, stdin, lines, seen: Vec::new(), count: 0 };
-        assert_eq!(host.next(), json!({"type": "ready"}), "the first frame");
-        host
+        Self { child, stdin, lines, seen: Vec::new(), count: 0 }
+    }
+
+    /// `kill -9`.
+    pub(super) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     fn next(&mut self) -> Value {
@@ -58,7 +68,7 @@ impl Host {
         frame
     }
 
-    fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+    pub(super) fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
             let frame = self.next();
             if is_it(&frame) {
@@ -71,7 +81,7 @@ impl Host {
         self.until(|frame| frame["type"] == kind)
     }
 
-    fn write(&mut self, line: &str) {
+    pub(super) fn write(&mut self, line: &str) {
         writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
@@ -84,7 +94,7 @@ impl Host {
     }
 
     /// The response to a command.
-    fn call(&mut self, command: Value) -> Value {
+    pub(super) fn call(&mut self, command: Value) -> Value {
         let id = self.send(command);
         self.until(|frame| frame["type"] == "response" && frame["id"] == id.as_str())
     }
@@ -171,7 +181,7 @@ fn a_prompt_is_acknowledged_at_once_and_its_events_come_in_the_order_that_hosts_
 #[test]
 fn state_modes_models_sessions_and_messages_are_asked_and_changed() {
     let scene =
-        Scene::new(vec![Reply::text("one"), Reply::text("two"), Reply::text("handed over")]);
+        Scene::new(vec![Reply::text("one"), Reply::text("two"), Reply::text("what was tried")]);
     let mut host = Host::start(&scene, CASES[0].model, &[]);
     let state = host.data(json!({"type": "get_state"}));
     assert_eq!(state["model"], json!({"provider": "anthropic", "id": "claude-sonnet-5"}));
@@ -256,6 +266,12 @@ fn state_modes_models_sessions_and_messages_are_asked_and_changed() {
     assert_eq!(host.data(json!({"type": "get_state"}))["sessionId"], first["sessionId"]);
     host.data(json!({"type": "navigate_tree", "entryId": branch[0]["entryId"]}));
     assert_eq!(host.data(json!({"type": "get_state"}))["messageCount"], 1);
+    let last = branch[1]["entryId"].clone();
+    host.data(json!({"type": "navigate_tree", "entryId": last}));
+    let first_entry = branch[0]["entryId"].clone();
+    let left =
+        host.data(json!({"type": "navigate_tree", "entryId": first_entry, "summarize": true}));
+    assert!(left["summary"].as_str().unwrap().contains("what was tried"), "{left}");
     host.error(json!({"type": "compact"}));
     host.data(json!({"type": "new_session"}));
     assert_eq!(host.error(json!({"type": "handoff"})), "Nothing to hand off (no messages yet)");
@@ -505,4 +521,36 @@ fn the_todo_list_of_the_model_is_the_one_of_the_host_and_lives_in_the_session() 
     let mut host = Host::start(&scene, CASES[0].model, &["-c"]);
     assert_eq!(host.data(json!({"type": "get_state"}))["todoPhases"], kept);
     host.close();
+}
+
+#[test]
+fn a_session_that_goes_on_thinks_as_much_as_was_chosen_in_it() {
+    let scene = Scene::new(Vec::new());
+    for level in ["high", "off"] {
+        let mut host = Host::start(&scene, CASES[0].model, &[]);
+        host.data(json!({"type": "set_thinking_level", "level": level}));
+        let file = host.data(json!({"type": "get_state"}))["sessionFile"].clone();
+        host.close();
+        let mut host = Host::start(&scene, CASES[0].model, &["--resume", file.as_str().unwrap()]);
+        assert_eq!(host.data(json!({"type": "get_state"}))["thinkingLevel"], level);
+        host.close();
+        let words = ["--resume", file.as_str().unwrap(), "--effort", "low"];
+        let mut host = Host::start(&scene, CASES[0].model, &words);
+        assert_eq!(host.data(json!({"type": "get_state"}))["thinkingLevel"], "low", "said now");
+        host.close();
+    }
+}
+
+#[test]
+fn an_abort_right_behind_its_prompt_is_heard() {
+    // Whichever is heard first, the command never runs to its end.
+    for _ in 0..8 {
+        let scene = Scene::new(vec![Reply::answer(CASES[0].command("call_1", "cat never"))]);
+        scene.umbo.fifo("never");
+        let mut host = Host::start(&scene, CASES[0].model, &["--gate", "open"]);
+        let (go, stop) = (json!({"type": "prompt", "message": "go"}), json!({"type": "abort"}));
+        host.write(&format!("{go}\n{stop}"));
+        host.until(|frame| frame["type"] == "agent_end");
+        host.close();
+    }
 }

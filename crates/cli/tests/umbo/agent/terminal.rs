@@ -201,7 +201,7 @@ fn nothing_is_lost_or_stale_after_a_resize_and_history_is_kept_by_the_terminal()
             squeezed.matches(&half.replace(' ', "")).count() == 1
         });
         assert!(screen.iter().all(|line| line.chars().count() <= columns), "{screen:#?}");
-        let status = screen.iter().filter(|line| line.contains("claude-sonnet-5 · ")).count();
+        let status = screen.iter().filter(|line| line.contains("claude-sonnet-5")).count();
         assert_eq!(status, 1, "{size}: {screen:#?}");
     }
     person.types("", &["enter"]);

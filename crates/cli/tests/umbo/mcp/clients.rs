@@ -97,6 +97,42 @@ fn the_official_python_client_reads_edits_and_undoes() {
     assert!(said.ends_with("done\n"), "{said}");
 }
 
+/// What the document of a dialect says, line by line, held against what the official client gets.
+fn documented(dialect: &str, least: u32) {
+    let umbo = Umbo::with_deadline(Duration::from_mins(4));
+    let mut command = program(&umbo, &installed("python/bin/python"));
+    command.args(["-W", "ignore"]).arg(script("documents/checks.py")).args([UMBO, dialect]);
+    let said = finished(&command.output().unwrap());
+    let (_, rest) = said.split_once(&format!("{dialect}: ")).unwrap();
+    let made: u32 = rest.split(' ').next().unwrap().parse().unwrap();
+    assert!(made >= least && rest.ends_with(", 0 do not hold\n"), "{said}");
+}
+
+#[test]
+fn what_the_document_of_recipe_says_holds_for_the_official_python_client() {
+    documented("recipe", 110);
+}
+
+#[test]
+fn what_the_document_of_tasks_says_holds_for_the_official_python_client() {
+    documented("tasks", 70);
+}
+
+#[test]
+fn what_the_document_of_lash_says_holds_for_the_official_python_client() {
+    documented("lash", 120);
+}
+
+#[test]
+fn what_the_document_of_meerkat_says_holds_for_the_official_python_client() {
+    documented("meerkat", 80);
+}
+
+#[test]
+fn what_the_documents_of_omp_say_hold_for_the_official_python_client() {
+    documented("omp", 230);
+}
+
 #[test]
 fn the_official_typescript_client_is_served_in_both_ways_of_the_protocol() {
     let typescript = |umbo: &Umbo| {

@@ -288,7 +288,7 @@ fn finished(
     let output = text(&view);
     // What was taken out of it, be it noise or too much, is still in the file.
     let is_raw = output.len() as u64 == outcome.total_bytes;
-    let full_output_path = (!is_raw).then(|| job.output_path().display().to_string());
+    let full_output_path = (!is_raw).then(|| call.output_file(job).display().to_string());
     let mut finished = Finished {
         output: with_denials(output, outcome),
         status: FinishedState::Completed,

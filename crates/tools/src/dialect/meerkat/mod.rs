@@ -247,6 +247,6 @@ fn status(call: &Call<'_>, job: &JobHandle, summary: &Summary) -> Result<JobStat
 
 /// What one stream of a job told, and where all of it is if that is too much.
 fn output(call: &Call<'_>, job: &JobHandle, stream: Stream) -> Result<String, ToolError> {
-    let file = format!("offsets are those of {}", job.output_path().display());
+    let file = format!("offsets are those of {}", call.output_file(job).display());
     with_rest(call, job, Some(stream), &file)
 }

@@ -61,7 +61,7 @@ fn path(call: &Call<'_>, url: &str) -> Result<String, ToolError> {
     let job = call.caller.backend.job(rest).ok();
     let job = job.filter(|job| job.summary().is_some());
     if let Some(job) = job {
-        return Ok(job.output_path().display().to_string());
+        return Ok(call.output_file(&job).display().to_string());
     }
     let known = call.caller.backend.newest(call.caller.owner.as_deref(), None, 20)?;
     let ids: Vec<String> = known.iter().map(|job| job.job.to_string()).collect();

@@ -162,7 +162,7 @@ fn ended(call: &Call<'_>, job: &JobHandle, outcome: &Outcome) -> Result<Ended, T
             return Err(ToolError::new(ErrorCode::ShellLost, message));
         }
     };
-    let file = job.output_path().display().to_string();
+    let file = call.output_file(job).display().to_string();
     let rest = format!("all of it is in {file}; `shell.bash` reads it, as sed -n '1,200p' {file}");
     let stdout = with_denials(with_rest(call, job, None, &rest)?, outcome);
     Ok(Ended { stdout, stderr: "", exit_code, timed_out })

@@ -1,5 +1,7 @@
 //! Events as the frames of the protocol.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 use umbo_agent::{AgentEvent, AgentMessage};
 use umbo_model::{BlockStart, Event};
@@ -12,6 +14,8 @@ pub(super) struct Frames {
     texts: Vec<String>,
     /// The answer of the turn that is open, and its results.
     turn: Option<(Value, Vec<Value>)>,
+    /// The calls that run: tool and arguments, by name.
+    calls: HashMap<String, (String, Value)>,
     /// A turn was announced before its prompt.
     is_announced: bool,
     retries: u32,
@@ -53,14 +57,22 @@ impl Frames {
             AgentEvent::Model(event) => self.take_model(event),
             AgentEvent::AnswerLost(_) => Vec::new(),
             AgentEvent::Message { message, .. } => self.take_message(message),
-            AgentEvent::ToolStart { call, .. } => vec![json!({
-                "type": "tool_execution_start", "toolCallId": call.id, "toolName": call.name,
-                "args": call.arguments,
-            })],
-            AgentEvent::ToolProgress { call_id, text } => vec![json!({
-                "type": "tool_execution_update", "toolCallId": call_id,
-                "partialResult": {"content": [{"type": "text", "text": text}]},
-            })],
+            AgentEvent::ToolStart { call, .. } => {
+                let arguments = json!(call.arguments);
+                self.calls.insert(call.id.clone(), (call.name.clone(), arguments));
+                vec![json!({
+                    "type": "tool_execution_start", "toolCallId": call.id, "toolName": call.name,
+                    "args": call.arguments,
+                })]
+            }
+            AgentEvent::ToolProgress { call_id, text } => {
+                let (name, arguments) = self.calls.get(call_id).cloned().unwrap_or_default();
+                vec![json!({
+                    "type": "tool_execution_update", "toolCallId": call_id, "toolName": name,
+                    "args": arguments,
+                    "partialResult": {"content": [{"type": "text", "text": text}]},
+                })]
+            }
             AgentEvent::Retry { wait, failure } => {
                 self.retries += 1;
                 vec![json!({
@@ -176,6 +188,7 @@ impl Frames {
                 vec![end]
             }
             AgentMessage::ToolResult(result) => {
+                self.calls.remove(&result.tool_call_id);
                 if let Some((_, results)) = &mut self.turn {
                     results.push(value.clone());
                 }

@@ -96,6 +96,8 @@ impl Server {
             }
             let word = command["type"].as_str().unwrap_or_default().to_owned();
             if matches!(word.as_str(), "prompt" | "abort_and_prompt" | "steer" | "follow_up") {
+                // Before the host can know of it.
+                self.queues.announce_run();
                 respond(&command, Ok(None));
                 self.prompt(&mut state, &command, &mut lines).await;
                 continue;

@@ -11,7 +11,7 @@ use umbo_agent::{
 use umbo_model::{Effort, RetryPolicy};
 use umbo_ops::{Call, ExecRequest, Ticket, exec};
 
-use super::super::setup::Prepared;
+use super::super::setup::{Prepared, effort_of};
 use crate::context::Context;
 use crate::sessions;
 
@@ -152,6 +152,10 @@ impl State {
             "new_session" => self.new_session(command["parentSession"].as_str()),
             "switch_session" => self.switch_session(Path::new(&text("sessionPath"))),
             "branch" => self.branch(&text("entryId")),
+            "navigate_tree" if command["summarize"] == true => {
+                let words = command["customInstructions"].as_str();
+                self.leave_branch(&text("entryId"), words).await
+            }
             "navigate_tree" => self.navigate(&text("entryId")),
             "set_session_name" => self.set_name(&text("name")),
             "export_html" => self.export(command["outputPath"].as_str()),
@@ -197,16 +201,10 @@ impl State {
     }
 
     fn set_level(&mut self, level: &str) -> Answered {
-        let effort: Option<Effort> = match level {
-            "off" => None,
-            word => Some(serde_json::from_value(json!(word)).map_err(|_| {
-                format!("level: {word:?} was given; accepted: {}", LEVELS.join(", "))
-            })?),
-        };
-        self.prepared.agent.setup_mut().effort = effort;
-        let kind = EntryKind::ThinkingLevelChange { thinking_level: Some(level.to_owned()) };
-        let kept = self.prepared.agent.session_mut().append(kind);
-        kept.map(|_| None).map_err(|error| error.to_string())
+        let effort = effort_of(level).ok_or_else(|| {
+            format!("level: {level:?} was given; accepted: {}", LEVELS.join(", "))
+        })?;
+        self.prepared.set_effort(effort).map(|()| None).map_err(|failure| failure.to_string())
     }
 
     async fn compact(&mut self, words: Option<&str>) -> Answered {
@@ -251,7 +249,9 @@ impl State {
         kept.map_err(|error| error.to_string())?;
         Ok(Some(json!({
             "exitCode": answer.exit_code, "cancelled": false, "output": output,
+            "outputBytes": output.len(), "outputLines": output.lines().count(),
             "truncated": truncated, "totalBytes": answer.total_bytes,
+            "workingDir": self.session().header().cwd,
         })))
     }
 
@@ -269,6 +269,7 @@ impl State {
     fn switch_session(&mut self, path: &Path) -> Answered {
         let session = Session::open(path).map_err(|error| error.to_string())?;
         self.prepared.agent.set_session(session);
+        self.prepared.take_up_effort();
         Ok(Some(json!({"cancelled": false})))
     }
 
@@ -295,6 +296,15 @@ impl State {
     fn navigate(&mut self, id: &str) -> Answered {
         let moved = self.prepared.agent.session_mut().branch(id);
         moved.map(|()| Some(json!({"cancelled": false}))).map_err(|error| error.to_string())
+    }
+
+    /// The same, with a summary of the branch that is left.
+    async fn leave_branch(&mut self, id: &str, words: Option<&str>) -> Answered {
+        match self.prepared.agent.leave_branch(id, words).await {
+            Ok(Some(summary)) => Ok(Some(json!({"cancelled": false, "summary": summary}))),
+            Ok(None) => Err("the model wrote no summary: nothing has changed".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     fn set_name(&mut self, name: &str) -> Answered {

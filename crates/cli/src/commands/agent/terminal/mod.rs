@@ -15,12 +15,15 @@ mod view;
 mod worker;
 
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use signal_hook::consts::SIGWINCH;
+use signal_hook::iterator::Signals;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use umbo_agent::{
@@ -43,18 +46,21 @@ use crate::failure::Failure;
 use crate::terminal::{Raw, typed};
 use crate::{gate, log, sessions};
 
-/// How often the terminal is asked for its size while nothing else happens.
-const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+/// How often a countdown is shown anew.
+const COUNTDOWN_INTERVAL: Duration = Duration::from_millis(200);
 /// As many texts are kept of what was typed.
 const MOST_HISTORY: usize = 1000;
 const HELP: &str = "\
-enter      say it, also while the agent works (it is heard between two calls)
-alt-enter  say it when the agent is done (ctrl-enter too, where the terminal tells it)
-ctrl-j     a new line          esc     interrupt          ctrl-t  show thinking, or fold it
-up, down   history             ctrl-r  search in it       tab     complete a path or a command
-ctrl-c     clear what is typed, or interrupt; twice to leave   ctrl-d  leave
-/model [VENDOR/NAME]  /compact [what matters]  /handoff [focus]  /tree  /branch [ENTRY]  /undo
-/todo  /mcp  /jobs  /cost  /new  /quit  /help";
+enter      say it, also while the agent works: it is heard between two calls
+alt-enter  say it when the agent is done; ctrl-enter too, where terminals tell it
+ctrl-j     a new line
+esc        interrupt; what waited to be said is there to be typed on
+ctrl-t     show thinking, or fold it
+up, down   history; ctrl-r searches in it
+tab        complete a path or a command
+ctrl-c     clear what is typed, or interrupt; twice to leave, as ctrl-d does
+/model [VENDOR/NAME]  /compact [what matters]  /handoff [focus]
+/tree  /branch [ENTRY]  /undo  /new  /todo  /mcp  /jobs  /cost  /quit  /help";
 
 /// Asks the person, from the thread of a call.
 struct AskHere(Mutex<Sender<Event>>);
@@ -100,6 +106,7 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     let _raw = Raw::enter()?;
     let screen = Screen::open(std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()))?;
     let task = runtime.spawn(worker.work(taken));
+    tell_resizes(events.clone())?;
     std::thread::spawn(move || {
         let mut buffer = [0; 4096];
         loop {
@@ -131,6 +138,19 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     runtime.shutdown_background();
     shown?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Tells whenever the terminal has another size.
+fn tell_resizes(events: Sender<Event>) -> io::Result<()> {
+    let mut signals = Signals::new([SIGWINCH])?;
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            if events.send(Event::Resized).is_err() {
+                return;
+            }
+        }
+    });
+    Ok(())
 }
 
 /// What the person should know at the beginning.
@@ -178,15 +198,15 @@ impl Front {
             let live = self.view.live(&self.editor, self.screen.size());
             let finished = std::mem::take(&mut self.view.finished);
             self.screen.draw(&finished, &live)?;
-            let event = loop {
-                match heard.recv_timeout(LOOK_INTERVAL) {
-                    Ok(event) => break Some(event),
-                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                    Err(RecvTimeoutError::Timeout) if self.screen.has_resized() => break None,
-                    // A countdown is shown.
-                    Err(RecvTimeoutError::Timeout) if self.view.has_countdown() => break None,
-                    Err(RecvTimeoutError::Timeout) => {}
-                }
+            let event = if self.view.has_countdown() {
+                heard.recv_timeout(COUNTDOWN_INTERVAL)
+            } else {
+                heard.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            };
+            let event = match event {
+                Ok(event) => Some(event),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
             };
             // All that is there makes one frame.
             for event in event.into_iter().chain(heard.try_iter()) {
@@ -265,6 +285,8 @@ impl Front {
                 }
                 self.kept.keep_draft(self.editor.text());
             }
+            // How large it is now is looked at with the next frame.
+            Event::Resized => {}
             Event::Agent(event) => self.view.take(&event),
             Event::Note(lines) => self.view.note(&lines.join("\n")),
             Event::GiveBack(text) => self.editor.give_back(&text),
@@ -361,6 +383,7 @@ impl Front {
         if self.view.is_busy {
             self.queues.push_text(delivery, &text);
         } else {
+            self.queues.announce_run();
             self.order(Order::Prompt(text));
         }
         false

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use umbo_agent::{AgentEvent, AgentMessage, Phase, Task, TaskStatus};
-use umbo_gate::Question;
+use umbo_gate::{Question, ShownInput};
 use umbo_model::{BlockStart, Event as ModelEvent, ToolCall, ToolResult};
 
 use super::choice::Choice;
@@ -16,7 +16,10 @@ use super::worker::Standing;
 
 /// How many lines of a command that is asked about are shown in place.
 const MOST_ASKED_LINES: usize = 20;
-/// As many lines of a result are shown.
+/// A question has so many rows even where there is hardly a screen; so many of them are its end.
+const LEAST_ASKED_ROWS: usize = 6;
+const LAST_ASKED_ROWS: usize = 3;
+/// As many lines of a result are shown: half of them from its end, where failures say why.
 const SHOWN_RESULT_LINES: usize = 8;
 /// As many lines of a running command.
 const SHOWN_TAIL_LINES: usize = 3;
@@ -148,17 +151,19 @@ impl View {
         self.open_line.push_str(text);
         while let Some(end) = self.open_line.find('\n') {
             let line: String = self.open_line.drain(..=end).collect();
-            let line = self.markdown.line(line.trim_end_matches(['\n', '\r']));
-            self.finished.push(line);
+            let lines = self.markdown.line(line.trim_end_matches(['\n', '\r']));
+            self.finished.extend(lines);
         }
     }
 
     fn end_line(&mut self) {
         if !self.open_line.is_empty() {
             let line = std::mem::take(&mut self.open_line);
-            let line = self.markdown.line(&line);
-            self.finished.push(line);
+            let lines = self.markdown.line(&line);
+            self.finished.extend(lines);
         }
+        let kept_back = self.markdown.finish();
+        self.finished.extend(kept_back);
     }
 
     /// A message of a session that goes on, as it was shown then.
@@ -173,6 +178,7 @@ impl View {
         match message {
             AgentMessage::User(user) => {
                 self.end_line();
+                self.finished.push(Line::default());
                 let texts: Vec<&str> =
                     user.content.iter().filter_map(|part| part.as_text()).collect();
                 for (at, line) in texts.join("\n").lines().enumerate() {
@@ -205,23 +211,22 @@ impl View {
         self.finished.push(Line::new(look, mark).then(title));
         let text = result.text();
         let all: Vec<&str> = text.trim_end().lines().collect();
-        for line in all.iter().take(SHOWN_RESULT_LINES) {
-            let look = match line.chars().next() {
-                Some('+') => Look::Good,
-                Some('-') => Look::Bad,
-                _ => Look::Dim,
-            };
-            self.finished.push(Line::new(Look::Dim, "  ").and(look, line));
+        // One line less would not be worth a line that says so.
+        if all.len() <= SHOWN_RESULT_LINES + 1 {
+            self.finished.extend(all.iter().map(|line| change(line)));
+            return;
         }
-        if all.len() > SHOWN_RESULT_LINES {
-            let more = all.len() - SHOWN_RESULT_LINES;
-            self.note(&format!("  … {more} lines more"));
-        }
+        let half = SHOWN_RESULT_LINES / 2;
+        self.finished.extend(all[..half].iter().map(|line| change(line)));
+        self.note(&format!("  … {} lines more", all.len() - SHOWN_RESULT_LINES));
+        self.finished.extend(all[all.len() - half..].iter().map(|line| change(line)));
     }
 
     /// What is drawn below, for a terminal of this size.
     pub(super) fn live(&self, editor: &Editor, (columns, rows): (usize, usize)) -> Live {
         let mut lines: Vec<Line> = Vec::new();
+        let kept_back = self.markdown.kept_back();
+        lines.extend(kept_back.iter().flat_map(|line| line.wrap(columns)));
         if !self.open_line.is_empty() {
             lines.extend(self.markdown.look(&self.open_line).wrap(columns));
         }
@@ -235,22 +240,23 @@ impl View {
                 );
             }
         }
-        if let Some(question) = self.questions.front() {
-            lines.extend(ask(question).iter().flat_map(|line| line.wrap(columns)));
-        }
-        if self.questions.is_empty()
-            && let Some(choice) = self.choices.front()
-        {
-            lines.extend(choice.lines().iter().flat_map(|line| line.wrap(columns)));
-        }
+        let (input, cursor) = typed(editor, columns, (rows / 3).max(3));
+        // What is taller than the screen could not be drawn over.
+        let room = rows.saturating_sub(input.len() + 2).max(LEAST_ASKED_ROWS);
+        let asked = match (self.questions.front(), self.choices.front()) {
+            (Some(question), _) => ask(question),
+            (None, Some(choice)) => choice.lines(),
+            (None, None) => Vec::new(),
+        };
+        let asked = shorten(asked.iter().flat_map(|line| line.wrap(columns)).collect(), room);
         // A third of the screen at most, and of that the end.
-        let most = (rows / 3).max(4);
-        if self.questions.is_empty() && self.choices.is_empty() && lines.len() > most {
+        let most = (rows / 3).max(4).min(room - asked.len());
+        if lines.len() > most {
             lines.drain(..lines.len() - most);
         }
+        lines.extend(asked);
         lines.push(self.status(editor, columns));
         let before = lines.len();
-        let (input, cursor) = typed(editor, columns, (rows / 3).max(3));
         lines.extend(input);
         Live { cursor: (before + cursor.0, cursor.1), lines }
     }
@@ -291,7 +297,14 @@ impl View {
             }
             text
         };
-        let line = Line::new(Look::Dim, text.replace('\n', " "));
+        // As many of its pieces as fit.
+        let mut text = text.replace('\n', " ");
+        while width(&text) > columns
+            && let Some(end) = text.rfind(" · ")
+        {
+            text.truncate(end);
+        }
+        let line = Line::new(Look::Dim, text);
         line.wrap(columns).into_iter().next().unwrap_or_default()
     }
 }
@@ -319,6 +332,10 @@ fn ask(question: &Question) -> Vec<Line> {
         let text = format!("  … and {unseen} more lines: `umbo approve {id}` shows all of them");
         lines.push(Line::new(Look::Bad, text));
     }
+    lines.extend(input_lines(question));
+    if !question.sets.is_empty() {
+        lines.push(Line::new(Look::Dim, format!("setting {}", question.sets.join(" "))));
+    }
     lines.push(Line::new(
         Look::Dim,
         format!("in {}; {}; {}", question.cwd, question.risk, question.why),
@@ -331,6 +348,57 @@ fn ask(question: &Question) -> Vec<Line> {
     keys.push_str("n no");
     lines.push(Line::new(Look::Accent, keys));
     lines
+}
+
+/// As many of the lines of a question as fit: its beginning, and the keys at its end.
+fn shorten(mut lines: Vec<Line>, room: usize) -> Vec<Line> {
+    if lines.len() > room {
+        let end = lines.split_off(lines.len() - LAST_ASKED_ROWS);
+        let kept = room - LAST_ASKED_ROWS - 1;
+        let unseen = lines.len() - kept;
+        lines.truncate(kept);
+        lines.push(Line::new(Look::Bad, format!("… {unseen} lines do not fit here")));
+        lines.extend(end);
+    }
+    lines
+}
+
+/// What a command would be given or change, for whoever decides.
+fn input_lines(question: &Question) -> Vec<Line> {
+    let cut = |text: &str| {
+        let mut lines: Vec<Line> = text.lines().take(MOST_ASKED_LINES).map(change).collect();
+        let unseen = text.lines().count().saturating_sub(MOST_ASKED_LINES);
+        if unseen > 0 {
+            let id = &question.id;
+            let more =
+                format!("  … and {unseen} more lines: `umbo approve {id}` shows all of them");
+            lines.push(Line::new(Look::Bad, more));
+        }
+        lines
+    };
+    match &question.input {
+        None => Vec::new(),
+        Some(ShownInput::Typed { job }) => {
+            vec![Line::new(Look::Dim, format!("typed into job {job}"))]
+        }
+        Some(ShownInput::Change { diff }) => cut(diff),
+        Some(ShownInput::Input { bytes, text }) => {
+            let given = format!("given {bytes} bytes on its standard input");
+            let mut lines = vec![Line::new(Look::Dim, given)];
+            lines.extend(text.iter().flat_map(|text| cut(text)));
+            lines
+        }
+    }
+}
+
+/// A line that may be one of a diff.
+fn change(line: &str) -> Line {
+    let look = match line.chars().next() {
+        Some('+') => Look::Good,
+        Some('-') => Look::Bad,
+        _ => Look::Dim,
+    };
+    Line::new(Look::Dim, "  ").and(look, line)
 }
 
 /// The text that is being typed, wrapped, and where the cursor is in it; the part around the cursor
@@ -366,6 +434,23 @@ fn typed(editor: &Editor, columns: usize, rows: usize) -> (Vec<Line>, (usize, us
 mod tests {
     use super::*;
     use crate::commands::agent::terminal::keys::Key;
+
+    #[test]
+    fn a_question_is_never_taller_than_its_room_and_keeps_its_keys() {
+        let lines = |count: usize| -> Vec<Line> {
+            (0..count).map(|at| Line::new(Look::Plain, format!("line {at} of it"))).collect()
+        };
+        for count in 0..40 {
+            for room in LEAST_ASKED_ROWS..30 {
+                let shown = shorten(lines(count), room);
+                assert!(shown.len() <= room, "{count} {room}");
+                assert_eq!(shown.first(), lines(count).first());
+                assert_eq!(shown.last(), lines(count).last());
+                let is_said = shown.iter().any(|line| line.render(false).contains("do not fit"));
+                assert_eq!(is_said, count > room, "{count} {room}");
+            }
+        }
+    }
 
     #[test]
     fn the_cursor_is_where_the_next_character_would_be() {

@@ -38,6 +38,8 @@ pub(super) enum Order {
 pub(super) enum Event {
     /// Bytes that were typed; none when the terminal is gone.
     Typed(Vec<u8>),
+    /// The terminal has another size.
+    Resized,
     Agent(AgentEvent),
     /// Something to be shown.
     Note(Vec<String>),

@@ -1,0 +1,67 @@
+//! The keys by which a terminal signals this process: ctrl-z and ctrl-\.
+#![expect(unsafe_code, reason = "handlers of signals have no safe wrapper")]
+
+use std::io;
+use std::os::fd::{IntoRawFd, OwnedFd};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use libc::c_int;
+use rustix::pipe::{PipeFlags, pipe_with};
+
+/// Where the handler writes which signal came; -1 until somebody listens.
+static BELL: AtomicI32 = AtomicI32::new(-1);
+
+const HEARD: [c_int; 2] = [libc::SIGTSTP, libc::SIGQUIT];
+
+extern "C" fn ring(signal: c_int) {
+    let byte = u8::try_from(signal).unwrap_or(0);
+    // SAFETY: `write` may be called in a handler; the descriptor is one end of a pipe that is never
+    // closed, and the errno of what was interrupted is put back.
+    unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        libc::write(BELL.load(Ordering::Relaxed), (&raw const byte).cast(), 1);
+        *errno = before;
+    }
+}
+
+/// Hears both signals from now on, instead of obeying them. Where whoever started this process had one
+/// of them ignored, it stays so.
+pub(crate) fn listen() -> io::Result<OwnedFd> {
+    let (heard, bell) = pipe_with(PipeFlags::CLOEXEC)?;
+    // The handler may write as long as this process lives: it is never closed.
+    BELL.store(bell.into_raw_fd(), Ordering::Relaxed);
+    for signal in HEARD {
+        if disposition(signal, None)?.sa_sigaction != libc::SIG_IGN {
+            disposition(signal, Some(ring as *const () as libc::sighandler_t))?;
+        }
+    }
+    Ok(heard)
+}
+
+/// Stops this process as its terminal wanted it, and returns when somebody lets it go on: at once where
+/// no shell could.
+pub(crate) fn suspend() -> io::Result<()> {
+    let before = disposition(libc::SIGTSTP, Some(libc::SIG_DFL))?;
+    // SAFETY: sends a signal to this thread, which does not block it.
+    unsafe { libc::raise(libc::SIGTSTP) };
+    disposition(libc::SIGTSTP, Some(before.sa_sigaction)).map(drop)
+}
+
+/// What is done about a signal; with a handler, what was done before it.
+fn disposition(signal: c_int, handler: Option<libc::sighandler_t>) -> io::Result<libc::sigaction> {
+    // SAFETY: all-zero is a valid `sigaction`; both live through the call, and a handler is a default,
+    // or `ring`, which calls only what a handler may.
+    unsafe {
+        let mut before: libc::sigaction = std::mem::zeroed();
+        let mut wanted: libc::sigaction = std::mem::zeroed();
+        libc::sigemptyset(&raw mut wanted.sa_mask);
+        wanted.sa_flags = libc::SA_RESTART;
+        wanted.sa_sigaction = handler.unwrap_or(libc::SIG_DFL);
+        let new = handler.map_or(std::ptr::null(), |_| &raw const wanted);
+        if libc::sigaction(signal, new, &raw mut before) == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(before)
+    }
+}

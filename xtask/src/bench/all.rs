@@ -1,0 +1,265 @@
+//! Every measurement in one run, written down: `docs/figures.md`, its plots, and the table of the
+//! README. What a figure is measured against stands beside it, from the same run.
+
+mod page;
+mod plot;
+
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use self::page::{Format, Part};
+use self::plot::Plot;
+use crate::failure::{Done, Failure};
+use crate::workspace::{read, root, say};
+
+const PAGE: &str = "docs/figures.md";
+const PLOTS: &str = "docs/figures";
+const README: &str = "README.md";
+
+/// One measurement, by the words that run it alone.
+struct Measurement {
+    words: &'static [&'static str],
+    /// Words that make it short.
+    quick: &'static [&'static str],
+    title: &'static str,
+    /// What it is measured against.
+    against: &'static str,
+    format: Format,
+    plots: &'static [Plot],
+}
+
+const MEASUREMENTS: &[Measurement] = &[
+    Measurement {
+        words: &["exec"],
+        quick: &["60"],
+        title: "One command",
+        against: "a bare `sh -c` of the same line in the same run, its output read to its end",
+        format: Format::Markdown,
+        plots: &[
+            Plot {
+                name: "exec",
+                title: "One command after a rest, × a bare `sh -c true`",
+                table: 0,
+                labels: &["call"],
+                value: "× bare `sh -c true`",
+            },
+            Plot {
+                name: "exec-many",
+                title: "Commands a second from the library, share of a bare loop",
+                table: 3,
+                labels: &["outstanding"],
+                value: "share",
+            },
+        ],
+    },
+    Measurement {
+        words: &["mcp"],
+        quick: &["1000"],
+        title: "Over MCP",
+        against: "a bare `sh -c` in turns with each call, and the servers of others with the same client",
+        format: Format::Markdown,
+        plots: &[
+            Plot {
+                name: "mcp",
+                title: "`echo hi` over MCP, × bare",
+                table: 2,
+                labels: &["`echo hi`"],
+                value: "× bare",
+            },
+            Plot {
+                name: "mcp-many",
+                title: "Commands a second over MCP, share of a bare loop",
+                table: 3,
+                labels: &["outstanding"],
+                value: "share",
+            },
+        ],
+    },
+    Measurement {
+        words: &["flood"],
+        quick: &["256M"],
+        title: "Much output",
+        against: "`cat > file` of the same bytes, in turns",
+        format: Format::Markdown,
+        plots: &[Plot {
+            name: "flood",
+            title: "Capturing a flood, time × `cat > file`",
+            table: 0,
+            labels: &["writer"],
+            value: "ratio of medians",
+        }],
+    },
+    Measurement {
+        words: &["streams"],
+        quick: &["1"],
+        title: "Following, and long logs",
+        against: "one follower alone; the same view of a log of 1 MiB",
+        format: Format::Markdown,
+        plots: &[],
+    },
+    Measurement {
+        words: &["jobs"],
+        quick: &["200"],
+        title: "Many live jobs",
+        against: "what is wanted, beside each figure",
+        format: Format::Markdown,
+        plots: &[],
+    },
+    Measurement {
+        words: &["history"],
+        quick: &["--quick"],
+        title: "With a long history",
+        against: "the same call in a state directory in which nothing has ended",
+        format: Format::Markdown,
+        plots: &[Plot {
+            name: "history",
+            title: "A call with the longest history, × the same with none",
+            table: 0,
+            labels: &["call", "alive"],
+            value: "last / first",
+        }],
+    },
+    Measurement {
+        words: &["sandbox"],
+        quick: &["60"],
+        title: "In a sandbox",
+        against: "the same command through umbo without one, in turns",
+        format: Format::Markdown,
+        plots: &[Plot {
+            name: "sandbox",
+            title: "`true` in a sandbox, × without",
+            table: 0,
+            labels: &["what"],
+            value: "p50 × no sandbox",
+        }],
+    },
+    Measurement {
+        words: &["view"],
+        quick: &[],
+        title: "Views of output",
+        against: "`memcpy` of the same bytes; the end of a short log",
+        format: Format::Text,
+        plots: &[],
+    },
+    Measurement {
+        words: &["command"],
+        quick: &[],
+        title: "Reading commands",
+        against: "the labels of a corpus; 10 µs for an everyday command",
+        format: Format::Text,
+        plots: &[],
+    },
+    Measurement {
+        words: &["gate"],
+        quick: &[],
+        title: "Deciding about them",
+        against: "the goals that the lines name",
+        format: Format::Text,
+        plots: &[],
+    },
+    Measurement {
+        words: &["files"],
+        quick: &[],
+        title: "Files",
+        against: "`rg` and `fd` over the same tree, in turns",
+        format: Format::Text,
+        plots: &[],
+    },
+    Measurement {
+        words: &["recipes"],
+        quick: &[],
+        title: "Finding a project's tasks",
+        against: "a second look at the same folder",
+        format: Format::Text,
+        plots: &[],
+    },
+    Measurement {
+        words: &["agent"],
+        quick: &[],
+        title: "The agent",
+        against: "the same requests to the same scripted model without an agent",
+        format: Format::Text,
+        plots: &[],
+    },
+];
+
+/// `bench all [--quick] [NAME…]`: with names only those, and nothing is written down.
+pub(crate) fn run(words: &[&str]) -> Done {
+    let is_quick = words.contains(&"--quick");
+    let names: Vec<&str> = words.iter().copied().filter(|word| *word != "--quick").collect();
+    if let Some(name) = names.iter().find(|name| !MEASUREMENTS.iter().any(|m| m.words[0] == **name))
+    {
+        return Err(Failure::new(format!("no such measurement: {name}")));
+    }
+    if names.is_empty() {
+        // Before an hour is spent: is there a place for the result?
+        page::with_table(&read(README)?, "")?;
+    }
+    let mut parts = Vec::new();
+    for measurement in MEASUREMENTS {
+        if names.is_empty() || names.contains(&measurement.words[0]) {
+            parts.push(measurement.run(is_quick)?);
+        }
+    }
+    let summary = page::summary(&parts);
+    if !names.is_empty() {
+        say(summary?);
+        return Ok(());
+    }
+    write(&parts, &summary?, is_quick)
+}
+
+impl Measurement {
+    /// Runs it, and passes on what it says as it says it.
+    fn run(&self, is_quick: bool) -> Done<Part> {
+        let own = env::current_exe().map_err(Failure::at("this program"))?;
+        let more = if is_quick { self.quick } else { &[] };
+        let words = [&["bench"], self.words, more].concat();
+        say(format!("\n## {} (`cargo xtask {}`)\n", self.title, words.join(" ")));
+        let mut command = Command::new(own);
+        command.args(&words).current_dir(root()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(Failure::at(self.title))?;
+        let Some(output) = child.stdout.take() else {
+            return Err(Failure::new("a measurement without a pipe"));
+        };
+        let mut text = String::new();
+        for line in BufReader::new(output).lines() {
+            let line = line.map_err(Failure::at(self.title))?;
+            say(&line);
+            text.push_str(&line);
+            text.push('\n');
+        }
+        let status = child.wait().map_err(Failure::at(self.title))?;
+        if !status.success() {
+            return Err(Failure::of(self.title, status));
+        }
+        Ok(Part {
+            name: self.words[0],
+            title: self.title,
+            against: self.against,
+            command: format!("cargo xtask {}", words.join(" ")),
+            format: self.format,
+            plots: self.plots,
+            text,
+        })
+    }
+}
+
+fn write(parts: &[Part], summary: &str, is_quick: bool) -> Done {
+    let plots = root().join(PLOTS);
+    fs::create_dir_all(&plots).map_err(Failure::at(PLOTS))?;
+    for part in parts {
+        for plot in part.plots {
+            let file = plots.join(format!("{}.svg", plot.name));
+            fs::write(&file, part.draw(plot)?).map_err(Failure::at(file.display()))?;
+        }
+    }
+    let readme = page::with_table(&read(README)?, summary)?;
+    fs::write(root().join(README), readme).map_err(Failure::at(README))?;
+    let text = page::page(parts, summary, is_quick)?;
+    fs::write(root().join(PAGE), text).map_err(Failure::at(PAGE))?;
+    say(format!("\n{PAGE}, {PLOTS} and the table of {README} are written"));
+    Ok(())
+}
