@@ -1,4 +1,5 @@
-//! Any bytes as a command, in any shell: no panic, an end, and no danger in front of it goes unseen.
+//! Any bytes as a command, in any shell: no panic, an end, no danger in front of it goes unseen, and no
+//! text, however often it is repeated, costs more than its length allows.
 
 #![no_main]
 
@@ -7,6 +8,11 @@ use umbo_command::{Risk, Shell, read};
 
 const SHELLS: [Shell; 6] =
     [Shell::Posix, Shell::Bash, Shell::Zsh, Shell::Nu, Shell::Fish, Shell::PowerShell];
+
+/// How long a text is made by repeating it.
+const LONG_BYTES: usize = 16 * 1024;
+/// What a text of that length may cost, with what one step may go over the bound.
+const MOST_STEPS: usize = 700_000;
 
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
@@ -19,6 +25,9 @@ fuzz_target!(|data: &[u8]| {
             assert!(worse.risk >= Risk::Unknown, "{shell:?}: a danger in front is not seen");
         }
     }
+    let long = text.repeat(LONG_BYTES / text.len().max(1));
+    let steps = umbo_command::steps(&long, Shell::Bash);
+    assert!(steps <= MOST_STEPS, "{steps} steps for {} bytes", long.len());
     let _ = umbo_command::tasks::classify(&text);
     let words: Vec<&str> = text.split_whitespace().collect();
     let _ = umbo_command::prefix(&words);

@@ -72,6 +72,8 @@ fn hostile(bytes: usize) -> Vec<(&'static str, String)> {
         ("sql", format!("psql -c '{}'", fill("select 1; "))),
         ("python", format!("python3 -c '{}'", fill("print(1); "))),
         ("find", format!("find . {}", fill("-name x "))),
+        ("files in options", format!("grep {}", fill("-f/a "))),
+        ("files in a program", format!("awk '{}'", fill("\"/a\" "))),
     ]
 }
 

@@ -8,6 +8,10 @@ use crate::word::{Expansion, Word};
 /// Programs to which a letter that means help elsewhere means something else.
 const OTHERWISE: &str = "shutdown halt poweroff reboot init telinit systemctl-halt service rc-service kill yes source .";
 
+/// Programs that load code or settings of the project before they look at their arguments, so that also
+/// their help is not only theirs: `pytest --help` imports `conftest.py`, `rails` starts `bin/rails`.
+const LOADS_PROJECT: &str = "pytest py.test rails mix grunt tox scrapy hardhat wp drush doit nox";
+
 /// Builtins that print their help, or refuse the option, in every shell.
 const BUILTINS_WITH_HELP: &str = "alias bg bind compgen complete compopt declare dirs disown enable export fc fg getopts hash history jobs local mapfile popd pushd read readarray readonly set shift shopt suspend times trap type typeset ulimit umask unalias unset wait";
 
@@ -20,11 +24,14 @@ pub(crate) fn asks_for_help(row: &Row, name: &str, args: &[Word]) -> bool {
     {
         return true;
     }
+    if among(LOADS_PROJECT, name) && !prints_version(name, args) {
+        return false;
+    }
     let Some((last, before)) = args.split_last().filter(|_| !builtin) else { return false };
     let alone = before.is_empty();
     let sub_names = || row.subs && before.iter().all(is_sub_name);
     match last.exact() {
-        Some("--version" | "--help") => alone || sub_names(),
+        Some("--version" | "--help" | "--help-cmd") => alone || sub_names(),
         Some("--help-all" | "--help-long" | "--long-help" | "--fullhelp" | "--full-help") => alone,
         // A letter counts where the program does not take it for something else.
         Some(letter @ ("-h" | "-?" | "-V" | "-help" | "-version" | "-\\?" | "--usage")) => {
@@ -48,6 +55,12 @@ pub(crate) fn asks_for_help(row: &Row, name: &str, args: &[Word]) -> bool {
                 && args.iter().all(is_sub_name)
         }
     }
+}
+
+/// What prints its version before it loads anything.
+fn prints_version(name: &str, args: &[Word]) -> bool {
+    let asks = matches!(args, [word] if matches!(word.exact(), Some("--version" | "-V")));
+    asks && matches!(name, "pytest" | "py.test" | "nox" | "mix")
 }
 
 fn among(list: &str, word: &str) -> bool {
@@ -94,7 +107,10 @@ fn is_sub_name(word: &Word) -> bool {
 }
 
 /// Whether a program that no table knows is only asked what it is: `frob --help`, `frob list --help`.
-pub(crate) fn asks_unknown_for_help(args: &[Word]) -> bool {
+pub(crate) fn asks_unknown_for_help(name: &str, args: &[Word]) -> bool {
+    if among(LOADS_PROJECT, name) {
+        return false;
+    }
     let Some((last, before)) = args.split_last() else { return false };
     match last.exact() {
         Some("--help" | "--version") => before.len() <= 2 && before.iter().all(is_sub_name),

@@ -16,7 +16,7 @@ use crate::risk::Risk;
 use crate::row::{Reader, Row, Takes};
 use crate::scan;
 use crate::shell::Shell;
-use crate::supposition::Supposition;
+use crate::supposition::{Supposition, Tool};
 use crate::table;
 use crate::unwrap::find_wrapper;
 use crate::walk::{FORK_STORM, Walk};
@@ -134,7 +134,7 @@ impl Walk {
             self.run_file(command, Shell::Posix);
             return;
         };
-        self.secrets_shown(name, argv);
+        self.discloses(name, argv);
         self.frameworks(name, argv);
         self.kept_by_tee(name, argv);
         self.moves_everything(name, argv);
@@ -149,7 +149,7 @@ impl Walk {
             self.wrapped(name, wrapper, rest, via);
         } else if let Some(row) = table::find(name) {
             self.by_row(row, name, &argv[1..]);
-        } else if asks_unknown_for_help(&argv[1..]) && !command.contains('/') {
+        } else if asks_unknown_for_help(name, &argv[1..]) && !command.contains('/') {
             self.find(ASKS_HELP, name, name);
         } else {
             self.unknown_program(argv, name);
@@ -174,16 +174,6 @@ impl Walk {
         let typed = flushes || what == "SHUTDOWN";
         if typed || sql::statement(&words.join(" ")).risk == Risk::Dangerous {
             self.find(sql::DROPS, what, words.join(" "));
-        }
-    }
-
-    /// Arguments that would show a secret variable.
-    fn secrets_shown(&mut self, name: &str, argv: &[Word]) {
-        let only_tested =
-            matches!(name, "[" | "test" | ":" | "true" | "export" | "declare" | "local" | "unset");
-        let prints = |word: &Word| name == "printenv" && path::is_secret_name(word.likely());
-        if !only_tested && argv.iter().any(|word| word.shows_secret || prints(word)) {
-            self.find(SECRET, name, format!("{name} $…"));
         }
     }
 
@@ -231,6 +221,7 @@ impl Walk {
     /// Judges by a row, following sub-commands.
     pub(crate) fn by_row(&mut self, row: &'static Row, name: &str, args: &[Word]) {
         if asks_for_help(row, name, args) {
+            self.suppose_for(name);
             self.find(ASKS_HELP, name, name);
             return;
         }
@@ -348,6 +339,9 @@ impl Walk {
             self.suppose_of_directory(Supposition::GitHasNoHelpers);
         } else if name.starts_with("cargo ") {
             self.suppose_of_directory(Supposition::CargoHasNoConfig);
+        }
+        if let Some(tool) = Tool::of(name) {
+            self.suppose_of_directory(Supposition::ProjectBringsNo(tool));
         }
     }
 
@@ -515,6 +509,9 @@ impl Walk {
         let from_search = self.files.secrets_found && word.expansions.iter().any(found);
         if from_search || self.is_secret(likely) {
             self.find_at(SECRET, name, format!("{name} {}", word.text), Some(word.text.clone()));
+        }
+        if does.kind == Kind::Read {
+            self.opens_everything(name, word);
         }
         let worse = match does.kind {
             Kind::Read | Kind::Network => None,

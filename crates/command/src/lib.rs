@@ -16,6 +16,7 @@ mod arity;
 mod condition;
 pub mod corpus;
 mod cursor;
+mod disclosure;
 mod effect;
 mod expand;
 mod explain;
@@ -55,7 +56,7 @@ pub use explain::{Because, Explained, Explanation, Less, explain};
 pub use reading::{Reading, SimpleCommand};
 pub use risk::Risk;
 pub use shell::Shell;
-pub use supposition::Supposition;
+pub use supposition::{Supposition, Tool};
 pub use unfinished::is_unfinished;
 pub use word::{Expansion, Word};
 

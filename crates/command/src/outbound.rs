@@ -85,12 +85,24 @@ fn talks_to_anybody(name: &str) -> bool {
     let program = name.split(' ').next().unwrap_or(name);
     let by_row = table::find(program).is_some_and(|row| {
         row.takes == Takes::Hosts
-            || matches!(row.reader, Reader::Curl | Reader::Wget | Reader::Netcat | Reader::Sql)
+            || matches!(
+                row.reader,
+                Reader::Curl | Reader::Wget | Reader::Netcat | Reader::Sql | Reader::Redis
+            )
     });
     by_row
         || matches!(
             program,
-            "ssh" | "telnet" | "ftp" | "sftp" | "mail" | "mailx" | "sendmail" | "mutt" | "swaks"
+            "ssh"
+                | "telnet"
+                | "ftp"
+                | "sftp"
+                | "mail"
+                | "mailx"
+                | "sendmail"
+                | "mutt"
+                | "swaks"
+                | "getent"
         )
         || name == "openssl"
 }
@@ -153,7 +165,9 @@ impl Walk {
         let talks = self.found[before..].iter().any(|it| may_talk(it.does.kind))
             || asks_database(name)
             || name == "telnet";
-        if !talks || is_on_this_machine(argv) {
+        let is_local_store = name == "redis-cli"
+            && !argv.iter().any(|word| word.starts_with("-h") || word.starts_with("-u"));
+        if !talks || is_local_store || is_on_this_machine(argv) {
             return;
         }
         let tls = name == "openssl" && argv.get(1).and_then(Word::exact) == Some("s_client");

@@ -234,6 +234,29 @@ pub(crate) fn is_secret(text: &str) -> bool {
     named || by_extension || placed || whole
 }
 
+/// Whether the path is a whole disk or the memory, in which everything is that the machine has.
+pub(crate) fn holds_everything(text: &str) -> bool {
+    let path = normal(text);
+    if path == "/proc/kcore" {
+        return true;
+    }
+    let Some(device) = path.strip_prefix("/dev/") else { return false };
+    let after = |kind: &str| device.strip_prefix(kind).and_then(|rest| rest.chars().next());
+    let lettered = ["sd", "hd", "vd", "xvd"]
+        .iter()
+        .filter_map(|kind| after(kind))
+        .any(|next| next.is_ascii_lowercase() || matches!(next, '*' | '?' | '['));
+    let numbered = ["nvme", "mmcblk", "md", "dm-", "disk", "rdisk", "nbd", "zd"]
+        .iter()
+        .filter_map(|kind| after(kind))
+        .any(|next| next.is_ascii_digit() || matches!(next, '*' | '?' | '['));
+    lettered
+        || numbered
+        || device.starts_with("mapper/")
+        || device.starts_with("disk/by-")
+        || matches!(device, "mem" | "kmem" | "port")
+}
+
 /// Whether a file name matches a pattern of `*`, `?` and `[…]`; brackets match any character.
 pub(crate) fn matches_glob(pattern: &str, name: &str) -> bool {
     let mut rest = pattern.chars();

@@ -104,7 +104,9 @@ impl Walk {
                 self.input = if empty { Input::Text(String::new()) } else { Input::Other };
                 if word.text.starts_with("/dev/tcp/") || word.text.starts_with("/dev/udp/") {
                     self.find(crate::effect::LISTEN, "<", "< /dev/tcp");
-                } else if self.is_secret(word.likely()) {
+                } else if self.is_secret(word.likely())
+                    || crate::path::holds_everything(word.likely())
+                {
                     self.find_at(SECRET, "<", format!("< {}", word.text), Some(word.text.clone()));
                 } else {
                     self.find_at(READ, "<", "<", word.path().map(str::to_owned));

@@ -3,6 +3,7 @@
 use crate::argv;
 use crate::effect::{READ, RUN, UNKNOWN};
 use crate::judge::MAX_WRAPPERS;
+use crate::path;
 use crate::risk::Risk;
 use crate::scan;
 use crate::scope::Value;
@@ -23,6 +24,10 @@ impl Walk {
         if !self.charge(32) {
             return;
         }
+        if let Some(words) = split_string(name, args) {
+            self.wrapped(name, wrapper, &words, via);
+            return;
+        }
         let mut via = via.to_vec();
         via.push(name.to_owned());
         let inside = match argv::unwrap(wrapper, args) {
@@ -40,13 +45,10 @@ impl Walk {
             self.find(READ, name, format!("{name} --version"));
             return;
         }
-        if !(name == "exec" || wrapper.does == READ) || inside.nothing {
-            self.find_at(
-                wrapper.does,
-                name,
-                name,
-                inside.skipped.first().and_then(|w| w.exact()).map(str::to_owned),
-            );
+        let place = inside.skipped.first().and_then(|word| word.exact());
+        let nowhere = name == "script" && place.is_some_and(path::is_harmless_device);
+        if !(name == "exec" || wrapper.does == READ || nowhere) || inside.nothing {
+            self.find_at(wrapper.does, name, name, place.map(str::to_owned));
         }
         for (variable, value) in inside.assignments.iter().chain(&inside.variables()) {
             let known = value.as_deref().map_or(Value::Any, Value::literal);
@@ -60,7 +62,7 @@ impl Walk {
         }
         match wrapper.inner {
             // What a container runs when nothing is said is its own matter.
-            wrapper::Inner::Argv if inside.rest.is_empty() && wrapper.names.contains(" exec") => {
+            wrapper::Inner::Argv if inside.rest.is_empty() && starts_shell(wrapper) => {
                 self.find(RUN, name, name);
             }
             wrapper::Inner::Argv if inside.rest.is_empty() => self.find(READ, name, name),
@@ -168,6 +170,28 @@ impl Walk {
     }
 }
 
+/// Whether the wrapper runs a shell, or what a container has for it, where nothing is said.
+fn starts_shell(wrapper: &Wrapper) -> bool {
+    wrapper.names.contains(" exec") || wrapper.names == "script"
+}
+
+/// Programs that `rtk` runs; its other sub-commands are its own.
+const SHORTENED: &str = "git gh ls tree grep rg find diff wc cat head tail ps df du docker kubectl curl pip uv npm pnpm cargo go pytest ruff tsc mypy eslint prettier";
+
+/// `env -S TEXT`: the words of the text take its place. Only where blanks are all that divides them.
+fn split_string(name: &str, args: &[Word]) -> Option<Vec<Word>> {
+    let (first, rest) = args.split_first().filter(|_| name == "env")?;
+    let option = first.exact()?;
+    let (text, rest) = match option.strip_prefix("--split-string=").or(option.strip_prefix("-S")) {
+        Some("") => (rest.first()?.exact()?, &rest[1..]),
+        Some(text) => (text, rest),
+        None => return None,
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || " _./=,:+-".contains(c);
+    let words = text.split(' ').filter(|word| !word.is_empty()).map(Word::literal);
+    text.chars().all(plain).then(|| words.chain(rest.iter().cloned()).collect())
+}
+
 /// Whether the wrapper runs what it finds in a registry.
 fn fetches_packages(wrapper: &str) -> bool {
     matches!(
@@ -194,6 +218,10 @@ pub(crate) fn find_wrapper<'a>(
     let two = argv.get(1).and_then(Word::exact).map(|sub| format!("{name} {sub}"));
     if let Some(found) = two.as_deref().and_then(wrapper::find) {
         return Some((found, &argv[2..]));
+    }
+    let sub = argv.get(1).and_then(Word::exact);
+    if name == "rtk" && !sub.is_some_and(|sub| SHORTENED.split(' ').any(|one| one == sub)) {
+        return None;
     }
     wrapper::find(name).map(|found| (found, &argv[1..]))
 }

@@ -73,7 +73,8 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         .assigns(),
     wrapper("su|runuser", PRIVILEGE, Inner::DashC)
         .flags("-l - -m -p -f --login --preserve-environment")
-        .valued("-s -g -G -u --shell"),
+        .valued("-s -g -G -u --shell")
+        .instead("-V --version --help"),
     wrapper("env", READ, Inner::Argv)
         .flags("-i -0 - --ignore-environment --null -v --debug")
         .valued("-u -C --unset --chdir")
@@ -102,9 +103,13 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         .instead("--version --help"),
     wrapper("chronic|unbuffer|catchsegv|torsocks|torify|proxychains|proxychains4|tsocks|eatmydata|systemd-inhibit|dbus-launch|dbus-run-session", READ, Inner::Argv)
         .flags("-q -v -e"),
-    wrapper("busybox|toybox", READ, Inner::Argv).instead("--list --help --list-full"),
+    wrapper("busybox|toybox|coreutils", READ, Inner::Argv).instead("--list --help --list-full"),
     wrapper("flock", OVERWRITE, Inner::Argv).flags("-n -x -s -e -u -o -F --nonblock --exclusive --shared").valued("-w -E --timeout").skip(1),
     wrapper("watch", READ, Inner::Text).flags("-d -t -b -e -g -c -p -w --differences --no-title --color").valued("-n --interval").instead("--version --help"),
+    // What is typed and shown goes to a file; to `/dev/null` it goes nowhere.
+    wrapper("script", OVERWRITE, Inner::Argv).flags("-q -a -e -F -k --quiet --append --return --flush").instead("--version --help").skip(1),
+    // It shortens what others print, and counts at home what that saved.
+    wrapper("rtk|rtk proxy", READ, Inner::Argv).flags("-v -u --verbose --ultra-compact"),
     wrapper("eval", READ, Inner::Text),
     wrapper("xargs|gxargs", READ, Inner::ArgvAndInput)
         .flags("-0 -r -t -x -p --null --no-run-if-empty --verbose --exit --interactive")

@@ -95,3 +95,12 @@ fn the_readme_shows_the_table_that_the_corpus_gives() {
     let table = umbo_command::corpus::corpus_table();
     assert!(readme.contains(table.trim()), "put this into docs/commands.md:\n\n{table}");
 }
+
+#[test]
+fn the_documentation_names_each_program_that_keeps_something_of_its_own() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for program in umbo_command::proof::KEEPS_STATE.split(' ') {
+        assert!(page.contains(&format!("`{program}`")), "put {program} into docs/commands.md");
+    }
+}

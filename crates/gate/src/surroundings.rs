@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use umbo_command::{Given, Reading, Risk, Shell, Supposition, read_given};
+use umbo_command::{Given, Reading, Risk, Shell, Supposition, Tool, read_given};
 
 /// More of a file than this is not read.
 const LONGEST_FILE_BYTES: u64 = 128 * 1024;
@@ -83,6 +83,7 @@ fn broken_supposition(supposition: Supposition, cwd: &Path, home: Option<&Path>)
         Supposition::GitHasNoHelpers => git_helper(cwd),
         Supposition::CargoHasNoConfig => cargo_setting(cwd, home),
         Supposition::PythonHasNoModules => python_module(cwd),
+        Supposition::ProjectBringsNo(tool) => brought_tool(tool, cwd),
     }
 }
 
@@ -160,6 +161,30 @@ fn cargo_setting(cwd: &Path, home: Option<&Path>) -> Option<String> {
         let runs =
             told.flat_map(|line| RUNS.iter().filter(move |word| line.contains(**word))).next()?;
         Some(format!("{} has a setting ({runs}) that cargo may run", file.display()))
+    })
+}
+
+/// A file of the project, here or above, that says which program runs in the place of a tool.
+fn brought_tool(tool: Tool, cwd: &Path) -> Option<String> {
+    // A file, and what it must say.
+    let files: &[(&str, &str)] = match tool {
+        Tool::Rust => &[("rust-toolchain.toml", "path"), ("rust-toolchain", "path")],
+        Tool::Yarn => {
+            &[(".yarnrc.yml", "yarnPath"), (".yarnrc.yml", "plugins"), (".yarnrc", "yarn-path")]
+        }
+        Tool::Maven => {
+            &[(".mvn/jvm.config", ""), (".mvn/maven.config", ""), (".mvn/extensions.xml", "")]
+        }
+        Tool::Bazel => &[("tools/bazel", "")],
+        Tool::Terraform => &[(".terraform/providers", ""), (".terraform/plugins", "")],
+    };
+    cwd.ancestors().find_map(|above| {
+        let says = |(name, word): &&(&str, &str)| {
+            let file = above.join(name);
+            file.exists() && (word.is_empty() || text_of(&file).is_none_or(|it| it.contains(word)))
+        };
+        let (name, _) = files.iter().find(says)?;
+        Some(format!("{} says what runs in the place of the program", above.join(name).display()))
     })
 }
 

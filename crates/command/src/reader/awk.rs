@@ -47,6 +47,11 @@ impl Walk {
                 {
                     1
                 }
+                "-W" if matches!(args, [_, what] if matches!(what.exact(), Some("version" | "usage" | "help"))) =>
+                {
+                    self.find(READ, name, format!("{name} {text}"));
+                    return;
+                }
                 "-V" | "--version" | "--copyright" | "--help" if args.len() == 1 => {
                     self.find(READ, name, format!("{name} {text}"));
                     return;

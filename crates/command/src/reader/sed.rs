@@ -133,10 +133,11 @@ impl Walk {
 
     fn sed_scripts(&mut self, name: &str, scripts: &[&Word]) {
         for script in scripts {
-            let verdict = match script.exact() {
-                Some(text) => read(text),
-                None => Script::Unknown,
-            };
+            let (verdict, inserted) =
+                script.exact().map_or((Script::Unknown, Vec::new()), read_with_files);
+            for file in inserted {
+                self.path_target(READ, name, &Word::literal(&file));
+            }
             match verdict {
                 Script::Prints => {}
                 Script::Writes => {
@@ -159,14 +160,17 @@ impl Walk {
     }
 }
 
-/// Reads a sed script.
-pub(crate) fn read(script: &str) -> Script {
-    let mut reader = Reader { rest: script };
-    reader.commands().unwrap_or(Script::Unknown)
+/// Reads a sed script: what it can do, and the files that it inserts into its output.
+fn read_with_files(script: &str) -> (Script, Vec<String>) {
+    let mut reader = Reader { rest: script, inserted: Vec::new() };
+    let does = reader.commands().unwrap_or(Script::Unknown);
+    (does, reader.inserted)
 }
 
 struct Reader<'a> {
     rest: &'a str,
+    /// The files of `r` and `R`.
+    inserted: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -340,7 +344,11 @@ impl Reader<'_> {
                 self.end()
             }
             'a' | 'i' | 'c' => self.text(),
-            'r' | 'R' => self.file().map(|_| Script::Prints),
+            'r' | 'R' => {
+                let file = self.file()?.to_owned();
+                self.inserted.push(file);
+                Some(Script::Prints)
+            }
             'w' | 'W' => self.writes(),
             '#' => {
                 let line = self.rest.split('\n').next().unwrap_or("");
@@ -406,7 +414,11 @@ fn is_odd_delimiter(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Script, read};
+    use super::{Script, read_with_files};
+
+    fn read(script: &str) -> Script {
+        read_with_files(script).0
+    }
 
     #[test]
     fn scripts_that_only_print_are_recognised() {

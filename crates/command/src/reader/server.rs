@@ -5,7 +5,7 @@
 
 use std::net::IpAddr;
 
-use crate::effect::{LISTEN, RUN, SERVE};
+use crate::effect::{LISTEN, REMOTE, RUN, SERVE};
 use crate::row::Row;
 use crate::walk::Walk;
 use crate::word::Word;
@@ -20,6 +20,9 @@ impl Walk {
     /// A server of a project that listens to this machine unless it is told otherwise.
     pub(super) fn server(&mut self, row: &'static Row, name: &str, args: &[Word]) {
         self.plain(row, name, args);
+        if name == "wrangler" && super::verbs::tells_to_destroy(args) {
+            self.find(REMOTE, name, format!("{name} delete"));
+        }
         let is_open = |address: Option<&str>| address.is_none_or(|address| !is_loopback(address));
         let is_foreign = |address: &str| {
             host(address).parse::<IpAddr>().is_ok_and(|address| !address.is_loopback())

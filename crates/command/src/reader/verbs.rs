@@ -5,6 +5,9 @@
 //! share; what deletes and destroys is what the row says of destroying; any other verb changes
 //! something; and a sentence without a verb is unknown.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::argv::Options;
 use crate::effect::{Does, RUN, SECRET, UNKNOWN};
 use crate::risk::Risk;
@@ -49,6 +52,23 @@ const REVEALS: &str = "get show view read print export access lookup reveal decr
 /// Options that commands of this kind share and that only change what is shown.
 const SHARED: &str = "aAlLvqjJtrRgGHkKmMn:NpPSTU1 --all --json --quiet --verbose --format= --filter= --filters= --sort= --sort-by= --order= --limit= --output@ --no-color --color= --no-headers --no-header --long --short --wide --name= --names --namespace= --project= --region= --zone= --location= --profile= --tree --depth= --max= --max-results= --page= --per-page= --page-size= --columns= --column= --fields= --field= --status= --state= --type= --tag= --tags --tags= --since= --until= --from= --to= --tail= --lines= --follow --no-pager --pretty --raw --yaml --csv --table --plain --user= --org= --organization= --team= --repo= --branch= --app= --environment= --cluster= --host= --port= --local --remote --global --installed --outdated --available --details --detailed --full --count --id= --ids= --label= --labels= --selector= --query= --context= --debug --no-trunc --show-id --show-all --no-truncate --reverse --recursive --offline --online --latest --timestamps --num= --number= --stack= --workspace= --group= --resource-group= --subscription= --server= --node= --owner= --author= --search= --exact --strict --human --human-readable --no-legend --only-ids --include= --exclude= --depth --level= --verbosity= --account= --vault-name= --assignee= --start= --end= --start-time= --end-time= --active --inactive --enabled --disabled --running --stopped --archived --public --private --compact --oneline --patch --git --stat --summary --revision= --revisions= --no-graph --template= --limit --from --to --description --size --units= --si --bytes --versions --show-versions --cursor= --next-token= --max-items= --starting-token= --only= --no-emoji --ascii --utf8 --keys --values --jq= --jmespath= --offset= --period= --depth --distro= --arch= --platform= --channel= --brief --show-urls --show-secrets= --prefix= --delimiter= --case-sensitive --ignore-case --fuzzy --regex --regexp --dry-run --check --date= --time --user --system --runtime";
 
+/// Each verb with its kind; where a word is in several lists, the first of these decides.
+static VERBS: LazyLock<HashMap<&str, Verb>> = LazyLock::new(|| {
+    let lists = [
+        (DESTROYS, Verb::Destroys),
+        (READS, Verb::Reads),
+        (RUNS, Verb::Runs),
+        (WRITES, Verb::Writes),
+    ];
+    let mut verbs = HashMap::new();
+    for (list, kind) in lists {
+        for word in list.split(' ') {
+            verbs.entry(word).or_insert(kind);
+        }
+    }
+    verbs
+});
+
 fn among(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word)
 }
@@ -56,25 +76,13 @@ fn among(list: &str, word: &str) -> bool {
 /// What kind of verb a word is. `describe-instances` is `describe`.
 fn kind(word: &str) -> Option<Verb> {
     let lower = word.to_ascii_lowercase();
-    let of = |word: &str| {
-        if among(DESTROYS, word) {
-            Some(Verb::Destroys)
-        } else if among(READS, word) {
-            Some(Verb::Reads)
-        } else if among(RUNS, word) {
-            Some(Verb::Runs)
-        } else if among(WRITES, word) {
-            Some(Verb::Writes)
-        } else {
-            None
-        }
-    };
+    let of = |word: &str| VERBS.get(word).copied();
     // `apps:destroy` is what its last part says, `delete-bucket` what its first part says.
     let said = lower.rsplit(':').next().unwrap_or(&lower);
     let parts: Vec<&str> = said.split(['-', '_']).collect();
     let two = parts.get(..2).map(|two| two.join("-"));
     of(said).or_else(|| two.as_deref().and_then(of)).or_else(|| of(parts[0])).or_else(|| {
-        let destroys = parts.iter().any(|part| among(DESTROYS, part));
+        let destroys = parts.iter().any(|part| of(part) == Some(Verb::Destroys));
         destroys.then_some(Verb::Destroys)
     })
 }
@@ -125,11 +133,15 @@ impl Walk {
         let words = leading_words(row, args);
         // Where things are not named first, the first word is the verb or there is none.
         let reach = if row.things_first { words.len() } else { words.len().min(1) };
+        let shown = words.iter().position(|it| matches!(*it, "show" | "describe" | "inspect"));
         let is_verb = |at: usize| {
             let word = words.get(at)?;
             let lists = at + 1 == words.len() && at < reach && among(LISTS, word);
             let verb = if lists { Some(Verb::Reads) } else { kind(word) };
-            verb.filter(|verb| at < reach || *verb != Verb::Reads)
+            // What is shown or described is a thing, whatever its name.
+            let is_thing = shown.is_some_and(|shown| at > shown)
+                && matches!(verb, Some(Verb::Writes | Verb::Runs));
+            verb.filter(|verb| !is_thing && (at < reach || *verb != Verb::Reads))
         };
         // `logs list` lists logs; of several verbs the worst decides.
         let certain = |at: &usize| is_verb(*at).is_some() && !among(NOUNS, words[*at]);
@@ -157,7 +169,8 @@ impl Walk {
             }
             Some(Verb::Destroys) => verbs[2],
         };
-        let said = words[..=at].join(" ").to_ascii_lowercase();
+        // The pages of `universal-login` hold no secret.
+        let said = words[..=at].join(" ").to_ascii_lowercase().replace("universal-login", "");
         let reveals = words[at].split(['-', ':']).next().is_some_and(|verb| among(REVEALS, verb))
             || among(REVEALS, words[at]);
         let keys =

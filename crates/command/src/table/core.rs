@@ -146,7 +146,7 @@ pub(super) const ROWS: &[Row] = &[
     row("where|whence", READ).options("acmpsvwxf"),
     row("locate|mlocate|plocate|slocate|glocate", READ).takes(Names).options("0Abcd:eil:Ln:Npqr:Sw --all --basename --count --database= --existing --ignore-case --limit= --null --literal --transliterate --regexp= --regex --statistics --wholename --quiet --follow --nofollow --non-existing --max-database-age= --print"),
     row("man|info", READ)
-        .options("afkwWs:S:e:iIdun:K --all --whatis --apropos --where --path --location --sections= --extension= --ignore-case --match-case --regex --wildcard --names-only --global-apropos --no-hyphenation --nh --no-justification --nj --locale= --no-subpages --index-search= --node= --subnodes --show-options --where-cat --location-cat")
+        .options("afkwWs:S:e:iIdn:K --all --whatis --apropos --where --path --location --sections= --extension= --ignore-case --match-case --regex --wildcard --names-only --global-apropos --no-hyphenation --nh --no-justification --nj --locale= --no-subpages --index-search= --node= --subnodes --show-options --where-cat --location-cat")
         .when(&[("-P --pager -H --html -l --local-file -C --config-file -B --browser -o --output --dribble --restore --init-file -X --gxditview -p --preprocessor -T --troff-device -t --troff -Z --ditroff -r --prompt -M --manpath -m --systems -R --recode -E --encoding", RUN)]),
     row("help", READ).options("dms"),
     row("clear|reset|tabs|dircolors", READ).options("xT:bcp --sh --csh --bourne-shell --c-shell --print-database --print-ls-colors"),
@@ -233,14 +233,14 @@ pub(super) const ROWS: &[Row] = &[
         .valued("-S -b -T")
         .when(&[("-l -v -q", READ), ("--list -v", READ), ("-t -v -q", READ), ("-c -d -k -f --decompress", READ), ("--stdout --decompress -d -k -f", READ)]),
     row("rar|unrar|cpio|pax", WRITE).takes(Paths),
-    row("7z|7za|7zr", WRITE).subs().other(WRITE),
+    row("7z|7za|7zr", READ).subs().other(WRITE),
     // Every switch is a letter with what is written to it: `-slt`, `-pSECRET`, `-mmt=4`.
     row("7z l|7z t|7z i|7z b|7z h|7za l|7za t|7za i|7za b|7za h|7zr l|7zr t|7zr i|7zz l|7zz t|7zz i|7zz b|7zz h", READ).takes(Paths).options("a;b;i;m;p;r;s;t;u;x;y;"),
     row("ar", WRITE).subs().other(WRITE),
     row("ar t|ar tv|ar p", READ).takes(Paths).when(&[("--plugin", RUN), ("--output", OVERWRITE)]),
     // Programs that take over the terminal or run commands typed into them.
     row("ed|ex|vi|vim|nvim|nano|emacs|emacsclient|pico|joe|micro|helix|hx|code|subl|kate|gedit|view|vimdiff", RUN),
-    row("script|expect|screen|tmux|zellij|dialog|whiptail|rlwrap|unbuffer|rsh|rlogin", RUN),
+    row("expect|screen|tmux|zellij|dialog|whiptail|rlwrap|unbuffer|rsh|rlogin", RUN),
     row("socat|socat1", LISTEN),
     row("telnet|ftp|sftp|tftp|lftp|ncftp", RUN),
     row("nc|ncat|netcat", LISTEN).valued("-w -p -s -x -X -q -i").when(&[("-z -v -n -w -4 -6 -u", FETCH), ("-e -c --exec --sh-exec -l --listen -k", LISTEN)]).reader(Reader::Netcat),

@@ -41,7 +41,7 @@ pub(super) const ROWS: &[Row] = &[
     row("rust-analyzer|clangd|gopls|pyright-langserver", RUN),
     // JavaScript.
     row("node|nodejs|deno|ts-node|tsx", RUN).when(&[("-v", READ)]).reader(Reader::Code),
-    row("tsc", BUILD).when(&[("--noEmit -p --project --pretty --skipLibCheck --strict", READ), ("-v", READ), ("--showConfig -p", READ), ("--listFiles --noEmit", READ)]),
+    row("tsc", BUILD).when(&[("-v", READ), ("--showConfig -p", READ)]),
     row("eslint|prettier|biome|stylelint|oxlint|standard|xo|dprint|svelte-check|vue-tsc|tslint|knip|depcheck|madge", BUILD),
     row("jest|vitest|mocha|ava|cypress|playwright|karma|nyc|c8|rollup|esbuild|turbo|nx|lerna|vue|svelte-kit|expo|react-native|swc|babel|gulp|grunt|tsup|prisma|drizzle-kit|sequelize|typeorm|graphql-codegen", BUILD),
     row("webpack|webpack-dev-server|vite|parcel|next|nuxt|astro|gatsby|ng|storybook|rspack|rsbuild|wrangler|http-server|serve|live-server", BUILD).reader(Reader::Server),
@@ -52,9 +52,11 @@ pub(super) const ROWS: &[Row] = &[
     row("mypy|pyright|flake8|pylint|pydocstyle|pycodestyle|bandit|vulture|radon|ty|basedpyright", BUILD),
     row("ruff", READ).subs(),
     row("ruff check", BUILD),
-    row("ruff format|ruff clean", WRITE).when(&[("--check --diff -q", READ), ("--diff --check -q", READ)]),
+    // Also where it only checks, it keeps a cache in the project.
+    row("ruff format|ruff clean", WRITE),
     row("ruff rule|ruff config|ruff linter|ruff version|ruff help", READ).options("--all --output-format@"),
-    row("black|isort|autopep8|yapf|autoflake|pyupgrade|docformatter|add-trailing-comma", WRITE).takes(Takes::Paths).when(&[("--check --diff -q", READ), ("--diff --check -q", READ), ("--check-only --diff", READ)]),
+    row("isort", WRITE).takes(Takes::Paths).when(&[("--check --diff -q -c -d", READ), ("--diff --check -q -c -d", READ), ("--check-only --diff -q", READ), ("-c -d -q --diff", READ), ("-d -c -q --check", READ)]),
+    row("black|autopep8|yapf|autoflake|pyupgrade|docformatter|add-trailing-comma", WRITE).takes(Takes::Paths).when(&[("--check --diff -q", READ), ("--diff --check -q", READ), ("--check-only --diff", READ)]),
     // Go.
     row("go", READ).subs().single_dash().valued("-C"),
     row("go version|go env|go help", READ).options("-m -v -u -json -f= -deps -test -e -find -versions -retracted -mod= -tags= -c -cmd -src -all -short -vendor -modcacherw -x -changed -reuse= -compiled -go= -race -C=").single_dash().when(&[("-w -u", WRITE)]),

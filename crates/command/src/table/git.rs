@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
     row("git ls-files", READ).takes(Takes::Paths).options("X:cdfikmostuvx:z --abbrev? --cached --debug --deduplicate --deleted --directory --eol --error-unmatch --exclude-from= --exclude-per-directory= --exclude-standard --exclude= --format= --full-name --ignored --killed --modified --no-empty-directory --others --recurse-submodules --sparse --stage --unmerged --with-tree= --resolve-undo"),
     row("git ls-tree", READ).options("dlrtz --abbrev? --format= --full-name --full-tree --long --name-only --name-status --object-only"),
     row("git rev-parse", READ).options("q --abbrev-ref? --absolute-git-dir --after= --all --before= --branches? --default= --disambiguate= --exclude-hidden= --exclude= --flags --git-common-dir --git-dir --git-path= --glob= --is-bare-repository --is-inside-git-dir --is-inside-work-tree --is-shallow-repository --keep-dashdash --local-env-vars --no-flags --no-revs --not --parseopt --path-format= --prefix= --quiet --remotes? --resolve-git-dir= --revs-only --shared-index-path --short? --show-cdup --show-object-format? --show-prefix --show-superproject-working-tree --show-toplevel --since= --sq --sq-quote --stop-at-non-option --stuck-long --symbolic --symbolic-full-name --tags? --until= --verify n --show-ref-format --bisect --git-dir"),
-    row("git cat-file", READ).options("epstz --allow-unknown-type --batch-all-objects --batch-check? --batch-command? --batch? --buffer --follow-symlinks --path= --unordered --mailmap --no-mailmap --use-mailmap").when(&[("--textconv --filters", RUN)]),
+    row("git cat-file", READ).options("epstz --allow-unknown-type --batch-all-objects --batch-check? --batch-command? --batch? --buffer --follow-symlinks --path= --unordered --mailmap --no-mailmap --use-mailmap").takes(Takes::Paths).when(&[("--textconv --filters", RUN)]),
     row("git for-each-ref|git show-ref", READ).options("--color? --contains? --count= --format= --ignore-case --merged? --no-contains? --no-merged? --points-at= --sort= dqsr --head --heads --branches --tags --dereference --hash? --verify --exists --abbrev? --quiet --exclude= --exclude-existing? --include-root-refs --stdin --omit-empty --perl --python --tcl --shell"),
     row("git merge-base", READ).options("a --all --octopus --independent --is-ancestor --fork-point"),
     row("git verify-commit|git verify-tag", READ).options("v --verbose --raw --format="),
@@ -150,6 +150,7 @@ pub(super) const ROWS: &[Row] = &[
     row("git subtree|git flow|git town|git absorb|git branchless", WRITE),
     row("git crypt|git secret", SECRET),
     row("gitk|tig|lazygit|gitui", RUN),
-    row("pre-commit|husky|lint-staged", BUILD),
+    row("pre-commit", BUILD).subs().other(BUILD),
+    row("husky|lint-staged", BUILD),
     row("git-filter-repo|bfg", REWRITE),
 ];

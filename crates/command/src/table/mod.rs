@@ -71,7 +71,7 @@ impl Looks {
             index.retain(|name, _| self::program(name) == program);
             let parents = index.keys().filter_map(|name| Some(name.rsplit_once(' ')?.0)).collect();
             let mut families = families(rows.iter());
-            families.retain(|(words, _)| words.first() == Some(&program));
+            families.retain(|own, _| *own == program);
             LookRows { index, parents, families }
         })
     }
@@ -139,15 +139,19 @@ fn written() -> impl Iterator<Item = &'static Row> {
     .flatten()
 }
 
-/// Names with a `*` in a word, which is any text: sub-commands that follow a rule of their own.
-type Families = Vec<(Vec<&'static str>, &'static Row)>;
+/// Names with a `*` in a word, which is any text: sub-commands that follow a rule of their own. Each is found
+/// by its program.
+type Families = HashMap<&'static str, Vec<(Vec<&'static str>, &'static Row)>>;
 
 static FAMILIES: LazyLock<Families> = LazyLock::new(|| families(written()));
 
 fn families(rows: impl Iterator<Item = &'static Row>) -> Families {
     let named = rows.flat_map(|row| row.names.split('|').map(move |name| (name, row)));
-    let families = named.filter(|(name, _)| name.contains('*'));
-    families.map(|(name, row)| (name.split(' ').collect(), row)).collect()
+    let mut families = Families::new();
+    for (name, row) in named.filter(|(name, _)| name.contains('*')) {
+        families.entry(program(name)).or_default().push((name.split(' ').collect(), row));
+    }
+    families
 }
 
 /// The row of a program or of a program with its sub-commands (`git remote add`).
@@ -184,6 +188,7 @@ pub(crate) fn find_look(name: &str) -> Option<&'static Row> {
 }
 
 fn family_among(families: &Families, name: &str) -> Option<&'static Row> {
+    let families = families.get(program(name))?;
     let words: Vec<&str> = name.split(' ').collect();
     let fits = |family: &[&str]| {
         family.len() == words.len()
@@ -247,6 +252,13 @@ mod tests {
         }
         for name in looks::rows(looks::lines()).iter().flat_map(|row| row.names.split('|')) {
             assert!(find(super::program(name)).is_some(), "{name} has no parent row");
+        }
+    }
+
+    #[test]
+    fn a_family_has_a_program_of_its_own() {
+        for name in all().flat_map(|row| row.names.split('|')) {
+            assert!(!super::program(name).contains('*'), "{name}");
         }
     }
 

@@ -22,7 +22,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("-g --global -s --silent -d -dd --json --workspaces -ws --no-audit --no-fund --offline --prefer-offline -l --long -p --parseable")
         .when(&[("--userconfig --globalconfig --script-shell --node-options --git --editor --viewer --shell --browser --init-module", RUN)]),
     row("npm ls|npm list|npm ll|npm la|npm root|npm prefix|npm bin|npm explain|npm why|npm query|npm help|npm help-search|npm completion|npm sbom", READ).options(NPM).valued("--depth --prefix -w"),
-    row("npm view|npm info|npm show|npm v|npm search|npm outdated|npm ping|npm whoami|npm doctor", FETCH).options(NPM),
+    row("npm view|npm info|npm show|npm v|npm search|npm outdated|npm stars|npm ping|npm whoami|npm doctor", FETCH).options(NPM),
     row("npm fund", FETCH).options(NPM).valued("-w --workspace --which").beyond(0, RUN, ""),
     row("npm audit", FETCH).options(NPM)
         .subs()
@@ -87,7 +87,9 @@ pub(super) const ROWS: &[Row] = &[
     row("pip config list|pip config get|pip3 config list|pip3 config get|pip config debug", READ).options(PIP),
     row("pip config set|pip config unset|pip config edit|pip3 config set|pip3 config unset", WRITE),
     row("uv", READ).subs().valued("--directory --project --python -p --color --config-file --cache-dir").flags("--offline -n --no-cache --no-config --no-progress --native-tls --no-python-downloads").when(&[("--config-file --python", RUN)]),
-    row("uv tree|uv help", READ).options(PIP),
+    // Without `--frozen` it brings the lock file up to date.
+    row("uv tree", INSTALL).when(&[("--frozen --depth --prune --package --no-dedupe --invert --no-dev --all-groups --universal --offline -q", READ)]).valued("--depth --prune --package"),
+    row("uv help", READ).options(PIP),
     row("uv version", READ).only("--short --output-format --package --frozen --locked --offline").valued("--output-format --package").beyond(0, WRITE, "").when(&[("--bump", WRITE)]),
     row("uv python|uv tool|uv cache|uv self", READ).subs(),
     row("uv python list|uv python find|uv python dir|uv tool list|uv tool dir|uv cache dir", READ).options(PIP),
@@ -96,8 +98,10 @@ pub(super) const ROWS: &[Row] = &[
     row("uv publish|poetry publish|twine|flit|hatch publish|pdm publish", RELEASE),
     row("poetry|pdm|hatch|rye", READ).subs().valued("-C --directory -P --project -p -e --env").flags("-n --no-interaction --no-plugins --no-cache --ansi --no-ansi"),
     row("pipenv", READ).subs().flags("--where --venv --py --envs --bare --support").when(&[("--rm", DESTROY), ("--clear --python --three --two --site-packages", WRITE)]),
-    row("poetry show|poetry check|poetry about|poetry help|pipenv graph|pipenv check|pdm list|pdm info|rye list|rye show", READ).options(PIP),
-    row("poetry version|hatch version", READ).only("-s --short --dry-run").beyond(0, WRITE, ""),
+    row("poetry check|poetry about|poetry help|pipenv graph|pipenv check|rye list|rye show", READ).options(PIP),
+    // The first makes the environment that it looks at; a version may be computed by code of the project.
+    row("poetry show|pdm list|pdm info|hatch version", INSTALL),
+    row("poetry version", READ).only("-s --short --dry-run").beyond(0, WRITE, ""),
     row("poetry env|poetry cache", READ).subs(),
     row("poetry env info|poetry env list", READ).options(PIP),
     row("poetry config", READ).subs().flags("--list --local").when(&[("--unset --migrate", WRITE)]),
@@ -139,10 +143,12 @@ pub(super) const ROWS: &[Row] = &[
     row("apk", SYSTEM_INSTALL).subs().other(SYSTEM_INSTALL),
     row("apk info|apk list|apk search|apk policy|apk stats|apk version|apk dot", READ).options(SYSTEM),
     row("brew", READ).subs().other(INSTALL).flags("--prefix --cellar --cache --repository --repo --caskroom --config --env"),
-    row("brew list|brew ls|brew info|brew search|brew deps|brew uses|brew outdated|brew config|brew doctor|brew leaves|brew cat|brew desc|brew commands|brew log|brew tap-info|brew missing", READ).options(SYSTEM)
+    row("brew list|brew ls|brew info|brew search|brew deps|brew uses|brew config|brew doctor|brew leaves|brew cat|brew desc|brew commands|brew log|brew tap-info|brew missing", READ).options(SYSTEM)
         .when(&[("--github --repology --macports --fink --opensuse --fedora --archlinux --debian --ubuntu --open", RUN)]),
     row("brew services", READ).subs(),
     row("brew services list|brew services info", READ).options(SYSTEM),
+    // They bring Homebrew itself up to date first, also where they only list.
+    row("brew outdated", INSTALL),
     row("brew install|brew uninstall|brew remove|brew rm|brew upgrade|brew update|brew tap|brew untap|brew link|brew unlink|brew cleanup|brew autoremove|brew reinstall|brew pin|brew unpin|brew bundle|brew services start|brew services stop|brew services restart|brew services run|brew services kill|brew create", SYSTEM_INSTALL),
     row("brew edit|brew sh|brew irb|brew ruby|brew prof|brew test|brew install-bundler-gems", RUN),
     row("port|pkg|pkg_add|pkgin|emerge|xbps-install|eopkg|guix|choco|scoop|winget|mas|softwareupdate|nix-env|nix-channel|nixos-rebuild|home-manager|rpm-ostree|swupd|slackpkg|opkg", SYSTEM_INSTALL),

@@ -1,7 +1,7 @@
 //! Programs that mostly show something: viewers, queries, and command lines that are named by verbs.
 
 use crate::effect::{
-    DELETE, FETCH, INSTALL, OVERWRITE, PUBLISH, READ, REMOTE, RUN, SERVICE, SIGNAL, SYNC,
+    DELETE, DESTROY, FETCH, INSTALL, OVERWRITE, PUBLISH, READ, REMOTE, RUN, SERVICE, SIGNAL, SYNC,
     SYSTEM_INSTALL, UNKNOWN, WRITE,
 };
 use crate::row::{Row, Takes, row};
@@ -18,6 +18,9 @@ pub(super) const ROWS: &[Row] = &[
     row("hg st|hg sum|hg identify|hg id|hg heads|hg tip|hg parents|hg paths|hg branches|hg root|hg manifest|hg showconfig|hg files|hg incoming|hg outgoing|hg grep|hg glog", READ).options("r:l:pvqTmacdniugfab:B: --rev= --limit= --patch --verbose --quiet --template= --stat --graph --all --active --closed --num --id"),
     row("svn", READ).verbs(READ, WRITE, WRITE).other(UNKNOWN).options("r:vquNRl:c:gx: --revision= --verbose --quiet --show-updates --depth= --limit= --change= --xml --incremental --diff --summarize --stop-on-copy --no-ignore --show-item= --search= --username= --password= --non-interactive --no-auth-cache").when(&[("--diff-cmd --config-option --config-dir --editor-cmd --diff3-cmd", RUN)]),
     row("svn st|svn ls|svn praise|svn ann|svn proplist|svn pl|svn propget|svn pg|svnlook|svnversion", READ).options("r:vquNRl:c: --revision= --verbose --quiet --show-updates --depth= --limit= --xml --strict"),
+    row("hg strip|hg histedit|hg prune|hg obliterate|p4 obliterate|p4 archive", DESTROY),
+    // The files are templates, and a template may run a program.
+    row("chezmoi cat|chezmoi diff|chezmoi status|chezmoi verify|chezmoi dump|chezmoi execute-template|chezmoi archive", RUN),
     row("bzr|brz|fossil|pijul|darcs|cvs|p4|got|sapling|yadm|chezmoi|vcsh|etckeeper|stg|git-absorb|git-branchless|gita", READ).verbs(READ, WRITE, WRITE).other(UNKNOWN),
     // Package managers that are named by verbs.
     row("tlmgr|luarocks-admin|opam-admin|eselect|portageq|pkgctl|auracle|checkupdates|pkg_info|apt-file|dlocate|debman|pip-audit|pip-licenses|pipdeptree|npm-check|ncu|npm-check-updates|bundle-audit", READ).things(READ, INSTALL, INSTALL).other(UNKNOWN),
@@ -27,7 +30,9 @@ pub(super) const ROWS: &[Row] = &[
     row("dnf4|dnf5|yum4|nala|pacstall|am|appman|apx|upt|wajig|pikman|topgrade", SYSTEM_INSTALL).things(READ, SYSTEM_INSTALL, SYSTEM_INSTALL).other(SYSTEM_INSTALL),
     row("plenv|phpenv|perlbrew|fvm|kerl|gvm|ghcup|juliaup|proto|vfox|aqua|pkgx|devbox|flox", INSTALL).things(READ, INSTALL, INSTALL).other(UNKNOWN),
     row("nimble|haxelib|shards|spago|raco|quicklisp|swiftpm|alr|cs|coursier|choosenim", INSTALL).things(READ, INSTALL, INSTALL).other(UNKNOWN),
-    row("nix search|nix show-config|nix path-info|nix why-depends|nix log|nix derivation show|nix hash|nix registry list|nix flake show|nix flake metadata|nix flake info|nix profile list|nix store ls|nix store cat|nix config show", FETCH).options("rshSc --json --recursive --size --closure-size --human-readable --all-systems --legacy --all --long"),
+    row("nix search|nix show-config|nix log|nix derivation show|nix hash|nix registry list|nix profile list|nix store ls|nix store cat|nix config show", FETCH).options("rshSc --json --recursive --size --closure-size --human-readable --all-systems --legacy --all --long"),
+    // What a flake says is computed, and a lock file is written where there is none.
+    row("nix flake show|nix flake metadata|nix flake info|nix flake check|nix path-info|nix why-depends", RUN),
     row("nix flake|nix profile|nix store|nix registry|nix derivation|nix config", RUN).verbs(FETCH, RUN, DELETE).other(RUN),
     // Containers and machines.
     row("apptainer|singularity|enroot|toolbox|distrobox|lxc-ls|lxc-info|pct|qm|pvesh|pvesm|pveam|pvecm|pvenode|vboxmanage|virt-xml|podman-machine|docker-machine|sfdk|podman-compose|boot2docker", UNKNOWN).things(READ, RUN, REMOTE).other(UNKNOWN),
@@ -44,9 +49,9 @@ pub(super) const ROWS: &[Row] = &[
     row("chronyc-tracking|ntpq|ntpdc|ntpctl", READ).options("vVpnc:i46rst:"),
     // Looking at files of all kinds.
     row("ogginfo|opusinfo|webpinfo|tiffinfo|sndfile-info|mkvinfo|catimg|viu|timg|lsix|img2txt", READ).takes(Paths).options("-json -stats -mm -checksum").shaped(&[("*://*", UNKNOWN)]),
-    row("isutf8|uchardet|chardet|chardetect|readpe|pescan|dexdump|wasm-objdump|rax2|checksec|llvm-nm|llvm-objdump|llvm-readelf|llvm-size|llvm-strings|llvm-dwarfdump|dwarfdump|pahole|lddtree", READ).takes(Paths).options("ahlqsStxcdfnpuv -cp= -classpath= -public -protected -package -private -c -l -s -v -constants -gc -gcutil -class --all --headers --symbols --syms --section-headers --program-headers --disassemble --demangle --json --quiet").shaped(&[("@* *://*", UNKNOWN)]).when(&[("-o --out-file --output --extract", UNKNOWN)]),
+    row("isutf8|uchardet|chardet|chardetect|dexdump|wasm-objdump|rax2|checksec|llvm-nm|llvm-objdump|llvm-readelf|llvm-size|llvm-strings|llvm-dwarfdump|dwarfdump|pahole|lddtree", READ).takes(Paths).options("ahlqsStxcdfnpuv -cp= -classpath= -public -protected -package -private -c -l -s -v -constants -gc -gcutil -class --all --headers --symbols --syms --section-headers --program-headers --disassemble --demangle --json --quiet").shaped(&[("@* *://*", UNKNOWN)]).when(&[("-o --out-file --output --extract", UNKNOWN)]),
     row("isoinfo|lsinitramfs|lsinitrd|lsinitcpio|lsdiff|filterdiff|grepdiff|dpkg-deb|debdiff|zipnote|zzcat", READ).takes(Paths).options("123AafIcfilmnNpstTuvxzdJRi:hLkMSUWe1C: --list --contents --info --field --show --showformat= --verbose --strip= --include= --exclude= --files=").when(&[("-x -e -b --build --extract --raw-extract --control -X --vextract -R --fsys-tarfile --ctrl-tarfile -w", UNKNOWN)]),
-    row("7zz", WRITE).subs().other(WRITE),
+    row("7zz", READ).subs().other(WRITE),
     row("pyflakes|vercmp|chktex|lacheck|checkbashisms|xmlwf|h5ls|ncdump|pyroma", READ).takes(Paths).options("r:hcvx --recursive --quiet --verbose --json").when(&[("-d -m -o -w", UNKNOWN)]),
     row("pastel", READ).subs().other(READ),
     row("choose|huniq|hck|grcat|ccze|logread", READ).takes(Paths).options("f:i:no:xcl:A --one-indexed --exclusive --character-wise --non-greedy --input-field-separator= --output-field-separator=").when(&[("-F", UNKNOWN)]),
@@ -54,7 +59,10 @@ pub(super) const ROWS: &[Row] = &[
     row("xwininfo|xdpyinfo|xlsclients|xlsfonts|xlsatoms|xev|wayland-info|fc-scan|fc-match|fc-query|fc-pattern|fc-validate|otfinfo|showfigfonts|figlist|chkfont", READ).options("alsvf:d:n: -root -id= -name= -display= -tree -children -stats -all -int -frame --verbose --format= --sort --brief --index="),
     row("xprop", READ).options("f: -root -id= -name= -display= -frame -len= -notype -font=").when(&[("-set -remove -spy", UNKNOWN)]),
     row("xinput", SERVICE).begins(&[("list --list list-props --list-props --version", READ)]),
-    row("udisksctl|bluetoothctl|mmcli|wpctl|pactl|pw-cli|playerctl|mpc|cmus-remote|rmpc|boltctl|ddcutil|tlp-stat|cpupower|cpufreq-info|ideviceinfo|idevice_id|adb|mtp-detect|lsusb.py|wdctl|iwctl|conntrack|ndctl|lsluns|multipathd|hciconfig|hcitool|usbguard|fprintd|mokutil|bootctl|sbctl|kmod|dkms|grubby|mhwd|ubuntu-drivers|lscgroup|cgget|numactl|tuned-adm|irqbalance-ui|kcarddb|ipmitool|semodule|ausyscall|keyctl|selinuxenabled|userdbctl|homectl|portablectl|coredumpctl|systemd-id128|busctl|gdbus|qdbus|dbus-monitor|dconf|gsettings|xfconf-query|xdg-settings|xdg-mime|xdg-user-dir|handlr", SERVICE).things(READ, SERVICE, SERVICE).other(SERVICE),
+    // To look, it loads a module of the kernel.
+    row("cpupower", UNKNOWN).subs().other(UNKNOWN),
+    row("cpupower frequency-set|cpupower idle-set|cpupower set|cpupower powercap-set", SERVICE),
+    row("udisksctl|bluetoothctl|mmcli|wpctl|pactl|pw-cli|playerctl|mpc|cmus-remote|rmpc|boltctl|ddcutil|tlp-stat|cpufreq-info|ideviceinfo|idevice_id|adb|mtp-detect|lsusb.py|wdctl|iwctl|conntrack|ndctl|lsluns|multipathd|hciconfig|hcitool|usbguard|fprintd|mokutil|bootctl|sbctl|kmod|dkms|grubby|mhwd|ubuntu-drivers|lscgroup|cgget|numactl|tuned-adm|irqbalance-ui|kcarddb|ipmitool|semodule|ausyscall|keyctl|selinuxenabled|userdbctl|homectl|portablectl|coredumpctl|systemd-id128|busctl|gdbus|qdbus|dbus-monitor|dconf|gsettings|xfconf-query|xdg-settings|xdg-mime|xdg-user-dir|handlr", SERVICE).things(READ, SERVICE, SERVICE).other(SERVICE),
     row("getcap|getsebool|secon|seinfo|sesearch|usb-devices|kreadconfig5|kreadconfig6", READ).options("arvnlA --all --file= --group= --key= --allow --source= --target= --class= --perm= -a -A -s= -t= -c= -p=").takes(Names),
     row("upower", READ).options("edmvi: --enumerate --dump --monitor --monitor-detail --show-info= --wakeups"),
     row("gsettings get|gsettings list-schemas|gsettings list-keys|gsettings list-recursively|gsettings list-children|gsettings range|gsettings describe|gsettings writable|dconf read|dconf list|dconf dump|xdg-mime query|xdg-settings get|xdg-settings check|busctl tree|busctl introspect|busctl status|busctl list|busctl get-property|loginctl show-user", READ).options("a --user --system --all --no-pager --acquired --activatable --list --hidden --attributes= --json="),
@@ -81,6 +89,8 @@ pub(super) const ROWS: &[Row] = &[
     row("bundletool|apkanalyzer|aapt|aapt2", UNKNOWN).things(READ, WRITE, DELETE).other(UNKNOWN),
     row("opencode|claude|codex|aider|gemini|goose|zeroclaw|openclaw|copilot-cli|cursor-agent|llm|wacli|sgpt|mods|tgpt|fabric|crush|amp", RUN).things(READ, RUN, RUN).other(RUN),
     row("pio|platformio|arduino-cli|idf.py|west|esptool|espefuse|picotool|minipro|avrdude|stm32flash|dfu-util|probe-rs|ufbt|fbt|circup|mpremote", UNKNOWN).things(READ, RUN, RUN).other(UNKNOWN),
+    row("auth0 domains", FETCH).things(FETCH, PUBLISH, REMOTE).other(UNKNOWN).valued("-t --tenant").flags("--debug --no-color --no-input"),
+    row("auth0 domains verify", PUBLISH),
     row("auth0", FETCH).things(FETCH, PUBLISH, REMOTE).other(UNKNOWN).valued("-t --tenant").flags("--debug --no-color --no-input"),
     row("linear|okta|algolia|contentful|sanity|shopify|xata|upstash|convex|workos|eas", FETCH).things(FETCH, PUBLISH, REMOTE).other(UNKNOWN),
     row("kubeconform|kubeval|kube-score|kube-linter|pluto|tfsec|terrascan", READ).takes(Paths).subs().other(READ).options("f:o@n:dvs --format@ --output@ --quiet --no-color --verbose --namespace= --strict --summary --ignore-missing-schemas --kubernetes-version= -summary -strict -ignore-missing-schemas").when(&[("--out-file --output-file --save --upload -o --out", UNKNOWN)]),

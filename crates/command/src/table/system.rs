@@ -31,8 +31,8 @@ pub(super) const ROWS: &[Row] = &[
     row("slabtop", READ).options("Vd:hos: --delay= --once --sort="),
     row("modinfo", READ).options("ad lpnF:0k:b: --author --description --license --parameters --filename --field= --null --set-version= --basedir="),
     row("sensors", READ).options("Auj:fc: --no-adapter --fahrenheit --bus-list --allow-no-sensors -A -u -j").when(&[("-s --set", SERVICE)]),
-    row("blkid", READ).options("DH:L:O:S:U:Vdhikln:o:ps:t:u: --hint= --info --label= --list-filesystems --list-one --match-tag= --match-token= --match-types= --no-encoding --no-part-details --offset= --output= --probe --size= --usages= --uuid= c:").when(&[("-g --garbage-collect -w", WRITE)]),
-    row("getent", READ).options("is: --service= --no-idn").shaped(&[("shadow gshadow", SECRET)]),
+    row("blkid", READ).options("DH:L:O:S:U:Vdhikln:o:ps:t:u: --hint= --info --label= --list-filesystems --list-one --match-tag= --match-token= --match-types= --no-encoding --no-part-details --offset= --output= --probe --size= --usages= --uuid=").when(&[("-g --garbage-collect -w -c --cache-file", WRITE)]),
+    row("getent", READ).options("is: --service= --no-idn").shaped(&[("shadow gshadow", SECRET), ("hosts ahosts ahostsv4 ahostsv6", FETCH)]),
     row("nvidia-smi|rocm-smi|clinfo|vulkaninfo|glxinfo|vainfo|eglinfo|vdpauinfo", READ).only("-L -l -q -d -i -x -a -B -h --query-gpu --query-compute-apps --format --query --list-gpus --summary --json --showuse --showmeminfo --showtemp -j --raw --display --device").valued("-l -d -i --display --device --showmeminfo --query-gpu --query-compute-apps --format"),
     row("btop|htop|iotop|atop|glances|nvtop|btm|bpytop|nmon|iftop|nethogs|bandwhich|s-tui|gotop", READ).options("bCd:D:F:hHMns:t:u:p:oPakqlv:12 --no-color --no-mouse --no-unicode --delay= --user= --pid= --tree --filter= --highlight-changes --sort-key= --batch --iter= --only --processes --accumulated --kilobytes --time --quiet --utf-force --preset= --low-color --tty_on --tty_off --readonly --basic --rate= --max-iterations=").when(&[("-o -w --output --export --html --csv -r --record --webserver -s --server", UNKNOWN), ("--calibrate --auto-tune", SERVICE)]),
     row("top", READ).only("-b -n -d -p -u -U -o -O -w -c -H -i -s -S -l -stats -1 -e -E").valued("-n -d -p -u -U -o -w -l -s -e -E"),
@@ -51,7 +51,7 @@ pub(super) const ROWS: &[Row] = &[
     row("mtr", FETCH).takes(Takes::Hosts).options("46B:CI:L:M:P:Q:STU:Z:a:bc:ef:ghi:jlm:no:prs:tuvwxy:z --address= --aslookup --bitpattern= --csv --curses --displaymode= --first-ttl= --gracetime= --gtk --interface= --interval= --ipinfo= --json --localport= --mark= --max-ttl= --max-unknown= --mpls --no-dns --order= --port= --psize= --raw --report --report-cycles= --report-wide --sctp --show-ips --split --tcp --timeout= --tos= --udp --xml 4 6 G:").when(&[("-F --filename", UNKNOWN)]),
     row("ifstat|nload|vnstat|iwlist|iwgetid|iwinfo", READ).only("-a -b -i -n -t -T -v -h -l -S -m -q -5 -y --json --oneline --days --hours --months --top --years --live --short --query --style -r -c -f -p").valued("-i --style --json --oneline"),
     row("nmap|masscan|zmap|hping3|tcpdump|tshark|wireshark|ettercap|aircrack-ng|sqlmap|nikto|hydra|john|hashcat|metasploit|msfconsole|responder|bettercap", LISTEN),
-    row("ip", READ).subs().single_dash().valued("-n -netns -family -f").flags("-4 -6 -0 -o -oneline -br -brief -c -color -d -details -s -stats -ss -statistics -j -json -p -pretty -r -resolve -h -human -human-readable -a -all -t -ts -iec").when(&[("-b -ba -bat -batc -batch -n -ne -net -netn -netns --batch --netns", RUN)]),
+    row("ip", READ).subs().single_dash().valued("-n -ne -net -netn -netns -family -f").flags("-4 -6 -0 -o -oneline -br -brief -c -color -d -details -s -stats -ss -statistics -j -json -p -pretty -r -resolve -h -human -human-readable -a -all -t -ts -iec").when(&[("-b -ba -bat -batc -batch --batch --netns", RUN)]),
     row("ip *", READ).subs().other(SERVICE),
     row("ip * show|ip * list|ip * ls|ip * lst|ip * l|ip * g|ip * h|ip * s|ip * sh|ip * get|ip * identify|ip * pids|ip * list-id|ip * help", READ),
     row("ip monitor", READ),
@@ -91,7 +91,9 @@ pub(super) const ROWS: &[Row] = &[
     row("journalctl", READ)
         .options("D:FM:NS:U:ab;c:efg:klmn:o@p:qrt:u:xT:WI --after-cursor= --all --boot? --case-sensitive? --catalog --cursor= --directory= --disk-usage --dmesg --facility= --field= --fields --file= --follow --full --grep= --header --identifier= --exclude-identifier= --interval= --invocation= --list-invocations --lines= --list-boots --list-namespaces --machine= --merge --namespace= --no-full --no-hostname --no-pager --no-tail --output-fields= --output@ --pager-end --priority= --quiet --reverse --show-cursor --since= --system --unit= --until= --user --user-unit= --utc --verify --truncate-newline")
         .when(&[("--rotate --flush --sync --vacuum-size --vacuum-time --vacuum-files --setup-keys --update-catalog --relinquish-var --smart-relinquish-var", SERVICE), ("--cursor-file", OVERWRITE)]),
-    row("service", SERVICE).when(&[("--status-all", READ)]),
+    row("service", SERVICE).subs().other(SERVICE).when(&[("--status-all", READ)]),
+    row("service *", SERVICE).subs().other(SERVICE),
+    row("service * status", READ),
     row("crontab", SERVICE).when(&[("-l", READ)]),
     row("useradd|userdel|usermod|groupadd|groupdel|groupmod|adduser|deluser|addgroup|delgroup|passwd|chpasswd|chsh|chfn|gpasswd|newgrp|visudo|vipw|vigr|pwconv|faillock|pam_tally2|sg|runuser|pkexec|machinectl|chage|dsmemberutil|sysadminctl", PRIVILEGE),
     // Transfers.

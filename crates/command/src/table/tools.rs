@@ -2,7 +2,8 @@
 //! worth here, [`crate::reader::verbs`] says.
 
 use crate::effect::{
-    DELETE, FETCH, PUBLISH, READ, REMOTE, RUN, SERVICE, SYNC, SYSTEM_INSTALL, UNKNOWN, WRITE,
+    DELETE, FETCH, PUBLISH, READ, REMOTE, RUN, SECRET, SERVICE, SYNC, SYSTEM_INSTALL, UNKNOWN,
+    WRITE,
 };
 use crate::row::{Reader, Row, Takes, row};
 
@@ -24,6 +25,9 @@ pub(super) const ROWS: &[Row] = &[
     row("gotelemetry", UNKNOWN).subs(),
     row("fzf|sk", READ).reader(Reader::Fzf).options("xXe+iqmd:n:1s0q:f: --extended --no-extended --exact --no-exact --ignore-case --no-ignore-case --smart-case --scheme= --literal --no-literal --nth= --with-nth= --accept-nth= --delimiter= --no-sort --sort? --track --no-track --tail= --disabled --phony --tiebreak= --multi? --no-multi --mouse --no-mouse --bind= --cycle --no-cycle --wrap? --no-wrap --wrap-sign= --keep-right --scroll-off= --no-hscroll --hscroll --hscroll-off= --filepath-word --jump-labels= --gap? --no-gap --gap-line? --no-multi-line --multi-line --highlight-line --no-highlight-line --height= --min-height= --tmux? --layout= --reverse --no-reverse --border? --no-border --border-label= --border-label-pos= --margin= --padding= --info= --no-info --info-command-show --separator= --no-separator --scrollbar? --no-scrollbar --prompt= --pointer= --marker= --marker-multi-line= --ellipsis= --header= --header-lines= --header-first --no-header --header-border? --header-label= --header-label-pos= --header-lines-border? --footer= --footer-border? --footer-label= --ansi --no-ansi --tabstop= --color= --no-color --no-bold --bold --black --no-black --style= --list-border? --list-label= --list-label-pos= --no-list-border --input-border? --input-label= --input-label-pos= --no-input --no-input-border --ghost= --preview= --preview-window= --preview-border? --preview-label= --preview-label-pos= --no-preview --query= --select-1 --exit-0 --filter= --print-query --no-print-query --expect= --no-expect --read0 --no-read0 --print0 --no-print0 --sync --no-sync --async --no-select-1 --no-exit-0 --no-clear --walker= --walker-root= --walker-skip= --unicode --no-unicode --ambidouble --no-tty-default --tac --no-tac --algo= --threads= --freeze-left= --freeze-right= --raw --no-raw --id-nth= --version --help --man --bash --zsh --fish").when(&[("--listen --listen-unsafe --history --with-shell --become --print-to --profile-cpu --profile-mem --profile-block --profile-mutex", UNKNOWN)]),
     row("borg compact|netlify env:clone|heroku clients:update|jenkins-cli delete-job|jenkins-cli delete-node|jenkins-cli delete-builds", REMOTE),
+    // They print keys, run what the project has, or take away what others use.
+    row("mc alias|mc config|heroku config:get|heroku config|netlify env:list|netlify env:get", SECRET),
+    row("serverless print|serverless info|symfony console|symfony run|symfony composer", RUN),
     row("copilot|mc", UNKNOWN).things(FETCH, PUBLISH, REMOTE).other(UNKNOWN),
     row("bup", UNKNOWN).things(READ, WRITE, DELETE).other(UNKNOWN).valued("-d --bup-dir"),
 ];

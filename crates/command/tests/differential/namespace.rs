@@ -11,10 +11,10 @@ cp -r "$2/." "$1/" || exit 91
 mount -o remount,bind,ro / || exit 92
 for place in /tmp /var /home /root /run; do mount -o remount,bind,ro "$place" 2>/dev/null; done
 cd "$1" || exit 93
-export HOME="$1/home" TERM=dumb LC_ALL=C PAGER=cat GIT_CONFIG_NOSYSTEM=1
+export HOME="$1/home" TERM=dumb LC_ALL=C PAGER=cat GIT_CONFIG_NOSYSTEM=1 GIT_OPTIONAL_LOCKS=0
 calls=open,openat,creat,execve,connect,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,chmod,fchmod,fchmodat,chown,fchown,lchown,fchownat,link,linkat,symlink,symlinkat,truncate,mknod,mknodat,utimensat,utime,utimes,setxattr,settimeofday,clock_settime,sethostname,kill,mount
 for file in commands/*; do
-  timeout -k 1 5 strace -f -qq -s 400 -e trace=$calls -e signal=none -o .trace bash --norc "$file" </dev/null >/dev/null 2>&1
+  timeout -k 1 5 strace -f -y -qq -s 400 -e trace=$calls -e signal=none -o .trace bash --norc "$file" </dev/null >/dev/null 2>&1
   echo "== $file"
   # A database is opened for writing even where it is only read: what counts is whether it changed.
   cmp -s in.db "$2/in.db" || { echo "0 truncate(\"in.db has changed\")"; cp "$2/in.db" in.db; }
@@ -87,6 +87,8 @@ pub(crate) fn run(commands: &[String]) -> Vec<Vec<String>> {
     child.stdin.take().unwrap().write_all(DRIVER.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     std::fs::remove_dir_all(&place).unwrap();
+    // The last of the tests takes the place of all of them away.
+    let _ = place.parent().map(std::fs::remove_dir);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "no namespace to run commands in: {}: {said}", output.status);
     let mut seen: Vec<Vec<String>> = Vec::new();
@@ -109,14 +111,23 @@ pub(crate) fn contradicts(trace: &str, starts: &[&str]) -> bool {
         let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "creat("]
             .iter()
             .any(|flag| call.contains(flag));
+        // A directory that is opened as if it were a file, not to make one.
+        let directory =
+            call.contains("= -1 EISDIR") && !call.contains("O_CREAT") && !call.contains("O_TRUNC");
         // A file without a name is gone when it is closed.
-        return writes && !call.contains("O_TMPFILE") && !is_harmless(quoted(0));
+        return writes && !directory && !call.contains("O_TMPFILE") && !is_harmless(quoted(0));
     }
     if call.starts_with("execve(") {
         let program = quoted(0).rsplit('/').next().unwrap_or_default();
         // A program that is looked for along the path is not started where it is not found.
         let own = starts.last().is_some_and(|own| program.starts_with(&format!("{own}-")));
-        return call.ends_with("= 0") && program != "bash" && !own && !starts.contains(&program);
+        // The interpreter may be chosen by scripts of its own.
+        let chooses = program.starts_with("pyenv-");
+        return call.ends_with("= 0")
+            && program != "bash"
+            && !own
+            && !chooses
+            && !starts.contains(&program);
     }
     if call.starts_with("connect(") {
         // What is asked on this machine stays here.
@@ -156,6 +167,28 @@ pub(crate) fn contradicts(trace: &str, starts: &[&str]) -> bool {
     .any(|name| call.starts_with(name))
 }
 
+/// Whether a line of a trace is about something that a program keeps for itself: at home, in the place for
+/// temporary files, or under its own name where the system keeps what can be made again.
+pub(crate) fn is_own_state(trace: &str, program: &str) -> bool {
+    const KEPT: [&str; 4] = ["/run/", "/var/cache/", "/var/lib/", "/var/log/"];
+    let own = |path: &str| {
+        path.contains("/scratch/home/")
+            || path.ends_with("/scratch/home")
+            || path.starts_with("/tmp/") && !path.contains("/scratch")
+            || KEPT.iter().any(|place| path.starts_with(place)) && path.contains(program)
+    };
+    let quoted: Vec<&str> = trace.split('"').skip(1).step_by(2).collect();
+    let mut absolute = quoted.iter().filter(|path| path.starts_with('/'));
+    // Where a path is relative, the trace names the directory it is in.
+    let directory = trace.split_once('<').and_then(|(_, rest)| rest.split('>').next());
+    let relative = quoted.iter().any(|path| !path.starts_with('/'));
+    // `fchown(4</path>, …)`: no name, but the path of what is open.
+    if quoted.is_empty() {
+        return directory.is_some_and(own);
+    }
+    absolute.all(|path| own(path)) && (!relative || directory.is_some_and(own))
+}
+
 /// Whether a line of a trace shows a question to another machine.
 pub(crate) fn asks(trace: &str) -> bool {
     trace.split_once(' ').is_some_and(|(_, call)| call.trim_start().starts_with("connect("))
@@ -171,5 +204,6 @@ fn is_harmless(path: &str) -> bool {
         // A lock on who is logged in.
         || path.ends_with("/utmp") || path.ends_with("/wtmp")
         // A lock on the list of users, and one that processes share.
+        || path == "/var/lib/libuuid/clock.txt"
         || path == "/etc/.pwd.lock" || path.starts_with("/dev/shm/sem.")
 }

@@ -68,3 +68,30 @@ fn a_script_is_judged_by_what_is_in_it_now() {
         assert_ne!(read(run, place.path()).risk, Risk::ReadOnly, "{run}");
     }
 }
+
+#[test]
+fn a_program_that_the_project_brings_itself_is_not_the_one_that_is_known() {
+    let cases = [
+        ("yarn --version", ".yarnrc.yml", "yarnPath: x.cjs"),
+        ("mvn --version", ".mvn/jvm.config", "-javaagent:x.jar"),
+        ("bazel --version", "tools/bazel", ""),
+        ("rustc --version", "rust-toolchain.toml", "[toolchain]\npath = 'x'"),
+        ("terraform validate", ".terraform/providers/x", ""),
+    ];
+    for (command, file, text) in cases {
+        let place = tempfile::tempdir().unwrap();
+        assert_eq!(read(command, place.path()).risk, Risk::ReadOnly, "{command}");
+        let file = place.path().join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        let reading = read(command, place.path());
+        assert_eq!(reading.risk, Risk::Unknown, "{command}: {}", reading.reason);
+    }
+}
+
+#[test]
+fn a_toolchain_that_is_only_named_is_the_one_that_is_known() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("rust-toolchain.toml"), "[toolchain]\nchannel = '1.90'").unwrap();
+    assert_eq!(read("rustc --version", place.path()).risk, Risk::ReadOnly);
+}
