@@ -14,8 +14,8 @@ fn platform() -> String {
 }
 
 const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
-/// More than this is asked about in a review.
-const LARGEST_BYTES: u64 = 40 << 20;
+/// More than this is asked about in a review: a few percent over what it was when it was last looked at.
+const LARGEST_BYTES: u64 = 56 << 20;
 
 /// What it must be able to do in a place where nothing of this machine is.
 const TRIAL: &str = "umbo exec 'echo alone' && umbo output @last \
@@ -30,7 +30,10 @@ pub(crate) fn run(roots: &[&str]) -> Done {
     let directory = root().join("target/dist");
     let words = ["build", "--release", "--locked", "--package", "umbo", "--target", &platform()];
     execute(cargo(&words).env("RUSTFLAGS", STATIC).env("CARGO_TARGET_DIR", &directory))?;
-    let binary = directory.join(platform()).join("release/umbo");
+    let built = directory.join(platform()).join("release/umbo");
+    let binary = directory.join("umbo");
+    // Names of functions are a sixth of it, and of no use to who runs it.
+    execute(Command::new("strip").arg("--strip-all").arg("-o").arg(&binary).arg(&built))?;
     check(&binary)?;
     alone(&binary)?;
     for place in roots {
@@ -74,16 +77,17 @@ fn alone(binary: &Path) -> Done {
     made
 }
 
-/// Tries it in a root directory, with a file system of processes and namespaces of its own.
+/// Tries it in a root directory, with namespaces of its own: the devices of this machine, its own processes.
 fn try_in(place: &Path, binary: &Path) -> Done {
+    let enter = "mount --rbind /dev \"$0/dev\" && mount -t proc proc \"$0/proc\" \
+                 && exec chroot \"$0\" /bin/sh -c \"$1\"";
     let copy = place.join("tmp/umbo");
     fs::copy(binary, &copy).map_err(Failure::at("tmp/umbo"))?;
-    let line = format!("mount -t proc proc /proc && {TRIAL}");
     let mut run = Command::new("unshare");
     if !is_root() {
         run.args(["--user", "--map-root-user"]);
     }
-    run.args(["--mount", "--pid", "--fork", "--root"]).arg(place).args(["/bin/sh", "-c"]).arg(line);
+    run.args(["--mount", "--pid", "--fork", "sh", "-c", enter]).arg(place).arg(TRIAL);
     run.env_clear().env("PATH", "/tmp:/usr/bin:/bin:/usr/sbin:/sbin");
     let tried = execute(run.env("HOME", "/tmp").env("UMBO_STATE_DIR", "/tmp/umbo-state"));
     let _ = fs::remove_file(&copy);
@@ -100,13 +104,12 @@ fn furnish(place: &Path, shell: &Path) -> Done {
     for directory in ["bin", "proc", "tmp", "dev"] {
         fs::create_dir_all(place.join(directory)).map_err(Failure::at(directory))?;
     }
-    for name in ["sh", "sleep", "mount"] {
+    for name in ["sh", "sleep"] {
         let to = place.join("bin").join(name);
         fs::copy(shell, &to).map_err(Failure::at(name))?;
         fs::set_permissions(&to, fs::Permissions::from_mode(0o755)).map_err(Failure::at(name))?;
     }
-    // Every program may write there.
-    fs::write(place.join("dev/null"), "").map_err(Failure::at("dev/null"))
+    Ok(())
 }
 
 /// A shell that needs no library.

@@ -56,7 +56,13 @@ fn check_links(book: &Path) -> Done<usize> {
                 "" => page.clone(),
                 file => page.parent().unwrap_or(book).join(file),
             };
-            let is_there = target.exists() && (anchor.is_empty() || has_anchor(&target, anchor));
+            // What leaves the book leads into the repository, where its pages are.
+            let below =
+                page.strip_prefix(book).ok().and_then(Path::parent).unwrap_or(Path::new(""));
+            let is_outside =
+                file.starts_with("../") && root().join("docs").join(below).join(file).exists();
+            let is_inside = target.exists() && (anchor.is_empty() || has_anchor(&target, anchor));
+            let is_there = is_outside || is_inside;
             if !is_there {
                 broken.push(format!("{}: {link}", page.display()));
             }

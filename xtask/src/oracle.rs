@@ -55,6 +55,9 @@ fn oh_my_pi() -> Done<PathBuf> {
     // Not `ci`, which wants packages for all systems to be had.
     let install = ["install", "--no-save", "--ignore-scripts=false", "--no-audit", "--no-fund"];
     execute(Command::new("npm").args(install).current_dir(&place))?;
+    // Newer versions of npm run no script that nobody approved, and `bun` needs its own.
+    let bun = place.join("node_modules/bun");
+    execute(Command::new("node").arg("install.js").current_dir(bun))?;
     Ok(place)
 }
 

@@ -15,6 +15,7 @@ mod sandbox;
 mod start;
 mod wait;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -59,6 +60,35 @@ pub(crate) struct Args {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The verb that is called most, alone: to make the parser of all verbs takes longer than most commands.
+#[derive(Debug, Parser)]
+#[command(name = "umbo", disable_help_flag = true)]
+struct ExecArgs {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: ExecCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ExecCommand {
+    Exec(Start),
+}
+
+impl Args {
+    /// What these words say, the name of the program first.
+    pub(crate) fn of(words: &[OsString]) -> Result<Self, clap::Error> {
+        if words.iter().any(|word| word == "exec")
+            && let Ok(ExecArgs { global, command }) = ExecArgs::try_parse_from(words)
+        {
+            let ExecCommand::Exec(start) = command;
+            return Ok(Self { global, command: Command::Exec(start) });
+        }
+        // Help, and what is wrong, is said by the parser that knows all verbs.
+        Self::try_parse_from(words)
+    }
 }
 
 /// What all verbs take stands behind what is their own.
@@ -483,9 +513,39 @@ pub(crate) struct Tools {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use clap::{CommandFactory, Parser};
 
     use super::Args;
+
+    #[test]
+    fn a_call_of_exec_means_the_same_to_both_parsers() {
+        for line in [
+            "exec true",
+            "exec -- echo --json",
+            "exec --timeout 5s --name exec 'echo exec'",
+            "--json exec --pty sh -c 'exit 3'",
+            "--state-dir exec exec true",
+            "exec --state-dir=/x true --json",
+            "start exec",
+            "exec",
+            "exec --no-such-option true",
+            "exec --timeout nonsense true",
+            "exec --help",
+            "help exec",
+            "--version exec",
+        ] {
+            let words = umbo_text::quote::split(line).unwrap();
+            let words: Vec<OsString> =
+                std::iter::once("umbo".into()).chain(words.into_iter().map(Into::into)).collect();
+            let said = |parsed: Result<Args, clap::Error>| match parsed {
+                Ok(args) => format!("{args:?}"),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(said(Args::of(&words)), said(Args::try_parse_from(&words)), "{line}");
+        }
+    }
 
     #[test]
     fn every_verb_has_two_examples_and_all_of_them_parse() {

@@ -62,7 +62,8 @@ pub(crate) fn person() -> String {
     let uid = rustix::process::getuid().as_raw();
     let terminal = rustix::termios::ttyname(std::io::stdin(), Vec::new())
         .map_or_else(|_| "no terminal".to_owned(), |name| name.to_string_lossy().into_owned());
-    format!("{user} (uid {uid}) at {terminal}")
+    let name = if user.is_empty() { format!("uid {uid}") } else { format!("{user} (uid {uid})") };
+    format!("{name} at {terminal}")
 }
 
 /// Prints a list of facts: a name and a value each.

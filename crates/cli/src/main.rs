@@ -30,7 +30,6 @@ mod time;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use umbo_engine::Warmth;
 
 use crate::args::{Args, Command};
@@ -44,7 +43,7 @@ fn main() -> ExitCode {
     if complete::answer() {
         return ExitCode::SUCCESS;
     }
-    let args = match Args::try_parse() {
+    let args = match Args::of(&std::env::args_os().collect::<Vec<_>>()) {
         Ok(args) => args,
         Err(error) => {
             let error = help::in_groups(error);
@@ -63,13 +62,12 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         }
         _ => WorksFor::Person,
     };
-    // Only who stays has a use for a supervisor that waits for the next job.
-    let stays = match &args.command {
-        Command::Agent(_) => true,
-        Command::Mcp(mcp) => mcp.print_config.is_none(),
-        _ => false,
+    let warmth = match &args.command {
+        Command::Agent(_) => Warmth::Warm,
+        Command::Mcp(mcp) if mcp.print_config.is_none() => Warmth::Warm,
+        Command::Exec(_) | Command::Start(_) => Warmth::Ahead,
+        _ => Warmth::Cold,
     };
-    let warmth = if stays { Warmth::Warm } else { Warmth::Cold };
     let context = Context::from_environment(args.global, works_for, warmth)?;
     commands::run(&context, args.command)
 }

@@ -1,7 +1,6 @@
 //! A job and the process that started it, while the two are connected.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -17,7 +16,7 @@ use crate::request::OnDisconnect;
 use crate::spare::Supervisor;
 use crate::sys::socket;
 use crate::wait::Condition;
-use crate::wire::{self, Assign, OrderOf, Report, StdinKind};
+use crate::wire::{self, Assign, OrderOf, Peer, Report, StdinKind};
 
 /// A job whose supervisor reports to this process.
 #[derive(Debug)]
@@ -244,7 +243,7 @@ impl Attached {
         {
             return Ok(None);
         }
-        let report = wire::receive::<Report>(Reader(&supervisor.socket));
+        let report = wire::receive::<Report>(Peer(&supervisor.socket));
         supervisor.reap_starter();
         match report {
             Ok(frame) => Ok(Some(frame.head)),
@@ -262,18 +261,9 @@ fn is_readable(socket: &OwnedFd, deadline: Instant) -> bool {
 }
 
 fn send(socket: &OwnedFd, assign: &Assign, body: &[u8]) -> io::Result<()> {
-    let mut file = File::from(socket.try_clone()?);
-    wire::send(&mut file, &OrderOf::Assign(assign), body)?;
+    wire::send(Peer(socket), &OrderOf::Assign(assign), body)?;
     match assign.stdin {
         StdinKind::Passed => socket::send_fd(socket, rustix::stdio::stdin()),
         _ => Ok(()),
-    }
-}
-
-struct Reader<'a>(&'a OwnedFd);
-
-impl io::Read for Reader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        Ok(rustix::io::read(self.0, buffer)?)
     }
 }

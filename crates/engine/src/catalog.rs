@@ -97,9 +97,11 @@ fn path(state: &State) -> PathBuf {
     state.root().join("catalog")
 }
 
-/// The supervisor's side: appends its job.
+/// The supervisor's side: appends its job, and marks it when it is over.
 pub(crate) struct Appender {
     file: File,
+    /// The same file, to be written at places: what is opened to append writes only at the end.
+    marks: File,
 }
 
 impl Appender {
@@ -110,11 +112,24 @@ impl Appender {
             lock::exclusive(&file)?;
             let torn = file.metadata()?.len() % SLOT as u64;
             rustix::io::write(&file, &[0; SLOT][usize::try_from(torn).unwrap_or(0)..])?;
-            return Ok(Self {
-                file: open_with(state, OpenOptions::new().read(true).append(true))?,
-            });
+            let file = open_with(state, OpenOptions::new().read(true).append(true))?;
+            return Ok(Self { file, marks: open_to_write(state)? });
         }
-        Ok(Self { file })
+        Ok(Self { file, marks: open_to_write(state)? })
+    }
+
+    /// Marks a job whose end the journal has, by the slot it was given.
+    pub(crate) fn mark_ended(&self, state: &State, job: &JobId, slot: Option<u64>) {
+        // Only if it is the file that the slot is in, and is in place.
+        let number = job.number();
+        let is_own = |at: &u64| read_slot(&self.marks, *at).is_some_and(|own| own.number == number);
+        let is_in_place = || self.marks.metadata().is_ok_and(|meta| meta.nlink() > 0);
+        let written = slot
+            .filter(|at| is_in_place() && is_own(at))
+            .and_then(|at| self.marks.write_all_at(&[ENDED], at + STATE as u64).ok());
+        if written.is_none() {
+            mark_ended(state, job, slot);
+        }
     }
 
     /// Adds a job that is about to exist. Returns its slot.

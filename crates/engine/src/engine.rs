@@ -61,6 +61,8 @@ struct Inner {
     /// By which ended jobs get old.
     clock: Clock,
     living: Mutex<Living>,
+    /// Held open for those who look what ended, which is every call.
+    journal: Mutex<Option<Journal>>,
 }
 
 /// Which ended jobs are listed.
@@ -104,8 +106,8 @@ impl Engine {
         listed: Listed,
         clock: Clock,
     ) -> Self {
-        let living = Mutex::default();
-        let inner = Inner { state, spares, max_running, retention, listed, clock, living };
+        let (living, journal) = (Mutex::default(), Mutex::default());
+        let inner = Inner { state, spares, max_running, retention, listed, clock, living, journal };
         Self { inner: Arc::new(inner) }
     }
 
@@ -132,6 +134,22 @@ impl Engine {
     pub(crate) fn journal(&self) -> Result<Journal> {
         let path = self.state().events();
         Journal::open_to_read(&path).map_err(Error::file("open", path))
+    }
+
+    /// Reads the journal through a descriptor that stays open from one call to the next.
+    pub(crate) fn with_journal<T>(
+        &self,
+        read: impl FnOnce(&Journal) -> std::io::Result<T>,
+    ) -> Result<T> {
+        let mut held = self.inner.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        if !held.as_ref().is_some_and(Journal::is_whole_and_in_place) {
+            *held = None;
+        }
+        let journal = match &mut *held {
+            Some(journal) => journal,
+            held => held.insert(self.journal()?),
+        };
+        read(journal).map_err(Error::file("read", self.state().events()))
     }
 
     /// Where everything is.

@@ -202,6 +202,12 @@ impl Journal {
         self.file.metadata().is_ok_and(|meta| meta.nlink() > 0)
     }
 
+    /// Whether it is there still, and has whole events only.
+    pub(crate) fn is_whole_and_in_place(&self) -> bool {
+        let is_whole = |length: u64| length > 0 && length.is_multiple_of(SLOT as u64);
+        self.file.metadata().is_ok_and(|meta| meta.nlink() > 0 && is_whole(meta.len()))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -223,18 +229,26 @@ impl Journal {
         Ok(())
     }
 
-    /// Appends events that happened now.
+    /// Appends events of a job that happened now.
     pub(crate) fn append(&self, job: &JobId, kinds: &[EventKind]) -> io::Result<()> {
+        self.append_all(kinds.iter().map(|kind| (job, kind)))
+    }
+
+    /// Appends events that happened now, to whichever job.
+    pub(crate) fn append_all<'a>(
+        &self,
+        events: impl Iterator<Item = (&'a JobId, &'a EventKind)>,
+    ) -> io::Result<()> {
         let at = clock::now_us();
-        let mut slots = Vec::with_capacity(kinds.len() * SLOT);
-        for kind in kinds {
+        let mut slots = Vec::with_capacity(events.size_hint().0 * SLOT);
+        for (job, kind) in events {
             let stored = Stored { at, job, kind };
             slots.extend_from_slice(&slot(&serde_json::to_vec(&stored)?));
         }
         // A full disk may take the first slots and refuse the rest.
         match rustix::io::write(&self.file, &slots)? {
             written if written == slots.len() => {
-                let appended = self.appended.get() + kinds.len() as u64;
+                let appended = self.appended.get() + (slots.len() / SLOT) as u64;
                 self.appended.set(appended % TRIM_AFTER);
                 if appended >= TRIM_AFTER {
                     let _ = self.trim(EVENTS_KEPT);
@@ -348,7 +362,8 @@ impl Journal {
         let finder = memchr::memmem::Finder::new(word);
         let mut end = self.newest()? + 1;
         let first = end.saturating_sub(most).max(1);
-        let mut buffer = vec![0; PAGE_SLOTS * SLOT];
+        let most = usize::try_from(end - first).unwrap_or(PAGE_SLOTS).min(PAGE_SLOTS);
+        let mut buffer = vec![0; most * SLOT];
         while end > first {
             let begin = end.saturating_sub(PAGE_SLOTS as u64).max(first);
             let wanted = usize::try_from(end - begin).unwrap_or(PAGE_SLOTS) * SLOT;

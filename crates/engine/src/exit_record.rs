@@ -4,6 +4,7 @@
 //! one record and nobody sees a half of it. The draft is made before the job, with room on the disk
 //! reserved for it: a full disk cannot refuse the record.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -27,6 +28,8 @@ const RESERVED_BYTES: u64 = 4096;
 pub(crate) struct Draft {
     directory: OwnedFd,
     file: File,
+    /// How long the file is, at the most.
+    longest: Cell<u64>,
 }
 
 impl Draft {
@@ -37,7 +40,13 @@ impl Draft {
         let file = File::from(openat(&directory, DRAFT, flags, mode)?);
         // Not every file system can reserve; most can.
         let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, RESERVED_BYTES);
-        Ok(Self { directory, file })
+        let longest = Cell::new(file.metadata()?.len());
+        Ok(Self { directory, file, longest })
+    }
+
+    /// The file, which is the record once that is in place.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
     }
 
     /// Puts the record in place. `false` if one is there already: it stands.
@@ -63,10 +72,11 @@ impl Draft {
 
     fn write(&self, outcome: &Outcome) -> io::Result<()> {
         let text = serde_json::to_vec(outcome)?;
+        let length = text.len() as u64;
+        let longest = self.longest.replace(self.longest.get().max(length));
         // From the start: a try before this one may have written a part.
         self.file.write_all_at(&text, 0)?;
-        let length = text.len() as u64;
-        if self.file.metadata()?.len() > length {
+        if longest > length {
             self.file.set_len(length)?;
         }
         Ok(())

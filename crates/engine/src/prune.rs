@@ -1,9 +1,9 @@
 //! Ended jobs leave the disk: by count and size on their own, by request at any time.
 
 use std::collections::HashSet;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,6 +16,7 @@ use crate::files;
 use crate::groups;
 use crate::id::JobId;
 use crate::names;
+use crate::outcome::Outcome;
 use crate::state::State;
 use crate::sys::lock;
 use crate::wire::Retention;
@@ -24,6 +25,8 @@ use crate::wire::Retention;
 const REMOVED: &str = "removed-";
 /// Fewer jobs than this are deleted by one thread.
 const FEWEST_FOR_THREADS: usize = 256;
+/// So many are taken out of the list before that is said in the journal, once for all of them.
+const REMOVED_AT_ONCE: usize = 16;
 /// A key without a job is given this long to get one.
 const KEY_AGE: Duration = Duration::from_mins(1);
 /// A spare that nobody holds is given this long: between its making and its lock lies a moment.
@@ -35,15 +38,21 @@ const RETAINED: &str = "retained";
 /// A record: how many jobs, and how many bytes they take.
 const RETAINED_RECORD: usize = 16;
 /// After so many jobs all are looked at again, for a killed supervisor appends nothing.
-const MOST_RECORDS: u64 = 512;
+const MOST_RECORDS: usize = 512;
 
-/// Makes room if this job, which has ended, was one too many. Costs the job nothing: it is over.
-/// `begin` is called before that.
-pub(crate) fn after_job(state: &State, job: &JobId, keep: Retention, begin: impl FnOnce()) {
-    let Ok(counted) = count(state, 1, disk_use(state.job(job).path())) else { return };
+/// Makes room if this job, which has ended and takes so many bytes, was one too many. Costs the job nothing:
+/// it is over. `begin` is called before that.
+pub(crate) fn after_job(
+    state: &State,
+    retained: &mut Counter,
+    bytes: u64,
+    keep: Retention,
+    begin: impl FnOnce(),
+) {
+    let Ok(counted) = retained.count(state, 1, bytes) else { return };
     let is_full = counted.jobs > keep.jobs as u64 || counted.bytes > keep.bytes;
     let is_aged = keep.age.is_some() && counted.records % AGE_LOOKED_AT == 0;
-    if !is_full && !is_aged && counted.records < MOST_RECORDS {
+    if !is_full && !is_aged && counted.records < MOST_RECORDS as u64 {
         return;
     }
     // One at a time: what another one does at this moment need not be done again.
@@ -72,17 +81,35 @@ struct Counted {
     records: u64,
 }
 
-/// Appends to the count; what it is now.
-fn count(state: &State, jobs: u64, bytes: u64) -> io::Result<Counted> {
+/// The count, held open by a supervisor that has one job after another.
+#[derive(Default)]
+pub(crate) struct Counter {
+    file: Option<File>,
+}
+
+impl Counter {
+    /// Appends to the count; what it is now.
+    fn count(&mut self, state: &State, jobs: u64, bytes: u64) -> io::Result<Counted> {
+        // A count that began anew is another file.
+        self.file.take_if(|file| file.metadata().is_ok_and(|meta| meta.nlink() == 0));
+        let file = self.file.take().map_or_else(|| open_count(state), Ok)?;
+        (&file).write_all(&record(jobs, bytes))?;
+        let counted = counted(&file)?;
+        self.file = Some(file);
+        Ok(counted)
+    }
+}
+
+fn open_count(state: &State) -> io::Result<File> {
     let path = state.root().join(RETAINED);
-    let mut file =
-        files::open_with(OpenOptions::new().create(true).read(true).append(true), &path)?;
-    file.write_all(&record(jobs, bytes))?;
+    files::open_with(OpenOptions::new().create(true).read(true).append(true), &path)
+}
+
+fn counted(file: &File) -> io::Result<Counted> {
     let mut counted = Counted::default();
-    let mut text = Vec::new();
-    let most = (MOST_RECORDS + 64) * RETAINED_RECORD as u64;
-    files::open(&path)?.take(most).read_to_end(&mut text)?;
-    for record in text.chunks_exact(RETAINED_RECORD) {
+    let mut text = [0; (MOST_RECORDS + 64) * RETAINED_RECORD];
+    let length = file.read_at(&mut text, 0)?;
+    for record in text[..length].chunks_exact(RETAINED_RECORD) {
         let number = |at: usize| {
             let bytes = record.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
             bytes.map_or(0, u64::from_le_bytes)
@@ -121,34 +148,42 @@ pub(crate) fn prune(
     threads: usize,
 ) -> Result<Vec<JobId>> {
     let catalog_end = catalog::end(state);
-    let mut kept: HashSet<u128> = state.job_ids()?.iter().map(JobId::number).collect();
+    let ids = state.job_ids()?;
+    let mut kept: HashSet<u128> = ids.iter().map(JobId::number).collect();
+    let (leaving, staying): (Vec<Examined>, Vec<Examined>) =
+        examine_all(state, ids, keep, age, now, threads).into_iter().partition(|job| job.leaves);
     let (mut kept_jobs, mut kept_bytes) = (0, 0);
-    let (mut removed, mut failure) = (Vec::new(), None);
-    let mut failed = |path: PathBuf, source| {
-        failure.get_or_insert(Error::File { action: "delete", path, source });
+    let mut stays = |job: &Examined| {
+        kept_jobs += 1;
+        kept_bytes += job.size.unwrap_or_else(|| disk_use(state.job(&job.id).path()));
     };
-    let journal = Journal::open(&state.events()).ok();
-    for Examined { id, size, leaves, is_empty } in examine(state, keep, age, now)? {
-        let directory = state.job(&id);
-        if leaves {
-            match remove(state, &id, journal.as_ref()) {
-                Ok(true) => {
-                    kept.remove(&id.number());
-                    removed.push(id);
+    for job in &staying {
+        if !job.is_empty {
+            // Something was left alive in its groups; by now it may have ended.
+            groups::remove(&state.job(&job.id), None);
+        }
+        stays(job);
+    }
+    let (mut removed, mut failure) = (Vec::new(), None);
+    let results = in_parts(&leaving, threads, |part| remove_all(state, part));
+    for (job, result) in leaving.iter().zip(results) {
+        match result {
+            Ok(Removal::Done) => {}
+            Ok(Removal::NotYet) => {
+                stays(job);
+                continue;
+            }
+            Err((removal, source)) => {
+                let path = state.job(&job.id).path().to_owned();
+                failure.get_or_insert(Error::File { action: "delete", path, source });
+                if removal == Removal::NotYet {
+                    stays(job);
                     continue;
                 }
-                Ok(false) => {}
-                Err(source) => failed(directory.path().to_owned(), source),
             }
-        } else if !is_empty {
-            // Something was left alive in its groups; by now it may have ended.
-            groups::remove(&directory, None);
         }
-        kept_jobs += 1;
-        kept_bytes += size.unwrap_or_else(|| disk_use(directory.path()));
-    }
-    for (id, source) in discard(state, &removed, threads) {
-        failed(state.job(&id).path().to_owned(), source);
+        kept.remove(&job.id.number());
+        removed.push(job.id.clone());
     }
     let _ = recount(state, kept_jobs, kept_bytes);
     let _ = catalog::forget(state, catalog_end, &kept);
@@ -156,7 +191,7 @@ pub(crate) fn prune(
         names::forget(state, &kept);
     }
     sweep_leftovers(state, deadline);
-    if let Some(journal) = journal {
+    if let Ok(journal) = Journal::open(&state.events()) {
         let _ = journal.trim(EVENTS_KEPT);
     }
     // All were tried: what could be deleted is.
@@ -180,39 +215,92 @@ pub(crate) fn examine(
     age: Option<Duration>,
     now: u64,
 ) -> Result<Vec<Examined>> {
+    Ok(examine_all(state, state.job_ids()?, keep, age, now, 1))
+}
+
+/// The same, of these jobs.
+fn examine_all(
+    state: &State,
+    mut ids: Vec<JobId>,
+    keep: Retention,
+    age: Option<Duration>,
+    now: u64,
+    threads: usize,
+) -> Vec<Examined> {
     let oldest = age
         .into_iter()
         .chain(keep.age)
         .min()
         .map(|age| now.saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX)));
+    ids.reverse();
+    let look = |part: &[JobId]| part.iter().map(|id| state.job(id).outcome()).collect();
+    let outcomes = in_parts(&ids, threads, look);
     let (mut jobs, mut bytes) = (0, 0);
-    let examine = |id: JobId| {
-        let directory = state.job(&id);
-        let outcome = directory.outcome()?;
+    let examine = |(id, outcome): (JobId, Option<Outcome>)| {
+        let outcome = outcome?;
         jobs += 1;
         let is_surplus =
             jobs > keep.jobs || oldest.is_some_and(|oldest| outcome.ended_at <= oldest);
-        let size = (!is_surplus).then(|| disk_use(directory.path()));
+        let size = (!is_surplus).then(|| disk_use(state.job(&id).path()));
         bytes += size.unwrap_or(0);
         let leaves = is_surplus || bytes > keep.bytes;
         Some(Examined { id, leaves, size, is_empty: outcome.contained_by.is_some() })
     };
-    Ok(state.job_ids()?.into_iter().rev().filter_map(examine).collect())
+    ids.into_iter().zip(outcomes).filter_map(examine).collect()
 }
 
-/// Deletes what is left of jobs that were taken out of the list. What fails, and why.
-fn discard(state: &State, removed: &[JobId], threads: usize) -> Vec<(JobId, io::Error)> {
-    let discard = |id: &JobId| Some((id.clone(), groups::discard(&away(state, id), None).err()?));
-    if threads <= 1 || removed.len() < FEWEST_FOR_THREADS {
-        return removed.iter().filter_map(discard).collect();
+/// Does some work on parts of a list at the same time; what came of each item, in their order.
+fn in_parts<T: Sync, R: Send>(
+    items: &[T],
+    threads: usize,
+    work: impl Fn(&[T]) -> Vec<R> + Sync,
+) -> Vec<R> {
+    if threads <= 1 || items.len() < FEWEST_FOR_THREADS {
+        return work(items);
     }
-    let share = removed.len().div_ceil(threads);
-    let work = |part: &[JobId]| part.iter().filter_map(discard).collect::<Vec<_>>();
+    let (share, work) = (items.len().div_ceil(threads), &work);
     thread::scope(|scope| {
         let parts: Vec<_> =
-            removed.chunks(share).map(|part| scope.spawn(move || work(part))).collect();
+            items.chunks(share).map(|part| scope.spawn(move || work(part))).collect();
         parts.into_iter().filter_map(|part| part.join().ok()).flatten().collect()
     })
+}
+
+/// What became of a job that was to be deleted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Removal {
+    /// It is not in the list any more.
+    Done,
+    /// Its end is not announced yet, or another process deletes it.
+    NotYet,
+}
+
+/// Deletes jobs. With an error comes whether it is out of the list: what is left then is swept up later.
+fn remove_all(
+    state: &State,
+    part: &[Examined],
+) -> Vec<std::result::Result<Removal, (Removal, io::Error)>> {
+    let journal = Journal::open(&state.events()).ok();
+    let mut results = Vec::with_capacity(part.len());
+    for some in part.chunks(REMOVED_AT_ONCE) {
+        let away: Vec<io::Result<Removal>> =
+            some.iter().map(|job| take_away(state, &job.id)).collect();
+        let is_away = |result: &io::Result<Removal>| matches!(result, Ok(Removal::Done));
+        if let Some(journal) = &journal {
+            let taken = some.iter().zip(&away).filter(|(_, result)| is_away(result));
+            let _ = journal.append_all(taken.map(|(job, _)| (&job.id, &EventKind::Removed)));
+        }
+        results.extend(some.iter().zip(away).map(|(job, result)| {
+            match result {
+                Ok(Removal::Done) => groups::discard(&self::away(state, &job.id), None)
+                    .map(|()| Removal::Done)
+                    .map_err(|error| (Removal::Done, error)),
+                Ok(Removal::NotYet) => Ok(Removal::NotYet),
+                Err(error) => Err((Removal::NotYet, error)),
+            }
+        }));
+    }
+    results
 }
 
 /// Where a job lies that is being deleted.
@@ -220,26 +308,22 @@ fn away(state: &State, id: &JobId) -> PathBuf {
     state.spares().join(format!("{REMOVED}{id}"))
 }
 
-/// Takes one ended job out of the list; what is left of it is swept up. `false` if its end is not
-/// announced yet, or another process deletes it.
-fn remove(state: &State, id: &JobId, journal: Option<&Journal>) -> io::Result<bool> {
+/// Takes one ended job out of the list; what is left of it is deleted afterwards.
+fn take_away(state: &State, id: &JobId) -> io::Result<Removal> {
     let directory = state.job(id);
     if !directory.is_announced() && directory.is_supervised() {
-        return Ok(false);
+        return Ok(Removal::NotYet);
     }
     // Whoever renames it is the one to delete it, and to say so.
     match fs::rename(directory.path(), away(state, id)) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(error),
+        Ok(()) => Ok(Removal::Done),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Removal::NotYet),
+        Err(error) => Err(error),
     }
-    if let Some(journal) = journal {
-        let _ = journal.append(id, &[EventKind::Removed]);
-    }
-    Ok(true)
 }
 
-fn disk_use(directory: &std::path::Path) -> u64 {
+/// How much a job's directory takes.
+pub(crate) fn disk_use(directory: &std::path::Path) -> u64 {
     let Ok(entries) = fs::read_dir(directory) else { return 0 };
     entries
         .flatten()

@@ -2,7 +2,6 @@
 //! message, one fork and one exec.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -10,13 +9,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{Shutdown, shutdown};
 use umbo_sandbox::Plan;
 
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::supervisor::{ARGUMENT, NURSERY};
 use crate::sys::socket;
-use crate::wire::{self, Afterwards, OrderOf};
+use crate::wire::{self, Afterwards, OrderOf, Peer};
 
 /// Where supervisors come from.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(crate) struct Spares {
     program: PathBuf,
     state: PathBuf,
     warm: Option<Mutex<Warm>>,
+    /// One that was started ahead of the only job.
+    ahead: Mutex<Option<Started>>,
 }
 
 /// Whether a supervisor is kept waiting for the next job.
@@ -32,8 +34,11 @@ pub enum Warmth {
     /// One is: for programs that start many jobs.
     #[default]
     Warm,
-    /// None is: for programs that start one.
+    /// None is: for programs that may start one.
     Cold,
+    /// One is started at once, and gets ready while this program does: for programs that are about to start
+    /// one job.
+    Ahead,
 }
 
 /// How many supervisors wait when none comes back: one for the next job, and one for a job right
@@ -88,15 +93,21 @@ impl Supervisor {
 impl Spares {
     pub(crate) fn new(program: PathBuf, state: PathBuf, warmth: Warmth) -> Self {
         let warm = (warmth == Warmth::Warm).then(Mutex::default);
-        Self { program, state, warm }
+        let ahead = (warmth == Warmth::Ahead).then(|| spawn(&program, ARGUMENT, &state));
+        // What goes wrong is met again, and told, when a job needs a supervisor.
+        let ahead = Mutex::new(ahead.and_then(io::Result::ok));
+        Self { program, state, warm, ahead }
     }
 
     /// A supervisor to give a job with this sandbox to. [`Spares::expect`] must follow, when it has it.
     pub(crate) fn take(&self, sandbox: Option<&Plan>) -> Result<Supervisor> {
         let failed = |source| Error::Supervisor { program: self.program.clone(), source };
         let Some(warm) = &self.warm else {
-            let Started { socket, process } =
-                spawn(&self.program, ARGUMENT, &self.state).map_err(failed)?;
+            let ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let Started { socket, process } = match ahead {
+                Some(started) => started,
+                None => spawn(&self.program, ARGUMENT, &self.state).map_err(failed)?,
+            };
             return Ok(Supervisor { socket, starter: Some(process) });
         };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,6 +134,7 @@ impl Spares {
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
         warm.expect(sandbox);
         let wanted = if sandbox.is_some() { SPARES } else { 1 };
+        // Who is dead was forgotten a moment ago, when one was taken.
         warm.fill(wanted, &self.program, &self.state);
     }
 
@@ -130,6 +142,7 @@ impl Spares {
     pub(crate) fn refill(&self) {
         let Some(warm) = &self.warm else { return };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
+        warm.forget_dead();
         warm.fill(SPARES, &self.program, &self.state);
     }
 
@@ -157,7 +170,6 @@ impl Warm {
     /// Has supervisors made until so many wait, and one for each sandbox of the last jobs. They get ready
     /// when the job that was just given away is born, or over.
     fn fill(&mut self, wanted: usize, program: &Path, state: &Path) {
-        self.forget_dead();
         while self.spares.len() < MOST_SPARES {
             let missing = self.missing_sandbox();
             if self.spares.len() >= wanted && missing.is_none() {
@@ -166,8 +178,8 @@ impl Warm {
             let plan = missing.or_else(|| self.expected.front().cloned().flatten());
             match self.fork_one(program, state) {
                 Ok(socket) => {
-                    if let (Some(plan), Ok(socket)) = (&plan, socket.try_clone()) {
-                        let _ = wire::send(File::from(socket), &OrderOf::Expect(plan), &[]);
+                    if let Some(plan) = &plan {
+                        let _ = wire::send(Peer(&socket), &OrderOf::Expect(plan), &[]);
                     }
                     self.spares.push(Spare { socket, plan });
                 }
@@ -186,10 +198,15 @@ impl Warm {
 
     /// Forgets those that were killed: the kernel says so when their socket is closed.
     fn forget_dead(&mut self) {
-        self.spares.retain(|spare| {
-            let mut fds = [PollFd::new(&spare.socket, PollFlags::RDHUP)];
-            matches!(poll(&mut fds, Some(&Timespec::default())), Ok(0))
-        });
+        let watched = PollFlags::RDHUP;
+        let mut fds: Vec<PollFd<'_>> =
+            self.spares.iter().map(|spare| PollFd::new(&spare.socket, watched)).collect();
+        if fds.is_empty() || poll(&mut fds, Some(&Timespec::default())) == Ok(0) {
+            return;
+        }
+        let is_alive: Vec<bool> = fds.iter().map(|fd| fd.revents().is_empty()).collect();
+        let mut is_alive = is_alive.into_iter();
+        self.spares.retain(|_| is_alive.next().unwrap_or(true));
     }
 
     /// Has the nursery fork a supervisor; starts the nursery if there is none, or it was killed.
@@ -210,6 +227,18 @@ impl Warm {
     fn close_nursery(&mut self) {
         if let Some(Started { socket, mut process }) = self.nursery.take() {
             drop(socket);
+            let _ = process.wait();
+        }
+    }
+}
+
+impl Drop for Spares {
+    fn drop(&mut self) {
+        let ahead = self.ahead.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Started { socket, mut process }) = ahead {
+            // It closes its end when it has undone what it prepared.
+            let _ = shutdown(&socket, Shutdown::Write);
+            let _ = rustix::io::read(&socket, &mut [0_u8; 1]);
             let _ = process.wait();
         }
     }

@@ -176,7 +176,7 @@ impl EventSource for JournalSource {
 impl Engine {
     /// The number of the newest event.
     pub fn newest_event(&self) -> Result<u64> {
-        self.journal()?.newest().map_err(Error::file("read", self.state().events()))
+        self.with_journal(Journal::newest)
     }
 
     /// Up to `most` items after the event numbered `after`.
@@ -189,18 +189,17 @@ impl Engine {
     /// that event, and the number of the newest event of all. Jobs whose supervisor died are not
     /// looked after here.
     pub fn ends_after(&self, after: u64) -> Result<(Vec<(JobId, u64)>, u64)> {
-        let journal = self.journal()?;
-        let failed = |source| Error::File { action: "read", path: self.state().events(), source };
-        let newest = journal.newest().map_err(failed)?;
-        let mut ends = Vec::new();
-        let most = newest.saturating_sub(after);
-        let found = journal.look_back(most, "exited", |event| {
-            if matches!(event.kind, EventKind::Exited { .. }) {
-                ends.push((event.job, event.seq));
-            }
-            ControlFlow::Continue(())
-        });
-        found.map_err(failed)?;
+        let (mut ends, newest) = self.with_journal(|journal| {
+            let newest = journal.newest()?;
+            let mut ends = Vec::new();
+            journal.look_back(newest.saturating_sub(after), "exited", |event| {
+                if matches!(event.kind, EventKind::Exited { .. }) {
+                    ends.push((event.job, event.seq));
+                }
+                ControlFlow::Continue(())
+            })?;
+            Ok((ends, newest))
+        })?;
         ends.reverse();
         // Some may have come since; they are read again next time.
         Ok((ends, newest))

@@ -2,6 +2,7 @@
 //! bytes, so that arguments, environments and input need not be text.
 
 use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -213,6 +214,25 @@ pub(crate) enum Answer {
     Refused(String),
 }
 
+/// The other end of a socket, which may be gone: that is an error, and kills nobody.
+pub(crate) struct Peer<'a>(pub(crate) &'a OwnedFd);
+
+impl Read for Peer<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::read(self.0, buffer)?)
+    }
+}
+
+impl Write for Peer<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::net::send(self.0, bytes, rustix::net::SendFlags::NOSIGNAL)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Writes one message.
 pub(crate) fn send<H: Serialize>(mut to: impl Write, head: &H, body: &[u8]) -> io::Result<()> {
     let head = serde_json::to_vec(head)?;
@@ -240,10 +260,9 @@ pub(crate) fn receive<H: for<'de> Deserialize<'de>>(mut from: impl Read) -> io::
     let mut lengths = [0; 8];
     from.read_exact(&mut lengths)?;
     let (head_length, body_length) = split_lengths(lengths)?;
-    let mut head = vec![0; head_length];
+    let mut head = vec![0; head_length + body_length];
     from.read_exact(&mut head)?;
-    let mut body = vec![0; body_length];
-    from.read_exact(&mut body)?;
+    let body = head.split_off(head_length);
     Ok(Frame { head: serde_json::from_slice(&head)?, body })
 }
 

@@ -55,19 +55,22 @@ impl UserFile {
     /// Reads a file of a configuration directory, by its name, with what was confirmed of it. Before there
     /// is a key nothing was confirmed, and the file counts as it is.
     pub fn read(config: &Path, name: &str) -> Result<Self> {
-        let path = config.join(name);
-        let current = match std::fs::read(&path) {
-            Ok(bytes) => Some(bytes),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(Error::file("read", path)(error)),
-        };
-        let key = match Key::existing(config) {
-            Ok(None) => return Ok(Self { path, confirmed: current, change: None }),
-            Ok(Some(key)) => Some(key),
+        match Key::existing(config) {
+            Ok(None) => {
+                let path = config.join(name);
+                Ok(Self { confirmed: current(&path)?, path, change: None })
+            }
+            Ok(Some(key)) => Self::read_with(config, name, Some(&key)),
             // A key that cannot be used confirms nothing.
-            Err(_) => None,
-        };
-        let copy = match key.map(|key| unseal::<Copy>(&key, PURPOSE, &copy_path(config, name))) {
+            Err(_) => Self::read_with(config, name, None),
+        }
+    }
+
+    /// The same for one who has the key.
+    pub(crate) fn read_with(config: &Path, name: &str, key: Option<&Key>) -> Result<Self> {
+        let path = config.join(name);
+        let current = current(&path)?;
+        let copy = match key.map(|key| unseal::<Copy>(key, PURPOSE, &copy_path(config, name))) {
             Some(Ok(copy)) => copy,
             Some(Err(Error::Tampered { .. })) | None => None,
             Some(Err(error)) => return Err(error),
@@ -120,6 +123,15 @@ pub fn confirm(config: &Path, key: &Key, name: &str, text: Option<&[u8]>, now: u
         .map_err(|_| Error::file("confirm", config.join(name))(not_utf8()))?;
     make_directory(&config.join(DIRECTORY))?;
     replace(&path, &seal(key, PURPOSE, &path, &Copy { at: now, text })?)
+}
+
+/// What a file says now; `None` if there is none.
+fn current(path: &Path) -> Result<Option<Vec<u8>>> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::file("read", path)(error)),
+    }
 }
 
 fn not_utf8() -> std::io::Error {

@@ -8,7 +8,7 @@ use crate::audit::{AUDIT_BUDGET, Audit};
 use crate::confirmed::{Change, USER_FILES, UserFile, confirm};
 use crate::error::{Error, Result};
 use crate::key::Key;
-use crate::place::{Roots, directories_with_rules, project_for, resolve};
+use crate::place::{Around, Roots, resolve};
 use crate::policy::{Policy, Trust};
 use crate::trust::{DIRECTORY, Snapshot, TrustStore};
 
@@ -28,6 +28,8 @@ pub struct GatePaths {
     scratch: Option<PathBuf>,
     /// How many bytes the audit may take.
     audit_budget: u64,
+    /// Resolved once: a home does not move.
+    resolved_home: Arc<OnceLock<Option<PathBuf>>>,
     /// Read once: it does not change.
     key: Arc<OnceLock<Key>>,
 }
@@ -63,6 +65,7 @@ impl GatePaths {
             home: None,
             scratch: None,
             audit_budget: AUDIT_BUDGET,
+            resolved_home: Arc::default(),
             key: Arc::default(),
         }
     }
@@ -71,6 +74,7 @@ impl GatePaths {
     #[must_use]
     pub fn home(mut self, home: Option<PathBuf>) -> Self {
         self.home = home;
+        self.resolved_home = Arc::default();
         self
     }
 
@@ -128,7 +132,10 @@ impl GatePaths {
 
     /// The user's rules: what was confirmed of them, and what was changed since, which only tightens.
     pub fn user_rules(&self) -> Result<Vec<RuleText>> {
-        let UserFile { path, confirmed, change } = UserFile::read(&self.config, RULES)?;
+        let UserFile { path, confirmed, change } = match self.key.get() {
+            Some(key) => UserFile::read_with(&self.config, RULES, Some(key))?,
+            None => UserFile::read(&self.config, RULES)?,
+        };
         let changed = match change {
             Some(Change::Written(bytes)) => Some((bytes, Trust::Untrusted)),
             Some(Change::Removed) | None => None,
@@ -174,11 +181,11 @@ impl GatePaths {
 
     /// The rule files that apply to a caller that works in `base` and runs a command in `cwd`.
     pub fn rule_sources(&self, base: &Path, cwd: &Path) -> Result<RuleSources> {
-        let home = self.home.as_deref().map(resolve);
-        let project = project_for(base, cwd, home.as_deref());
+        let home = self.resolved_home.get_or_init(|| self.home.as_deref().map(resolve));
+        let Around { project, with_rules } = Around::look(base, cwd, home.as_deref());
         let user = self.user_rules()?;
         let mut directories = Vec::new();
-        for directory in directories_with_rules([base, cwd]) {
+        for directory in with_rules {
             directories.extend(self.project_rules(&directory)?);
         }
         Ok(RuleSources { project, user, directories })

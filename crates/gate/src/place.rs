@@ -77,33 +77,73 @@ impl Roots {
 
 /// The nearest directory from `start` upwards that has a `.umbo` or a `.git`; else `start`.
 pub fn project_of(start: &Path) -> PathBuf {
-    let marked = |directory: &&Path| has(directory, ".umbo") || has(directory, ".git");
-    start.ancestors().find(marked).unwrap_or(start).to_owned()
+    Marks::default().project_of(start).to_owned()
 }
 
-/// The project of a caller that works in `base` and runs a command in `cwd`. It is the project of
-/// `base`: running a command elsewhere does not change what counts as the project. Only if `base` is in
-/// no project, that of `cwd` counts.
-pub(crate) fn project_for(base: &Path, cwd: &Path, home: Option<&Path>) -> PathBuf {
-    let is_one = |directory: &Path| {
-        let marked = has(directory, ".umbo") || has(directory, ".git");
-        marked && !is_too_wide(&resolve(directory), home)
-    };
-    let (base, there) = (project_of(base), project_of(cwd));
-    if !is_one(&base) && is_one(&there) { there } else { base }
+/// What holds for a caller that works in one directory and runs a command in another.
+pub(crate) struct Around {
+    /// The project.
+    pub(crate) project: PathBuf,
+    /// The directories from the two upwards that have a `.umbo`, outermost first. All of them count: an inner
+    /// file does not replace an outer one.
+    pub(crate) with_rules: Vec<PathBuf>,
 }
 
-/// The directories from these upwards that have a `.umbo`, outermost first. All of them count: an inner
-/// file does not replace an outer one.
-pub(crate) fn directories_with_rules(directories: [&Path; 2]) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = Vec::new();
-    for directory in directories.iter().flat_map(|directory| directory.ancestors()) {
-        if has(directory, ".umbo") && !found.iter().any(|known| known == directory) {
-            found.push(directory.to_owned());
+impl Around {
+    /// Looks upwards from `base` and `cwd`, at each directory once. The project is that of `base`: running
+    /// a command elsewhere does not change what counts as the project. Only if `base` is in no project, that
+    /// of `cwd` counts.
+    pub(crate) fn look(base: &Path, cwd: &Path, home: Option<&Path>) -> Self {
+        let mut marks = Marks::default();
+        let (of_base, of_cwd) = (marks.project_of(base), marks.project_of(cwd));
+        let is_wide = |project: &Path| is_too_wide(&resolve(project), home);
+        let is_elsewhere = of_base != of_cwd
+            && (!marks.is_project(of_base) || is_wide(of_base))
+            && (marks.is_project(of_cwd) && !is_wide(of_cwd));
+        let project = if is_elsewhere { of_cwd } else { of_base }.to_owned();
+        let mut with_rules: Vec<PathBuf> = Vec::new();
+        for directory in base.ancestors().chain(cwd.ancestors()) {
+            if marks.of(directory).umbo && !with_rules.iter().any(|known| known == directory) {
+                with_rules.push(directory.to_owned());
+            }
         }
+        with_rules.sort_by_key(|directory| directory.components().count());
+        Self { project, with_rules }
     }
-    found.sort_by_key(|directory| directory.components().count());
-    found
+}
+
+/// Which directories have a `.umbo` or a `.git`, each looked at once.
+#[derive(Default)]
+struct Marks<'a> {
+    looked_at: Vec<(&'a Path, Mark)>,
+}
+
+#[derive(Clone, Copy)]
+struct Mark {
+    umbo: bool,
+    /// Nobody has asked before it is some.
+    git: Option<bool>,
+}
+
+impl<'a> Marks<'a> {
+    fn of(&mut self, directory: &'a Path) -> &mut Mark {
+        let known = self.looked_at.iter().position(|(known, _)| *known == directory);
+        let index = known.unwrap_or_else(|| {
+            self.looked_at.push((directory, Mark { umbo: has(directory, ".umbo"), git: None }));
+            self.looked_at.len() - 1
+        });
+        &mut self.looked_at[index].1
+    }
+
+    fn is_project(&mut self, directory: &'a Path) -> bool {
+        let mark = self.of(directory);
+        mark.umbo || *mark.git.get_or_insert_with(|| has(directory, ".git"))
+    }
+
+    /// As [`project_of`].
+    fn project_of(&mut self, start: &'a Path) -> &'a Path {
+        start.ancestors().find(|directory| self.is_project(directory)).unwrap_or(start)
+    }
 }
 
 /// Whether a directory has this entry and is not writable by everybody: in `/tmp` any user could have made

@@ -3,7 +3,7 @@
 //! A signed file has two lines: a JSON value, and the signature of exactly those bytes, of the file's
 //! purpose and of its name.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,8 @@ use crate::key::{Key, open_plainly};
 
 /// No file of ours is longer; what is longer is not read.
 const LONGEST_FILE_BYTES: u64 = 1 << 20;
+/// The same for one that stays open.
+const LONGEST_OPEN_BYTES: usize = 4 << 10;
 
 /// Makes a directory that only its owner may enter.
 pub(crate) fn make_directory(path: &Path) -> Result<()> {
@@ -43,15 +45,20 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Writes over a file in place, for its owner only: much cheaper than replacing it. To be called by
 /// one at a time. A killed writer leaves the old bytes or the new ones; only a power cut may leave a
 /// mixture, which no signature fits.
-pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn overwrite(file: &File, path: &Path, bytes: &[u8]) -> Result<()> {
     let write = || {
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
         file.write_all_at(bytes, 0)?;
         let length = bytes.len() as u64;
         if file.metadata()?.len() > length { file.set_len(length) } else { Ok(()) }
     };
     write().map_err(Error::file("write", path))
+}
+
+/// Opens a file for [`overwrite`] and [`read_open`], making it where it is missing.
+pub(crate) fn open_to_overwrite(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.open(path).map_err(Error::file("write", path))
 }
 
 /// Writes a temporary file beside `path`, with a unique name.
@@ -88,6 +95,14 @@ pub(crate) fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Reads a short file from its beginning, which stays open.
+pub(crate) fn read_open(file: &File) -> std::io::Result<Vec<u8>> {
+    let mut bytes = vec![0; LONGEST_OPEN_BYTES];
+    let length = file.read_at(&mut bytes, 0)?;
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
 /// The two lines of a signed file.
 pub(crate) fn seal(
     key: &Key,
@@ -115,14 +130,24 @@ pub(crate) fn unseal<T: DeserializeOwned>(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::file("read", path)(error)),
     };
+    unseal_bytes(key, purpose, path, &bytes).map(Some)
+}
+
+/// The value of a signed file that was read.
+pub(crate) fn unseal_bytes<T: DeserializeOwned>(
+    key: &Key,
+    purpose: &str,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<T> {
     let tampered = || Error::Tampered { path: path.to_owned() };
-    let text = str::from_utf8(&bytes).map_err(|_| tampered())?;
+    let text = str::from_utf8(bytes).map_err(|_| tampered())?;
     let (value, signature) = text.split_once('\n').ok_or_else(tampered)?;
     let signature = signature.strip_suffix('\n').ok_or_else(tampered)?;
     if !key.verify(purpose, &[name(path).as_bytes(), value.as_bytes()], signature) {
         return Err(tampered());
     }
-    serde_json::from_str(value).map(Some).map_err(|_| tampered())
+    serde_json::from_str(value).map_err(|_| tampered())
 }
 
 fn name(path: &Path) -> String {

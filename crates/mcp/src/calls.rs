@@ -1,7 +1,7 @@
 //! Calls in progress: who waits for them can cancel them, all at once too.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -22,13 +22,23 @@ struct Inner {
     tickets: Mutex<HashMap<u64, Ticket>>,
     next: AtomicU64,
     left: Condvar,
+    /// The most calls there were at once since there was none.
+    most: AtomicUsize,
 }
+
+/// After more calls at once than this, memory is given back when the last of them is over.
+const BURST: usize = 64;
+/// By then the runtime has ended the threads that those calls had.
+const IDLE_THREADS_END: Duration = Duration::from_secs(12);
 
 impl Calls {
     /// Takes part until the result is dropped.
     pub(crate) fn enter(&self, ticket: Ticket) -> Entered {
         let number = self.inner.next.fetch_add(1, Ordering::Relaxed);
-        self.tickets().insert(number, ticket);
+        let mut tickets = self.tickets();
+        tickets.insert(number, ticket);
+        self.inner.most.fetch_max(tickets.len(), Ordering::Relaxed);
+        drop(tickets);
         Entered { calls: self.clone(), number }
     }
 
@@ -60,7 +70,17 @@ pub(crate) struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        self.calls.tickets().remove(&self.number);
+        let is_last = {
+            let mut tickets = self.calls.tickets();
+            tickets.remove(&self.number);
+            tickets.is_empty()
+        };
         self.calls.inner.left.notify_all();
+        if is_last && self.calls.inner.most.swap(0, Ordering::Relaxed) > BURST {
+            let _ = thread::Builder::new().spawn(|| {
+                thread::sleep(IDLE_THREADS_END);
+                umbo_tools::release_memory();
+            });
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::future::{self, Future};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, InputRequest,
@@ -25,6 +26,9 @@ use crate::client::{self, Client, ClientOptions};
 use crate::elicitation::{self, ApprovalChannel, Asked, Said};
 use crate::progress;
 use crate::tasks;
+
+/// How long a stop may take to begin. It has a thread before that, unless all of them are taken.
+const STOP_BEGINS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Answers a call, now or as a task.
 pub(crate) async fn call(
@@ -221,6 +225,12 @@ impl Invocation {
         self.leave_questions();
         let ticket = self.ticket.clone();
         tokio::task::spawn_blocking(move || ticket.cancel());
+        tokio::select! {
+            result = &mut self.call => return whole(result),
+            () = tokio::time::sleep(STOP_BEGINS_WITHIN) => {}
+        }
+        // Calls that wait may have all threads; they look for this themselves.
+        self.ticket.mark_cancelled();
         whole((&mut self.call).await)
     }
 

@@ -1,13 +1,17 @@
 //! One client, on standard input and output or on any other transport that rmcp has.
 
 use std::future;
+use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::{IntoTransport, stdio_pipes};
 use rmcp::{RoleServer, ServiceExt};
+use tokio::sync::oneshot;
 use umbo_tools::Toolset;
 
+use crate::caller::Caller;
 use crate::client::ClientOptions;
 use crate::handler::McpHandler;
 use crate::wire::LineTransport;
@@ -22,12 +26,14 @@ pub fn serve_stdio(tools: Toolset, options: ClientOptions) -> Result<(), Error> 
     let result = runtime.block_on(async move {
         let handler = McpHandler::new(tools).options(options);
         let caller = handler.caller().map_err(|error| Error::Tools(error.to_string()))?;
+        // What it took to get here is not needed again.
+        umbo_tools::release_memory();
         let (read, write) = stdio_pipes();
         let result = tokio::select! {
             result = serving(handler, LineTransport::new(read, write)) => result,
             () = unread_too_long() => Ok(()),
         };
-        let _ = tokio::task::spawn_blocking(move || caller.end()).await;
+        end(caller).await;
         result
     });
     runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
@@ -44,8 +50,20 @@ where
     let handler = McpHandler::new(tools);
     let caller = handler.caller().map_err(|error| Error::Tools(error.to_string()))?;
     let result = serving(handler, transport).await;
-    let _ = tokio::task::spawn_blocking(move || caller.end()).await;
+    end(caller).await;
     result
+}
+
+/// The client is gone: so is its caller. On a thread of its own, for calls that wait may have all the others.
+async fn end(caller: Arc<Caller>) {
+    let (ended, end) = oneshot::channel();
+    let work = move || {
+        caller.end();
+        let _ = ended.send(());
+    };
+    if thread::Builder::new().spawn(work).is_ok() {
+        let _ = end.await;
+    }
 }
 
 async fn serving<T, E, A>(handler: McpHandler, transport: T) -> Result<(), Error>

@@ -17,6 +17,8 @@ use crate::sandbox::misread;
 /// How long the first entry lies before it is written: the answer to the command goes first, and has
 /// the processors for itself.
 const PAUSE: Duration = Duration::from_millis(2);
+/// So many entries are written at once.
+const MOST_AT_ONCE: usize = 32;
 
 /// Writes entries on a thread of its own, which begins with the first of them.
 #[derive(Debug)]
@@ -61,8 +63,14 @@ impl AuditWriter {
             let handle = thread::spawn(move || {
                 while let Ok(first) = received.recv() {
                     thread::sleep(PAUSE);
-                    for entry in std::iter::once(first).chain(received.try_iter()) {
-                        let _ = audit.append(&entry.event(), clock.now());
+                    let mut entries = std::iter::once(first).chain(received.try_iter());
+                    loop {
+                        let next = entries.by_ref().take(MOST_AT_ONCE);
+                        let events: Vec<Event> = next.map(|entry| entry.event()).collect();
+                        if events.is_empty() {
+                            break;
+                        }
+                        let _ = audit.append_all(&events, clock.now());
                     }
                 }
             });
@@ -107,7 +115,10 @@ fn ended(job: &JobHandle, outcome: &Outcome) -> Event {
         job: job.id().to_string(),
         state: outcome.end.name().to_owned(),
         exit_code: outcome.exit_code(),
-        log: job.log().ok().and_then(|log| Digest::of_reader(log).ok()),
+        log: job.log().ok().and_then(|log| {
+            log.settle();
+            Digest::of_reader(log).ok()
+        }),
         denied: outcome.denied.iter().map(in_words).collect(),
         misread: misread(outcome).then(|| job.summary().map(|summary| summary.command)).flatten(),
     }

@@ -23,7 +23,9 @@ impl JobLog {
 
     /// The log of a job that is known to be over.
     pub fn whole(job: &JobHandle) -> umbo_engine::Result<Self> {
-        Ok(Self { log: job.log()?, is_open: false })
+        let log = job.log()?;
+        log.settle();
+        Ok(Self { log, is_open: false })
     }
 }
 

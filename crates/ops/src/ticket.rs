@@ -136,11 +136,16 @@ impl Ticket {
     /// Nobody wants the answer any more: the command that the call waits for is stopped with all
     /// its descendants. Returns when it is gone.
     pub fn cancel(&self) {
-        self.inner.is_cancelled.store(true, Ordering::SeqCst);
+        self.mark_cancelled();
         let job = self.job().take();
         if let Some(job) = job {
             let _ = job.stop(CANCELLED);
         }
+    }
+
+    /// The same without waiting: the call sees it within a moment, and what it waits for ends with it.
+    pub fn mark_cancelled(&self) {
+        self.inner.is_cancelled.store(true, Ordering::SeqCst);
     }
 
     /// Nobody waits for the answer any more, but what it is about goes on: the call answers soon, and

@@ -94,6 +94,6 @@ pub use toolset::{BuildError, Builder, Toolset};
 pub use umbo_ops::{
     AccessQuestion, AccessReply, Approver, Call, Caller, CallerBuilder, Covers, ErrorCode,
     Gatekeeper, JobLog, Lasts, Owner, Question, Records, Reply, ShownInput, Tick, Ticket,
-    TicketBuilder, show_time,
+    TicketBuilder, release_memory, show_time,
 };
 pub use umbo_view::{visible, visible_line};

@@ -20,23 +20,37 @@ use crate::row::{Row, Takes, row};
 
 const TEXT: &str = include_str!("looks.txt");
 
-/// The rows of the text. They are made once and live as long as the process.
-pub(super) fn rows() -> Vec<Row> {
-    let mut rows: Vec<Row> = lines().filter_map(parse).collect();
+/// The rows of some lines. They are made once and live as long as the process.
+pub(super) fn rows(lines: impl Iterator<Item = &'static str>) -> Vec<Row> {
+    let mut rows: Vec<Row> = lines.filter_map(parse).collect();
     rows.extend(missing_parents(&rows));
     rows
 }
 
-fn lines() -> impl Iterator<Item = &'static str> {
+/// All lines.
+pub(super) fn lines() -> impl Iterator<Item = &'static str> {
     TEXT.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// The programs of each line; one that has several names of the same program has it several times.
+pub(super) fn programs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let heads = lines().filter_map(|line| Some((head(line)?.0, line)));
+    heads.flat_map(|(head, line)| head.split(", ").map(move |name| (super::program(name), line)))
+}
+
+/// A line's names, which sign follows them, and what follows that.
+fn head(line: &'static str) -> Option<(&'static str, u8, &'static str)> {
+    let is_sign = |window: &[u8]| window[0] == b' ' && b":>=".contains(&window[1]);
+    let is_last = |at: usize| at + 2 == line.len() && line.as_bytes()[at + 1] != b'=';
+    let ends = |at: usize| is_last(at) || line.as_bytes().get(at + 2) == Some(&b' ');
+    let mut signs = line.as_bytes().windows(2).enumerate().filter(|(_, window)| is_sign(window));
+    let (at, _) = signs.find(|(at, _)| ends(*at))?;
+    Some((&line[..at], line.as_bytes()[at + 1], line[at + 2..].trim()))
 }
 
 /// One line; nothing where it is not written as a line is. A test reads all of them.
 fn parse(line: &'static str) -> Option<Row> {
-    let ends = |sign: &str| line.ends_with(sign).then(|| line.len() - sign.len());
-    let at = [" : ", " > ", " = "].iter().filter_map(|sign| line.find(sign)).min();
-    let at = at.or_else(|| ends(" :").or_else(|| ends(" >")))?;
-    let (head, sign, rest) = (&line[..at], line.as_bytes()[at + 1], line[at + 2..].trim());
+    let (head, sign, rest) = head(line)?;
     let (names, most) = match head.rsplit_once(" /") {
         Some((names, most)) => (names, Some(most.parse::<usize>().ok()?)),
         None => (head, None),

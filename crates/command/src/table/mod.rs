@@ -15,30 +15,102 @@ mod system;
 mod tools;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, OnceLock};
 
 use crate::argv::has_shape;
 use crate::row::Row;
 
 type Index = HashMap<&'static str, &'static Row>;
 
-static INDEX: LazyLock<Index> = LazyLock::new(|| {
-    let mut index = index(written());
-    // What is written in Rust says more.
-    let programs: HashSet<&str> = index.keys().map(|name| program(name)).collect();
-    let lines = self::index(LOOKS.iter());
-    index.extend(lines.into_iter().filter(|(name, _)| !programs.contains(program(name))));
-    index
-});
+/// The rows that are written in Rust, by their names.
+static WRITTEN: LazyLock<Index> = LazyLock::new(|| index(written()));
+/// The programs of those rows.
+static WRITTEN_PROGRAMS: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| WRITTEN.keys().map(|name| program(name)).collect());
 
 /// The program of a name that may have sub-commands.
 fn program(name: &str) -> &str {
     name.split(' ').next().unwrap_or(name)
 }
 
-/// The rows of [`looks`], also those of programs that have another row.
-static LOOKS: LazyLock<Vec<Row>> = LazyLock::new(looks::rows);
-static LOOKS_INDEX: LazyLock<Index> = LazyLock::new(|| index(LOOKS.iter()));
+/// The lines of [`looks`] for each program, also for those that have another row. Its rows are made when the
+/// program is first met: to make all of them takes longer than most commands.
+static LOOKS: LazyLock<HashMap<&'static str, Looks>> = LazyLock::new(|| {
+    let mut looks: HashMap<&'static str, Looks> = HashMap::new();
+    for (program, line) in looks::programs() {
+        let lines = &mut looks.entry(program).or_default().lines;
+        if lines.last() != Some(&line) {
+            lines.push(line);
+        }
+    }
+    looks
+});
+
+/// The lines of one program.
+#[derive(Default)]
+struct Looks {
+    lines: Vec<&'static str>,
+    made: OnceLock<LookRows>,
+}
+
+/// The rows of those lines.
+struct LookRows {
+    /// Those with the program's own names. A line may be another program's, too.
+    index: Index,
+    /// Names below which there are others.
+    parents: HashSet<&'static str>,
+    families: Families,
+}
+
+impl Looks {
+    fn rows(&'static self, program: &str) -> &'static LookRows {
+        self.made.get_or_init(|| {
+            let rows: &'static [Row] = looks::rows(self.lines.iter().copied()).leak();
+            let mut index = index(rows.iter());
+            index.retain(|name, _| self::program(name) == program);
+            let parents = index.keys().filter_map(|name| Some(name.rsplit_once(' ')?.0)).collect();
+            let mut families = families(rows.iter());
+            families.retain(|(words, _)| words.first() == Some(&program));
+            LookRows { index, parents, families }
+        })
+    }
+}
+
+/// The rows of the program of a name in [`looks`].
+fn looks_of(name: &str) -> Option<&'static LookRows> {
+    let program = program(name);
+    if !has_looks(program) {
+        return None;
+    }
+    Some(LOOKS.get(program)?.rows(program))
+}
+
+/// So many look-ups go through the tables row by row: to make the indexes takes as long as a hundred of
+/// them, and most processes read one command.
+const LOOKUPS_WITHOUT_INDEX: usize = 100;
+
+/// Counts a look-up; whether it is worth an index.
+fn wants_index() -> bool {
+    static LOOKUPS: AtomicUsize = AtomicUsize::new(0);
+    LOOKUPS.fetch_add(1, Ordering::Relaxed) >= LOOKUPS_WITHOUT_INDEX
+}
+
+/// The row with a name that is written in Rust.
+fn written_row(name: &str) -> Option<&'static Row> {
+    if wants_index() {
+        return WRITTEN.get(name).copied();
+    }
+    written().find(|row| row.names.split('|').any(|own| own == name))
+}
+
+/// Whether a program has a row that is written in Rust.
+fn is_written(program: &str) -> bool {
+    if wants_index() {
+        return WRITTEN_PROGRAMS.contains(program);
+    }
+    written().any(|row| row.names.split('|').any(|own| self::program(own) == program))
+}
 
 fn index(rows: impl Iterator<Item = &'static Row>) -> Index {
     rows.flat_map(|row| row.names.split('|').map(move |name| (name, row))).collect()
@@ -46,7 +118,8 @@ fn index(rows: impl Iterator<Item = &'static Row>) -> Index {
 
 /// All rows of all tables.
 pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
-    written().chain(LOOKS.iter())
+    static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| looks::rows(looks::lines()));
+    written().chain(ROWS.iter())
 }
 
 /// The rows that are written in Rust.
@@ -69,8 +142,7 @@ fn written() -> impl Iterator<Item = &'static Row> {
 /// Names with a `*` in a word, which is any text: sub-commands that follow a rule of their own.
 type Families = Vec<(Vec<&'static str>, &'static Row)>;
 
-static FAMILIES: LazyLock<Families> = LazyLock::new(|| families(all()));
-static LOOK_FAMILIES: LazyLock<Families> = LazyLock::new(|| families(LOOKS.iter()));
+static FAMILIES: LazyLock<Families> = LazyLock::new(|| families(written()));
 
 fn families(rows: impl Iterator<Item = &'static Row>) -> Families {
     let named = rows.flat_map(|row| row.names.split('|').map(move |name| (name, row)));
@@ -80,36 +152,35 @@ fn families(rows: impl Iterator<Item = &'static Row>) -> Families {
 
 /// The row of a program or of a program with its sub-commands (`git remote add`).
 pub(crate) fn find(name: &str) -> Option<&'static Row> {
-    INDEX.get(name).copied().or_else(|| family(name))
+    if let Some(row) = written_row(name) {
+        return Some(row);
+    }
+    // What is written in Rust says more.
+    let looks = looks_of(name);
+    let line = looks.filter(|_| !is_written(program(name)));
+    let named = line.and_then(|looks| looks.index.get(name).copied());
+    let family = || family_among(&FAMILIES, name);
+    named.or_else(family).or_else(|| family_among(&looks?.families, name))
 }
-
-/// Programs that [`looks`] has lines for.
-static LOOKERS: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| LOOKS_INDEX.keys().map(|name| program(name)).collect());
-
-/// Names below which [`looks`] has others.
-static LOOK_PARENTS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
-    LOOKS_INDEX.keys().filter_map(|name| Some(name.rsplit_once(' ')?.0)).collect()
-});
 
 /// Whether the operands of a name may be sub-commands.
 pub(crate) fn is_look_parent(name: &str) -> bool {
-    LOOK_PARENTS.contains(name)
+    looks_of(name).is_some_and(|looks| looks.parents.contains(name))
 }
 
 /// Whether there is any line for the program of a name.
 pub(crate) fn has_looks(name: &str) -> bool {
-    LOOKERS.contains(program(name))
+    let program = program(name);
+    if wants_index() {
+        return LOOKS.contains_key(program);
+    }
+    looks::programs().any(|(own, _)| own == program)
 }
 
 /// A row that says with which options a program only looks, which may have another row beside it.
 pub(crate) fn find_look(name: &str) -> Option<&'static Row> {
-    LOOKS_INDEX.get(name).copied().or_else(|| family_among(&LOOK_FAMILIES, name))
-}
-
-/// The first row whose name fits with any text for `*`.
-fn family(name: &str) -> Option<&'static Row> {
-    family_among(&FAMILIES, name)
+    let looks = looks_of(name)?;
+    looks.index.get(name).copied().or_else(|| family_among(&looks.families, name))
 }
 
 fn family_among(families: &Families, name: &str) -> Option<&'static Row> {
@@ -125,12 +196,13 @@ fn family_among(families: &Families, name: &str) -> Option<&'static Row> {
 mod tests {
     use std::collections::HashSet;
 
-    use super::{LOOKS, all, find, written};
+    use super::{all, find, looks, written};
     use crate::risk::Risk;
 
     #[test]
     fn no_name_has_two_rows() {
-        for rows in [written().collect::<Vec<_>>(), LOOKS.iter().collect()] {
+        let lines = looks::rows(looks::lines());
+        for rows in [written().collect::<Vec<_>>(), lines.iter().collect()] {
             let mut seen = HashSet::new();
             for name in rows.iter().flat_map(|row| row.names.split('|')) {
                 assert!(seen.insert(name), "{name} has two rows");
@@ -173,8 +245,33 @@ mod tests {
                 assert!(find(parent).is_some_and(|row| row.subs), "{name} has no parent row");
             }
         }
-        for name in LOOKS.iter().flat_map(|row| row.names.split('|')) {
+        for name in looks::rows(looks::lines()).iter().flat_map(|row| row.names.split('|')) {
             assert!(find(super::program(name)).is_some(), "{name} has no parent row");
+        }
+    }
+
+    #[test]
+    fn a_row_is_found_with_an_index_and_without() {
+        let names = |row: &'static super::Row| row.names.split('|');
+        for name in written().flat_map(names).chain(["no-such-program", "git no-such-thing", ""]) {
+            let indexed = super::WRITTEN.get(name).copied();
+            let found = written().find(|row| row.names.split('|').any(|own| own == name));
+            assert!(indexed.map(std::ptr::from_ref) == found.map(std::ptr::from_ref), "{name}");
+        }
+        for (program, _) in looks::programs() {
+            assert!(super::LOOKS.contains_key(program), "{program}");
+        }
+    }
+
+    #[test]
+    fn every_line_is_found_by_each_of_its_names() {
+        for row in looks::rows(looks::lines()) {
+            for name in row.names.split('|').filter(|name| !name.contains('*')) {
+                let found = super::find_look(name).unwrap();
+                assert!(found.names.split('|').any(|own| own == name), "{name}");
+                assert_eq!((found.options, found.subs), (row.options, row.subs), "{name}");
+                assert!(super::has_looks(name), "{name}");
+            }
         }
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct FileLog {
     /// Opened when first seen: a log has none until it is too long.
     gap: OnceLock<File>,
     gap_path: PathBuf,
+    /// What was not kept of a job that is over.
+    settled: OnceLock<Option<Range<u64>>>,
 }
 
 impl FileLog {
@@ -32,7 +34,20 @@ impl FileLog {
             index: files::open(&directory.join(INDEX)).ok(),
             gap: OnceLock::new(),
             gap_path: directory.join(GAP),
+            settled: OnceLock::new(),
         })
+    }
+
+    fn read_gap(&self) -> Option<Range<u64>> {
+        if self.gap.get().is_none() {
+            let _ = self.gap.set(files::open(&self.gap_path).ok()?);
+        }
+        let mut record = [0; 16];
+        self.gap.get()?.read_exact_at(&mut record, 0).ok()?;
+        let (start, end) = record.split_at(8);
+        let range =
+            u64::from_le_bytes(start.try_into().ok()?)..u64::from_le_bytes(end.try_into().ok()?);
+        (!range.is_empty()).then_some(range)
     }
 
     fn recorded_runs(&self, range: Range<u64>) -> io::Result<Vec<Run>> {
@@ -76,15 +91,14 @@ impl LogSource for FileLog {
     }
 
     fn omitted(&self) -> Option<Range<u64>> {
-        if self.gap.get().is_none() {
-            let _ = self.gap.set(files::open(&self.gap_path).ok()?);
+        match self.settled.get() {
+            Some(settled) => settled.clone(),
+            None => self.read_gap(),
         }
-        let mut record = [0; 16];
-        self.gap.get()?.read_exact_at(&mut record, 0).ok()?;
-        let (start, end) = record.split_at(8);
-        let range =
-            u64::from_le_bytes(start.try_into().ok()?)..u64::from_le_bytes(end.try_into().ok()?);
-        (!range.is_empty()).then_some(range)
+    }
+
+    fn settle(&self) {
+        let _ = self.settled.set(self.read_gap());
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<(u64, usize)> {

@@ -29,6 +29,9 @@ pub trait LogSource: std::fmt::Debug + Send + Sync {
     /// The index entries that describe bytes in `range`, in order, the first starting at or before
     /// it.
     fn runs(&self, range: Range<u64>) -> io::Result<Vec<Run>>;
+
+    /// The job is over: what was not kept is known once and for all.
+    fn settle(&self) {}
 }
 
 /// What a job wrote. As [`Read`] it gives the kept bytes from its position on, of all streams or of
@@ -62,6 +65,11 @@ impl Log {
     /// How many bytes the job has written so far.
     pub fn length(&self) -> io::Result<u64> {
         self.source.length()
+    }
+
+    /// For a log of a job that is known to be over: what was not kept is looked up once from now on.
+    pub fn settle(&self) {
+        self.source.settle();
     }
 
     /// The range of bytes that was not kept, if any.

@@ -76,15 +76,24 @@ impl Lane {
         })
     }
 
-    /// Takes one of its turns for a job that has not waited, if one is free and not for those who wait.
-    pub(super) fn take(&self, job: &JobId, order: Order) -> io::Result<Option<File>> {
+    /// Takes one of its turns for a job that has not waited, if one is free and not for those who wait. The
+    /// one that was had last is tried first: it is likely to be free, and others are likely not to be.
+    pub(super) fn take(
+        &self,
+        job: &JobId,
+        order: Order,
+        last: &mut usize,
+    ) -> io::Result<Option<File>> {
         let kept = match order {
             Order::AfterOthers => kept(&self.directory, Ticket::all(&self.directory)),
             Order::Now => 0,
         };
-        for number in kept..self.most() {
+        let most = self.most();
+        let first = if (kept..most).contains(last) { *last } else { kept };
+        for number in (first..most).chain(kept..first) {
             let file = self.open(number)?;
             if lock::try_exclusive(&file)? {
+                *last = number;
                 return self.taken(file, job).map(Some);
             }
         }

@@ -11,6 +11,7 @@ use umbo_sandbox::Sandbox;
 
 use super::connections::Connections;
 use super::ladder::{Cause, Climb};
+use super::prepared::NextPlace;
 use super::supervision::{Supervision, Verdict};
 use super::tree::Tree;
 use super::{Next, report};
@@ -185,12 +186,13 @@ impl Supervision<'_> {
             // Who was woken may have to wait for this processor: the cleaning can wait better.
             rustix::thread::sched_yield();
         }
-        if journaled {
+        let next = is_free.then(|| self.prepared.leave(self.state, self.job()).ok()).flatten();
+        if journaled && next.is_none() {
             self.prepared.remove_socket(self.state, self.job());
         }
         // Whoever waits on a line hears of the end now, not after the cleaning.
         self.connections = Connections::default();
-        self.clean_up(is_free)
+        self.clean_up(next)
     }
 
     /// Whether nothing of this job could be met by another one under the same supervisor.
@@ -221,8 +223,10 @@ impl Supervision<'_> {
         false
     }
 
-    fn clean_up(self, is_free: bool) -> Next {
-        let Self { state, prepared, caller, assign, tree, enforcer, .. } = self;
+    fn clean_up(self, next: Option<NextPlace>) -> Next {
+        let Self { state, mut prepared, caller, assign, mut tree, enforcer, .. } = self;
+        let mut is_free = next.is_some();
+        let mut group = tree.as_mut().filter(|_| is_free).and_then(Tree::take_clean_cgroup);
         if let Some(tree) = &tree {
             tree.remove_cgroup();
         }
@@ -232,19 +236,29 @@ impl Supervision<'_> {
         if let Some(enforcer) = &enforcer {
             enforcer.remove();
         }
-        let is_group_gone = tree.as_ref().and_then(Tree::cgroup).is_none_or(Cgroup::is_gone);
-        let mut is_free = is_free && is_group_gone;
-        prune::after_job(state, &assign.job, assign.retention, || {
+        is_free &= tree.as_ref().and_then(Tree::cgroup).is_none_or(Cgroup::is_gone);
+        let bytes = if is_free { prepared.disk_use() } else { prune::disk_use(&prepared.path) };
+        prune::after_job(state, &mut prepared.retained, bytes, assign.retention, || {
             // Making room takes longer than a job may wait: the caller sees that nobody takes it.
             is_free = false;
             if let Some(caller) = caller {
                 let _ = rustix::net::shutdown(caller, Shutdown::Both);
             }
+            if let Some(group) = group.take() {
+                group.remove();
+            }
         });
-        if !is_free {
-            return Next::Exit(0);
+        match next {
+            Some(next) if is_free => prepared
+                .renew(state, next, group)
+                .map_or(Next::Exit(0), |renewed| Next::Job(Box::new(renewed))),
+            next => {
+                if let Some(next) = next {
+                    next.discard();
+                }
+                Next::Exit(0)
+            }
         }
-        prepared.renew(state).map_or(Next::Exit(0), |renewed| Next::Job(Box::new(renewed)))
     }
 
     fn outcome(&mut self) -> Outcome {

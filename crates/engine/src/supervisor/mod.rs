@@ -34,7 +34,6 @@ mod sandbox;
 mod supervision;
 mod tree;
 
-use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
@@ -44,7 +43,7 @@ use umbo_sandbox::Sandbox;
 
 use crate::state::State;
 use crate::sys::process;
-use crate::wire::{self, Frame, Order, Report};
+use crate::wire::{self, Frame, Order, Peer, Report};
 
 pub(crate) use admission::{position, session_holder, slots};
 pub(crate) use nursery::main as nursery;
@@ -115,7 +114,7 @@ fn supervise(
 ) -> ! {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     prepared.identify(keeper);
-    while let Ok(Frame { head, body }) = wire::receive::<Order>(File::from(duplicate(caller))) {
+    while let Ok(Frame { head, body }) = wire::receive::<Order>(Peer(caller)) {
         match head {
             // Where it cannot be built, that is said when a job needs it.
             Order::Expect(plan) => prepared.sandbox = Sandbox::build(*plan).ok(),
@@ -133,25 +132,7 @@ fn supervise(
     process::exit_now(0)
 }
 
-/// A second owner of the same socket, for a blocking read of one message.
-fn duplicate(socket: &OwnedFd) -> OwnedFd {
-    socket.try_clone().unwrap_or_else(|_| process::exit_now(1))
-}
-
 /// Tells the caller, who may be gone: then nobody needs to know.
 fn report(caller: &OwnedFd, report: &Report) {
-    let _ = wire::send(Socket(caller), report, &[]);
-}
-
-/// Writes to a socket without being killed by the reader's absence.
-struct Socket<'a>(&'a OwnedFd);
-
-impl std::io::Write for Socket<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        Ok(rustix::net::send(self.0, bytes, rustix::net::SendFlags::NOSIGNAL)?)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
+    let _ = wire::send(Peer(caller), report, &[]);
 }

@@ -8,16 +8,18 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, RenameFlags, renameat, renameat_with};
+use rustix::net::{SocketFlags, accept_with};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 use umbo_sandbox::Sandbox;
 
 use super::child::Launcher;
-use crate::catalog::{self, Appender};
+use super::pumping::CHUNK;
+use crate::catalog::Appender;
 use crate::event::Journal;
 use crate::exit_record::Draft;
 use crate::groups;
@@ -25,6 +27,7 @@ use crate::id::JobId;
 use crate::log::{INDEX, INDEX_MAGIC, LogWriter, OUTPUT};
 use crate::names;
 use crate::outcome::Outcome;
+use crate::prune::Counter;
 use crate::request::OutputLimit;
 use crate::state::{Identity, JobDir, ProcessId, State};
 use crate::sys::cgroup::Cgroup;
@@ -32,6 +35,8 @@ use crate::sys::{lock, process, procfs, socket};
 
 /// The file whose lock says that the supervisor lives.
 const LOCK: &str = "lock";
+/// The socket where others ask for the job.
+const SOCKET: &str = "sock";
 /// A supervisor that had so many jobs ends.
 const MOST_JOBS: u32 = 1000;
 
@@ -63,6 +68,12 @@ pub(super) struct PreparedJob {
     groups: File,
     /// The caller's, for the command.
     pub(super) umask: Mode,
+    /// What output is read into.
+    pub(super) buffer: Vec<u8>,
+    /// How much ended jobs take.
+    pub(super) retained: Counter,
+    /// The number of the slot that its supervisor had last: likely to be free.
+    pub(super) last_turn: usize,
     /// How many jobs its supervisor had before.
     jobs: u32,
 }
@@ -93,6 +104,20 @@ impl Kept {
     }
 }
 
+/// The directory of a supervisor's next job, so far with the socket alone.
+pub(super) struct NextPlace {
+    name: String,
+    path: PathBuf,
+    directory: OwnedFd,
+}
+
+impl NextPlace {
+    /// No other job comes.
+    pub(super) fn discard(&self) {
+        let _ = groups::discard(&self.path, None);
+    }
+}
+
 /// The files that every job has for itself.
 struct JobFiles {
     request: File,
@@ -103,7 +128,8 @@ struct JobFiles {
 }
 
 impl JobFiles {
-    fn create(path: &Path, directory: &OwnedFd) -> io::Result<Self> {
+    /// Makes them, but for the socket if there is one already.
+    fn create(path: &Path, directory: &OwnedFd, listener: Option<OwnedFd>) -> io::Result<Self> {
         let mut index = create(path, INDEX)?;
         index.write_all(INDEX_MAGIC)?;
         Ok(Self {
@@ -111,7 +137,7 @@ impl JobFiles {
             output: create(path, OUTPUT)?,
             index,
             exit_record: Draft::open(directory.try_clone()?)?,
-            listener: socket::listen_at(directory, "sock")?,
+            listener: listener.map_or_else(|| socket::listen_at(directory, SOCKET), Ok)?,
         })
     }
 }
@@ -165,7 +191,7 @@ impl PreparedJob {
         let note = |group: &Path| groups::note(&list, group);
         let cgroup = Cgroup::create(&state.group_name(name), note).ok();
         Ok(Self {
-            files: JobFiles::create(&path, &directory)?,
+            files: JobFiles::create(&path, &directory, None)?,
             cgroup,
             groups: list,
             journal: Journal::open(&state.events())?,
@@ -178,6 +204,9 @@ impl PreparedJob {
             launcher: Launcher::new()?,
             sandbox: None,
             identity: None,
+            buffer: vec![0; CHUNK],
+            retained: Counter::default(),
+            last_turn: 0,
             lock: held,
             path,
             directory,
@@ -193,26 +222,54 @@ impl PreparedJob {
         keeper.is_some_and(|keeper| parent == Some(keeper.pid)) && self.jobs < MOST_JOBS
     }
 
-    /// Prepares for another job. What the last one has no more use for goes along: the lock, by which
-    /// the keeper knows where the supervisor is, and the list of groups, which are gone.
-    pub(super) fn renew(self, state: &State) -> io::Result<Self> {
+    /// Makes a place for the next job and takes the socket there: it is gone from this job, which says that
+    /// the journal has all there is to say. Whoever came to it for this job is sent away.
+    pub(super) fn leave(&self, state: &State, job: &JobId) -> io::Result<NextPlace> {
         let name = JobId::generate().to_string();
         let path = state.spares().join(&name);
         fs::create_dir(&path)?;
-        self.renew_in(state, &name, path.clone()).inspect_err(|_| {
+        let next = NextPlace { directory: open_directory(&path)?, name, path };
+        renameat(&self.directory, SOCKET, &next.directory, SOCKET)
+            .inspect_err(|_| next.discard())?;
+        // Nobody comes any more: who connects afterwards sees that the socket is elsewhere.
+        while accept_with(&self.files.listener, SocketFlags::CLOEXEC).is_ok() {}
+        self.catalog.mark_ended(state, job, self.slot);
+        Ok(next)
+    }
+
+    /// Prepares for another job. What the last one has no more use for goes along: the lock, by which
+    /// the keeper knows where the supervisor is, the list of groups, and its control group, if that is as it
+    /// was made.
+    pub(super) fn renew(
+        self,
+        state: &State,
+        next: NextPlace,
+        group: Option<Cgroup>,
+    ) -> io::Result<Self> {
+        let path = next.path.clone();
+        self.renew_in(state, next, group).inspect_err(|_| {
             let _ = groups::discard(&path, None);
         })
     }
 
-    fn renew_in(mut self, state: &State, name: &str, path: PathBuf) -> io::Result<Self> {
-        let directory = open_directory(&path)?;
+    fn renew_in(
+        mut self,
+        state: &State,
+        next: NextPlace,
+        group: Option<Cgroup>,
+    ) -> io::Result<Self> {
+        let NextPlace { name, path, directory } = next;
         // The lock last: until then the keeper looks after the job that was.
         for file in [groups::LIST, LOCK] {
             renameat(&self.directory, file, &directory, file)?;
         }
-        self.groups.set_len(0)?;
-        let note = |group: &Path| groups::note(&self.groups, group);
-        let cgroup = Cgroup::create(&state.group_name(name), note).ok();
+        let cgroup = if group.is_some() {
+            group
+        } else {
+            self.groups.set_len(0)?;
+            let note = |group: &Path| groups::note(&self.groups, group);
+            Cgroup::create(&state.group_name(&name), note).ok()
+        };
         if let Some(identity) = &mut self.identity {
             identity.cgroup = cgroup.as_ref().map(|group| group.path().to_owned());
         }
@@ -222,8 +279,17 @@ impl PreparedJob {
         // What was meant for the last job is not for the next.
         while process::next_signal(self.signals.as_fd()).is_some() {}
         self.launcher.reset();
-        let files = JobFiles::create(&path, &directory)?;
-        Ok(Self { files, cgroup, path, directory, slot: None, jobs: self.jobs + 1, ..self })
+        let files = JobFiles::create(&path, &directory, Some(self.files.listener))?;
+        let jobs = self.jobs + 1;
+        Ok(Self { files, cgroup, path, directory, slot: None, jobs, ..self })
+    }
+
+    /// How much the files take that every job has.
+    pub(super) fn disk_use(&self) -> u64 {
+        let JobFiles { request, output, index, exit_record, .. } = &self.files;
+        let files = [request, output, index, exit_record.file(), &self.groups];
+        let taken = |file: &File| file.metadata().map_or(0, |meta| meta.blocks() * 512);
+        files.into_iter().map(taken).sum()
     }
 
     /// In the keeper: lets go of all that is the supervisor's.
@@ -294,8 +360,8 @@ impl PreparedJob {
 
     /// Removes the socket, which says that the journal has all there is to say.
     pub(super) fn remove_socket(&self, state: &State, job: &JobId) {
-        let _ = rustix::fs::unlinkat(&self.directory, "sock", rustix::fs::AtFlags::empty());
-        catalog::mark_ended(state, job, self.slot);
+        let _ = rustix::fs::unlinkat(&self.directory, SOCKET, rustix::fs::AtFlags::empty());
+        self.catalog.mark_ended(state, job, self.slot);
     }
 
     /// Undoes the preparation: no job came.

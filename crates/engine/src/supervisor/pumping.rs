@@ -24,7 +24,7 @@ const NEWS: Duration = Duration::from_millis(250);
 /// How soon a full disk is tried again.
 const RETRY: Duration = Duration::from_millis(100);
 /// As much as one read takes; memory that is touched only by commands which write that much.
-const CHUNK: usize = 256 << 10;
+pub(super) const CHUNK: usize = 256 << 10;
 /// A stream that fills a pipe of the usual size is a flood and gets a larger one. Not before:
 /// the kernel allows a user only so many large pipes.
 const USUAL_PIPE: usize = 64 << 10;
@@ -52,7 +52,7 @@ enum Token {
 impl Supervision<'_> {
     /// Runs until there is a verdict.
     pub(super) fn pump(&mut self) {
-        let mut buffer = vec![0; CHUNK];
+        let mut buffer = std::mem::take(&mut self.prepared.buffer);
         while self.verdict.is_none() {
             self.poll_once(None, &mut buffer);
             let now = Instant::now();
@@ -60,6 +60,7 @@ impl Supervision<'_> {
             self.advance(now);
             self.tell_growth(now);
         }
+        self.prepared.buffer = buffer;
     }
 
     /// Waits for the next thing to happen and deals with it.

@@ -34,7 +34,7 @@ use crate::state::{Started, State};
 use crate::sys::cgroup::{Bounds, Cgroup, Enforcer};
 use crate::sys::process;
 use crate::sys::watch::Deserted;
-use crate::wire::{Assign, Frame, NotifyOn, Report};
+use crate::wire::{Afterwards, Assign, Frame, NotifyOn, Report};
 
 /// Takes a job and sees it through.
 pub(super) fn run(
@@ -89,7 +89,7 @@ fn admit(
     let slot = if waits || (assign.session.is_some() && session.is_none()) {
         None
     } else {
-        take_slot(state, &assign)?
+        take_slot(state, &assign, &mut prepared.last_turn)?
     };
     let log = prepared.log(assign.limits.output).map_err(failed("cannot open the log"))?;
     let request = write_request(state, prepared, &assign)
@@ -104,7 +104,7 @@ fn take_session(state: &State, assign: &Assign) -> Result<Option<File>, Report> 
     let Some(name) = &assign.session else { return Ok(None) };
     let directory = state.sessions().join(name);
     let taken = Lane::session(directory.clone())
-        .and_then(|lane| lane.take(&assign.job, order(assign.admission)));
+        .and_then(|lane| lane.take(&assign.job, order(assign.admission), &mut 0));
     match taken {
         Ok(Some(lock)) => Ok(Some(lock)),
         Ok(None) => {
@@ -132,8 +132,8 @@ fn is_inside(state: &State, assign: &Assign, other: &JobId) -> bool {
     false
 }
 
-fn take_slot(state: &State, assign: &Assign) -> Result<Option<File>, Report> {
-    let slot = slots(state, assign).take(&assign.job, order(assign.admission));
+fn take_slot(state: &State, assign: &Assign, last: &mut usize) -> Result<Option<File>, Report> {
+    let slot = slots(state, assign).take(&assign.job, order(assign.admission), last);
     match slot {
         Ok(None) if assign.admission == Admission::Refuse => {
             Err(Report::Full { running: assign.max_running })
@@ -162,7 +162,14 @@ fn write_request(
     assign: &Assign,
 ) -> io::Result<Option<File>> {
     let mut record = assign.record.clone();
-    record["supervisor"] = serde_json::to_value(&prepared.identity)?;
+    let mut identity = prepared.identity.clone();
+    if assign.afterwards == Afterwards::Return
+        && let Some(identity) = &mut identity
+    {
+        // It may be the group of another job by the time that somebody reads this. The list tells.
+        identity.cgroup = None;
+    }
+    record["supervisor"] = serde_json::to_value(&identity)?;
     let mut line = serde_json::to_vec(&record)?;
     line.push(b'\n');
     let request = prepared.request()?;
@@ -357,8 +364,9 @@ impl<'a> Supervision<'a> {
             if self.verdict.is_some() {
                 return Ok(bells);
             }
-            let slot = slots(self.state, &self.assign).take(self.job(), Order::AfterOthers)?;
-            self.held.slot = slot;
+            let lane = slots(self.state, &self.assign);
+            let last = &mut self.prepared.last_turn;
+            self.held.slot = lane.take(&self.assign.job, Order::AfterOthers, last)?;
         }
         if self.held.slot.is_none() {
             let lane = slots(self.state, &self.assign);

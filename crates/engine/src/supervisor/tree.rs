@@ -83,6 +83,11 @@ impl Tree {
         self.cgroup.as_ref()
     }
 
+    /// The control group, if another job can be put into it: nothing shows that this one was there.
+    pub(super) fn take_clean_cgroup(&mut self) -> Option<Cgroup> {
+        self.cgroup.take_if(|group| group.is_as_made())
+    }
+
     /// Everyone alive in it.
     pub(super) fn living(&self) -> Vec<Pid> {
         let mut living = procfs::descendants(rustix::process::getpid());

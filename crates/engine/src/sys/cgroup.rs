@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, open, openat};
 use rustix::process::Pid;
 
 use crate::clock;
@@ -22,7 +22,28 @@ use crate::clock;
 pub(crate) struct Cgroup {
     path: PathBuf,
     directory: OwnedFd,
+    /// Where the kernel says whether a process is in it; opened when that is first asked.
+    events: OnceLock<Option<File>>,
+    /// Where it says how much memory they had at the most, likewise.
+    peak: OnceLock<Option<File>>,
+    /// The files of [`AS_MADE`]; opened when they are first compared.
+    settings: OnceLock<Option<Vec<File>>>,
 }
+
+/// What the files of a group have among their lines as long as no process in it has changed anything: nothing
+/// at all where no line is named. A group with controllers has settings besides these, so it is never "as
+/// made".
+const AS_MADE: [(&str, &[&[u8]]); 7] = [
+    ("cgroup.controllers", &[]),
+    ("cgroup.freeze", &[b"0"]),
+    ("cgroup.max.depth", &[b"max"]),
+    ("cgroup.max.descendants", &[b"max"]),
+    ("cgroup.stat", &[b"nr_descendants 0", b"nr_dying_descendants 0"]),
+    ("cgroup.subtree_control", &[]),
+    ("cgroup.type", &[b"domain"]),
+];
+/// Longer than what any of them says.
+const LONGEST_SETTING: usize = 1024;
 
 impl Cgroup {
     /// Makes a group `name` below the one this process is in. `note` hears of it first.
@@ -47,7 +68,8 @@ impl Cgroup {
     pub(crate) fn open(path: PathBuf) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
         let directory = open(&path, flags, Mode::empty())?;
-        Ok(Self { path, directory })
+        let (events, peak, settings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Self { path, directory, events, peak, settings })
     }
 
     /// For `CLONE_INTO_CGROUP`.
@@ -72,7 +94,10 @@ impl Cgroup {
 
     /// The most memory its processes had at once, where somebody counts it.
     pub(crate) fn memory_peak(&self) -> Option<u64> {
-        read_number(&self.path.join("memory.peak"))
+        let peak = self.peak.get_or_init(|| self.open_file("memory.peak").ok()).as_ref()?;
+        let mut text = [0; LONGEST_SETTING];
+        let length = peak.read_at(&mut text, 0).ok()?;
+        str::from_utf8(&text[..length]).ok()?.trim().parse().ok()
     }
 
     /// Holds every process in it where it is, as far as that is done by the deadline.
@@ -102,16 +127,41 @@ impl Cgroup {
 
     /// Whether a living process is in it; a zombie is not.
     pub(crate) fn is_populated(&self) -> bool {
-        fs::read_to_string(self.path.join("cgroup.events"))
-            .is_ok_and(|events| events.lines().any(|line| line == "populated 1"))
+        let events = self.events.get_or_init(|| self.open_file("cgroup.events").ok());
+        let mut text = [0; LONGEST_SETTING];
+        events.as_ref().and_then(|events| events.read_at(&mut text, 0).ok()).is_some_and(|length| {
+            text[..length].split(|byte| *byte == b'\n').any(|line| line == b"populated 1")
+        })
+    }
+
+    /// Whether the group is as it was when it was made, as far as a process in it could have changed it: no
+    /// process is in it, no group below it, and every setting has its first value.
+    pub(crate) fn is_as_made(&self) -> bool {
+        let open = || AS_MADE.iter().map(|(name, _)| self.open_file(name).ok()).collect();
+        let Some(settings) = self.settings.get_or_init(open) else { return false };
+        let mut text = [0; LONGEST_SETTING];
+        let mut says = |file: &File, wanted: &[&[u8]]| {
+            let Ok(length) = file.read_at(&mut text, 0) else { return false };
+            let has =
+                |line: &&[u8]| text[..length].split(|byte| *byte == b'\n').any(|l| l == *line);
+            if wanted.is_empty() { length == 0 } else { wanted.iter().all(has) }
+        };
+        settings.iter().zip(AS_MADE).all(|(file, (_, wanted))| says(file, wanted))
+            && !self.is_populated()
+    }
+
+    fn open_file(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        Ok(openat(&self.directory, name, flags, Mode::empty())?.into())
     }
 
     /// Whether the kernel says by the deadline that no process is in it: it may hear of the last one's end
     /// a moment after that one's parent did.
     pub(crate) fn is_empty_by(&self, deadline: Instant) -> bool {
-        if self.is_populated() {
-            await_event(&self.path, "populated 0", deadline);
+        if !self.is_populated() {
+            return true;
         }
+        await_event(&self.path, "populated 0", deadline);
         !self.is_populated()
     }
 

@@ -245,6 +245,17 @@ pub(crate) fn rest() {
     }
 }
 
+/// Gives back what the heap has free, where the allocator can be told to.
+#[cfg(target_env = "gnu")]
+pub(crate) fn trim_heap() {
+    // SAFETY: it may be called at any time, from any thread.
+    unsafe { libc::malloc_trim(0) };
+}
+
+/// Here it cannot.
+#[cfg(not(target_env = "gnu"))]
+pub(crate) fn trim_heap() {}
+
 /// A NUL-terminated array of C strings, as `execve` wants it.
 pub(crate) struct CStrings {
     pointers: Vec<*const c_char>,

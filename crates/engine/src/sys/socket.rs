@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
+use rustix::fs::AtFlags;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -45,7 +46,10 @@ pub(crate) fn connect_at(
         Some(timeout) => set_socket_timeout(&socket, Timeout::Send, Some(timeout))?,
         None => rustix::io::ioctl_fionbio(&socket, true)?,
     }
-    connect(&socket, &address(directory, name)?)?;
+    connect(&socket, &address(&directory, name)?)?;
+    // It may have gone on to another directory between the finding and the connecting: whoever listens there
+    // would take this for a call to another job. As long as it is here, all calls before are sent away first.
+    rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
     rustix::io::ioctl_fionbio(&socket, false)?;
     Ok(socket)
 }

@@ -2,6 +2,7 @@
 //! first.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::Value;
 use umbo_engine::{Engine, Job, Outcome, Request, Warmth};
@@ -78,8 +79,94 @@ fn the_next_job_of_a_supervisor_meets_nothing_of_the_one_before() {
     assert!(outcome.usage.peak_bytes.is_none_or(|peak| peak < 40 << 20), "{:?}", outcome.usage);
     assert_eq!(outcome.total_bytes, text(&job).len() as u64);
     assert!(!text(&job).contains("left"));
-    let groups = [&mess, &job].map(|job| supervisor(&place, job)["cgroup"].clone());
-    assert!(groups[0].is_null() || groups[0] != groups[1], "each has a group of its own");
+}
+
+/// Says where the control group of a job is, as its first line; an empty one where it is in none of its own.
+const GROUP: &str = r#"
+    own=$(sed -n 's/^0:://p' /proc/self/cgroup); group=
+    for mount in /sys/fs/cgroup/unified /sys/fs/cgroup; do
+        [ -f "$mount$own/cgroup.events" ] && group=$mount$own && break
+    done
+    case $group in */umbo-*) ;; *) group= ;; esac
+    echo "$group"
+"#;
+
+fn group(job: &Job) -> Option<PathBuf> {
+    let said = text(job);
+    said.lines().next().filter(|line| !line.is_empty()).map(PathBuf::from)
+}
+
+#[test]
+fn a_control_group_goes_from_job_to_job_only_as_it_was_made() {
+    let place = Place::new();
+    let engine = place.builder().warmth(Warmth::Warm).open().unwrap();
+    let (first, _) = run(&engine, &place, GROUP);
+    let Some(own) = group(&first) else { return };
+    let (second, _) = second_of_the_same(&engine, &place, &first, GROUP);
+    assert_eq!(group(&second), Some(own), "a group that nobody changed is used again");
+    let changes = [
+        "mkdir $group/below",
+        "echo 3 > $group/cgroup.max.descendants",
+        "echo 2 > $group/cgroup.max.depth",
+    ];
+    for change in changes {
+        let (first, _) = run(&engine, &place, "true");
+        let line = format!("{GROUP}\n{change} && echo changed");
+        let (changed, _) = second_of_the_same(&engine, &place, &first, &line);
+        if !text(&changed).ends_with("changed\n") {
+            continue;
+        }
+        let (after, _) = second_of_the_same(&engine, &place, &changed, GROUP);
+        assert_ne!(group(&after), group(&changed), "{change}");
+        assert!(!group(&changed).unwrap().exists(), "{change}: the group is gone");
+    }
+}
+
+#[test]
+fn whatever_becomes_of_a_record_the_next_job_in_its_group_runs_on() {
+    let place = Place::new();
+    let engine = place.builder().warmth(Warmth::Warm).open().unwrap();
+    let (first, _) = run(&engine, &place, "echo one");
+    let pid = supervisor(&place, &first)["pid"].clone();
+    let jobs: Vec<Job> = (0..4)
+        .map(|_| engine.start(&Request::shell("echo two; exec sleep 600", place.path())).unwrap())
+        .collect();
+    let has_it = |job: &Job| supervisor(&place, job)["pid"] == pid;
+    assert!(jobs.iter().any(has_it), "no job had the supervisor of the first");
+    let directory = place.state().join("jobs").join(first.id().as_str());
+    // As a full disk, or somebody, may leave it: the job counts as lost, and what is left of it is killed.
+    fs::write(directory.join("outcome"), "{").unwrap();
+    assert_eq!(first.outcome().unwrap().unwrap().end.name(), "lost");
+    engine.prune(Some(std::time::Duration::ZERO)).unwrap();
+    assert!(!directory.exists(), "it was deleted");
+    for job in &jobs {
+        assert!(job.outcome().unwrap().is_none(), "the others run on");
+        assert_eq!(job.stop(umbo_engine::Ladder::KILL).unwrap().end.name(), "stopped");
+    }
+}
+
+#[test]
+fn a_question_to_a_job_that_is_over_never_reaches_the_next_one() {
+    let place = Place::new();
+    let engine = place.builder().warmth(Warmth::Warm).open().unwrap();
+    let stopper = engine.clone();
+    let (sender, receiver) = std::sync::mpsc::channel::<Job>();
+    // Stops each job about when it ends by itself: the next one must not be what is stopped.
+    let stopping = std::thread::spawn(move || {
+        for job in receiver {
+            let _ = stopper.job(job.id().as_str()).unwrap().stop(umbo_engine::Ladder::KILL);
+        }
+    });
+    for number in 0..60 {
+        let job = engine.start(&Request::shell("exit 7", place.path())).unwrap();
+        sender.send(job).unwrap();
+        let line = format!("echo {number}; sleep 0.005; echo end");
+        let (next, outcome) = run(&engine, &place, &line);
+        assert_eq!(outcome.exit_code(), Some(0), "{:?}", outcome.end);
+        assert_eq!(text(&next), format!("{number}\nend\n"));
+    }
+    drop(sender);
+    stopping.join().unwrap();
 }
 
 #[test]

@@ -2,15 +2,17 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::sync::PoisonError;
 
+use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::Audit;
 use super::record::{Event, line, parse, tail};
+use super::{Audit, OpenFiles};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::store::{make_directory, overwrite, seal, unseal};
+use crate::store::{open_to_overwrite, overwrite, read_open, seal, unseal, unseal_bytes};
 
 /// The signed end of the chain: its last record and its length.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,13 +72,17 @@ struct End {
 impl Audit {
     /// Records an event.
     pub fn append(&self, event: &Event, now: u64) -> Result<Appended> {
+        self.append_all(std::slice::from_ref(event), now)
+    }
+
+    /// Records events in their order, all or none. What was written of the last one.
+    pub fn append_all(&self, events: &[Event], now: u64) -> Result<Appended> {
         let failed = || Error::file("append to", &self.path);
-        if let Some(directory) = self.path.parent() {
-            make_directory(directory)?;
-        }
-        let mut file = self.lock_newest()?;
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.lock_newest(files.newest.take())?;
         let length = file.metadata().map_err(failed())?.len();
-        let mut end = self.end(&mut file, length).map_err(|error| match error {
+        let head = self.open_head(&mut files)?;
+        let mut end = self.end(&mut file, length, head.as_ref()).map_err(|error| match error {
             Failed::Io(error) => failed()(error),
             Failed::Gate(error) => error,
         })?;
@@ -84,7 +90,8 @@ impl Audit {
             file.set_len(end.keep).map_err(failed())?;
         }
         let mut bytes = Vec::new();
-        for event in end.notices.iter().chain([event]) {
+        let first = end.seq + 1;
+        for event in end.notices.iter().chain(events) {
             let (line, hash) = line(end.seq + 1, now, &end.hash, event)
                 .map_err(|error| failed()(std::io::Error::other(error)))?;
             bytes.extend_from_slice(&line);
@@ -95,7 +102,6 @@ impl Audit {
         let mut rotated = None;
         if self.is_full(&end, bytes.len()) {
             // The record begins a new file; the lock on the old one is held until the end.
-            let first = end.seq - end.notices.len() as u64;
             let (newest, start) = self.rotate(end.first, &bytes, end.start.clone())?;
             rotated = Some(newest);
             end = End { keep: 0, first, start, ..end };
@@ -111,10 +117,11 @@ impl Audit {
             first: end.first,
             start: end.start.clone(),
         };
-        let path = self.head_path();
-        overwrite(&path, &seal(&self.key, "audit head", &path, &head)?)?;
-        if let Some(start) = &end.start {
-            self.delete_before(start.seq);
+        self.write_head(&mut files, &head)?;
+        match (&rotated, &end.start) {
+            (Some(_), Some(start)) => self.delete_before(start.seq),
+            (Some(_), None) => {}
+            (None, _) => files.newest = unlocked(file),
         }
         drop(rotated);
         Ok(Appended { seq: end.seq, hash: end.hash, notices: end.notices })
@@ -134,9 +141,39 @@ impl Audit {
         }
     }
 
-    fn end(&self, file: &mut File, length: u64) -> std::result::Result<End, Failed> {
-        let head = self.head()?;
-        let start = match &head {
+    /// The same, from the file that is held open as long as it is in place.
+    fn open_head(&self, files: &mut OpenFiles) -> Result<Option<Head>> {
+        let path = self.head_path();
+        files.head.take_if(|file| !file.metadata().is_ok_and(|meta| meta.nlink() > 0));
+        let Some(file) = &files.head else { return self.head() };
+        match read_open(file).map_err(Error::file("read", &path)) {
+            Ok(bytes) => match unseal_bytes(&self.key, "audit head", &path, &bytes) {
+                Err(Error::Tampered { .. }) => Ok(None),
+                other => other.map(Some),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write_head(&self, files: &mut OpenFiles, head: &Head) -> Result<()> {
+        let path = self.head_path();
+        let bytes = seal(&self.key, "audit head", &path, head)?;
+        let file = match files.head.take() {
+            Some(file) => file,
+            None => open_to_overwrite(&path)?,
+        };
+        overwrite(&file, &path, &bytes)?;
+        files.head = Some(file);
+        Ok(())
+    }
+
+    fn end(
+        &self,
+        file: &mut File,
+        length: u64,
+        head: Option<&Head>,
+    ) -> std::result::Result<End, Failed> {
+        let start = match head {
             None if length == 0 => return Ok(End::fresh()),
             None => End::fresh(),
             Some(head) if ends_in(file, head, length)? => End {
@@ -170,6 +207,11 @@ impl End {
     fn fresh() -> Self {
         Self { seq: 0, hash: Digest::zero(), keep: 0, first: 1, start: None, notices: Vec::new() }
     }
+}
+
+/// Lets others write, and keeps the file open.
+fn unlocked(file: File) -> Option<File> {
+    flock(&file, FlockOperation::Unlock).ok().map(|()| file)
 }
 
 /// Whether the record the head names ends where the head says.

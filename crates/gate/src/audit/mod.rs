@@ -18,7 +18,9 @@ mod record;
 mod segment;
 mod verify;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 pub use append::Appended;
 pub use record::{Event, Record};
@@ -32,6 +34,15 @@ pub struct Audit {
     path: PathBuf,
     key: Key,
     budget: u64,
+    files: Arc<Mutex<OpenFiles>>,
+}
+
+/// The files that a writer holds open from one record to the next. Nobody is kept out by that: they are locked
+/// for each record.
+#[derive(Debug, Default)]
+struct OpenFiles {
+    newest: Option<File>,
+    head: Option<File>,
 }
 
 /// How many bytes the records of an audit may take by default.
@@ -40,7 +51,7 @@ pub const AUDIT_BUDGET: u64 = 64 << 20;
 impl Audit {
     /// The audit in a state directory; nothing is made until something is recorded.
     pub fn new(state: &Path, key: Key) -> Self {
-        Self { path: state.join("audit"), key, budget: AUDIT_BUDGET }
+        Self { path: state.join("audit"), key, budget: AUDIT_BUDGET, files: Arc::default() }
     }
 
     /// How many bytes its records may take: the oldest are deleted beyond that, an eighth at a time.

@@ -11,6 +11,7 @@ use super::Audit;
 use super::append::{Head, Start, ends_in};
 use super::record::parse;
 use crate::error::{Error, Result};
+use crate::store::make_directory;
 
 /// A budget is divided into so many files.
 const FILES_PER_BUDGET: u64 = 8;
@@ -23,23 +24,30 @@ impl Audit {
         self.budget / FILES_PER_BUDGET
     }
 
-    /// Opens the newest file, making it where it is missing, as the only writer.
-    pub(super) fn lock_newest(&self) -> Result<File> {
+    /// Opens the newest file, making it where it is missing, as the only writer. One that was the newest
+    /// before is tried first.
+    pub(super) fn lock_newest(&self, mut held: Option<File>) -> Result<File> {
         let failed = || Error::file("append to", &self.path);
         loop {
-            let file = OpenOptions::new()
-                .read(true)
-                .append(true)
-                .create(true)
-                .mode(0o600)
-                .open(&self.path)
-                .map_err(failed())?;
+            let file = match held.take() {
+                Some(file) => file,
+                None => self.open_newest()?,
+            };
             flock(&file, FlockOperation::LockExclusive).map_err(|error| failed()(error.into()))?;
             if self.is_newest(&file) {
                 return Ok(file);
             }
             // Another writer put it away meanwhile.
         }
+    }
+
+    fn open_newest(&self) -> Result<File> {
+        if let Some(directory) = self.path.parent() {
+            make_directory(directory)?;
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true).mode(0o600);
+        options.open(&self.path).map_err(Error::file("append to", &self.path))
     }
 
     /// Opens the newest file, if there is one, so that no writer changes anything.

@@ -102,7 +102,11 @@ pub fn write(call: &Call<'_>, request: &WriteRequest) -> Result<WriteAnswer, Err
     let done = access::change(
         call,
         named,
-        |done: &umbo_files::WriteAnswer| done.diff.clone(),
+        |done: &umbo_files::WriteAnswer| match done.op {
+            // All of it is new, and whoever is asked wants to see it.
+            FileOp::Create => request.content.lines().flat_map(|line| ["+", line, "\n"]).collect(),
+            _ => done.diff.clone(),
+        },
         |session, call, DryRun(dry)| {
             umbo_files::write(session, &wanted(dry || request.dry_run), call)
         },

@@ -58,7 +58,7 @@ fn script(request: &Received) -> Reply {
     if request.text.contains("\"role\":\"tool\"") {
         return Reply::text("It says: some words.");
     }
-    Reply::answer(Answer::call("call_1", "bash", &json!({"command": "cat a.txt"})))
+    Reply::answer(Answer::call("call_1", "bash", &json!({"command": "sort a.txt"})))
 }
 
 fn scene() -> Scene {

@@ -177,6 +177,31 @@ fn a_question_is_answered_in_place_and_what_is_typed_stays() {
 }
 
 #[test]
+fn a_change_is_shown_to_whoever_is_asked_about_it() {
+    let write = json!({"path": "note.txt", "content": "one\ntwo\n"});
+    let edit = json!({"path": "note.txt", "edits": [{"old": "two", "new": "zwei"}]});
+    let scene = Scene::new(vec![
+        Reply::answer(Answer::call("call_1", "write", &write)),
+        Reply::answer(Answer::call("call_2", "edit", &edit)),
+        Reply::text("changed"),
+    ]);
+    let person = Person::sit(&scene, "80x24", "--gate default --dialect umbo");
+    person.types("write it", &["enter"]);
+    for line in ["  +two", "  +zwei"] {
+        let screen = person.waits_for(|screen| {
+            let is_there = |text: &str| screen.iter().any(|shown| shown == text);
+            is_there(line) && is_there("May this run?")
+        });
+        assert!(screen.len() <= 24, "{screen:#?}");
+        person.types("y", &[]);
+    }
+    person.sees("changed");
+    let written = fs::read_to_string(scene.umbo.path().join("note.txt")).unwrap();
+    assert_eq!(written, "one\nzwei\n");
+    person.leaves();
+}
+
+#[test]
 fn nothing_is_lost_or_stale_after_a_resize_and_history_is_kept_by_the_terminal() {
     let lines: Vec<String> = (1..=60).map(|n| format!("line number {n} of the answer\n")).collect();
     let long = lines.concat();

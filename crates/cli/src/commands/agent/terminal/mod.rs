@@ -52,7 +52,7 @@ const COUNTDOWN_INTERVAL: Duration = Duration::from_millis(200);
 const MOST_HISTORY: usize = 1000;
 const HELP: &str = "\
 enter      say it, also while the agent works: it is heard between two calls
-alt-enter  say it when the agent is done; ctrl-enter too, where terminals tell it
+alt-enter  say it when the agent is done; in many terminals ctrl-enter too
 ctrl-j     a new line
 esc        interrupt; what waited to be said is there to be typed on
 ctrl-t     show thinking, or fold it
