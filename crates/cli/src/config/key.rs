@@ -60,6 +60,7 @@ pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let dialects = umbo_tools::dialect_settings().map(Key::from);
     before_dialects()
         .into_iter()
+        .chain(of_clients())
         .chain(dialects)
         .chain(of_sandboxes())
         .chain(file_keys())
@@ -79,7 +80,7 @@ impl From<&Setting> for Key {
     }
 }
 
-fn before_dialects() -> [Key; 14] {
+fn before_dialects() -> [Key; 11] {
     [
         key(
             "max_running",
@@ -158,6 +159,11 @@ fn before_dialects() -> [Key; 14] {
             Tightens::Nothing,
             "how long a call waits for its command; less for a client that gives up sooner",
         ),
+    ]
+}
+
+fn of_clients() -> [Key; 3] {
+    [
         key(
             "mcp.on_cancel",
             Kind::Choice(&["reason", "stop", "keep"]),

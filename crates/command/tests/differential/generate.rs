@@ -435,6 +435,7 @@ pub(crate) const HELPERS: &[&str] = &[
     "pyenv-exec",
     "dbus-send",
     "conmon",
+    "rpmkeys",
     "gst-plugin-scanner",
     "mktemp",
     "perldoc",
@@ -539,11 +540,11 @@ const VALUES: &[&str] =
 const OPERANDS: &[&str] = &["in", "in.txt", "in.json", "in.csv", "dir", "a", "in in.txt", ""];
 
 /// One of so many commands of a row is tried unless all are asked for.
-const ONE_OF: u64 = 10;
+const ONE_OF: u64 = 30;
 
 /// Programs that take a second each, or have hundreds of rows, and how few of their commands are tried then.
 const SLOW: &str = "git npm pnpm yarn node pip pip3 pip3.11 pip3.12 pip3.13 python python3 gem ruby go cargo rustup rustc java jar jdeps jps jstack jstat jinfo javap jmod jimage jhsdb jarsigner jmap apt apt-get apt-cache apt-mark apt-file aptitude dnf zypper diffoscope tshark borg podman docker kubectl gcloud gsutil bq aws az terraform tofu helm gh man info inxi tlmgr systemctl journalctl top htop cloc perl pygmentize zgrep zegrep zfgrep bzgrep xzgrep";
-const ONE_OF_SLOW: u64 = 200;
+const ONE_OF_SLOW: u64 = 210;
 
 /// For each row that only reads and whose program is on this machine: each of its options once, and
 /// some together. Which are tried depends on each command alone, so that what was proven on a machine with

@@ -175,6 +175,8 @@ pub(crate) fn is_own_state(trace: &str, program: &str) -> bool {
         path.contains("/scratch/home/")
             || path.ends_with("/scratch/home")
             || path.starts_with("/tmp/") && !path.contains("/scratch")
+            || path.starts_with("/var/tmp/")
+            || program == "podman" && path.starts_with("/var/lib/containers/")
             || KEPT.iter().any(|place| path.starts_with(place)) && path.contains(program)
     };
     let quoted: Vec<&str> = trace.split('"').skip(1).step_by(2).collect();

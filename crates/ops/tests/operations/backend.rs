@@ -121,6 +121,12 @@ impl Side {
         }
     }
 
+    /// The name of an id that is told by its last six characters.
+    fn known_by_its_end(&self, word: &str) -> Option<String> {
+        let (_, name) = self.names.iter().find(|(id, _)| word.len() == 6 && id.ends_with(word))?;
+        Some(name.clone())
+    }
+
     fn plain_text(&mut self, text: &str) -> String {
         let place = self.place.path().to_str().unwrap();
         let text = text.replace(place, "PLACE");
@@ -131,6 +137,9 @@ impl Side {
             if is_id {
                 let next = format!("JOB{}", self.names.len() + 1);
                 plain.push_str(self.names.entry(word.to_owned()).or_insert(next));
+                plain.push_str(&part[word.len()..]);
+            } else if let Some(name) = self.known_by_its_end(word) {
+                plain.push_str(&name);
                 plain.push_str(&part[word.len()..]);
             } else {
                 plain.push_str(part);

@@ -14,7 +14,7 @@ mod setup;
 mod system;
 mod terminal;
 
-use std::io::{IsTerminal, Read};
+use std::io::{BufRead, IsTerminal, Read};
 use std::process::ExitCode;
 
 use tokio::runtime::{Builder, Runtime};
@@ -53,6 +53,18 @@ fn read_prompt() -> Result<String, Failure> {
     let mut text = String::new();
     std::io::stdin().lock().read_to_string(&mut text)?;
     Ok(text.trim_end().to_owned())
+}
+
+/// Hears the lines of standard input until there are no more or nobody wants them. They are bytes: whoever
+/// reads them says what is wrong with one, and the next is heard.
+fn hear_lines(mut heard: impl FnMut(Vec<u8>) -> bool) {
+    let mut input = std::io::stdin().lock();
+    let mut line = Vec::new();
+    while input.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+        if !heard(std::mem::take(&mut line)) {
+            return;
+        }
+    }
 }
 
 /// What agents run on.

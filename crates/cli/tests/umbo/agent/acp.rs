@@ -407,6 +407,7 @@ fn what_is_no_message_is_answered_and_the_next_one_is_heard() {
     let mut command: Command = scene.call(&words).into_command();
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"{\"method\": \"\xff\"}\n").unwrap();
     for line in [
         "{bad",
         "[]",
@@ -430,11 +431,12 @@ fn what_is_no_message_is_answered_and_the_next_one_is_heard() {
         answers,
         [
             (&none, &code(-32700)),
+            (&none, &code(-32700)),
             (&none, &code(-32600)),
             (&json!("a"), &code(-32601)),
             (&json!(1), &code(-32602)),
             (&json!(2), &none),
         ]
     );
-    assert_eq!(seen[4]["result"]["protocolVersion"], 1, "the version that umbo speaks");
+    assert_eq!(seen[5]["result"]["protocolVersion"], 1, "the version that umbo speaks");
 }

@@ -20,7 +20,6 @@ mod updates;
 mod wire;
 
 use std::future::Future;
-use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -29,7 +28,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use self::sessions::Sessions;
 use self::wire::{Answered, Editor, Message, invalid, params, refuse, respond};
-use super::runtime;
+use super::{hear_lines, runtime};
 use crate::args::Agent as Words;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -44,13 +43,7 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     let editor = Arc::new(Editor::default());
     let sessions = Arc::new(Sessions::new(context.clone(), words.clone(), Arc::clone(&editor)));
     let (sender, lines) = unbounded_channel();
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            if sender.send(line).is_err() {
-                return;
-            }
-        }
-    });
+    std::thread::spawn(move || hear_lines(|line| sender.send(line).is_ok()));
     runtime.block_on(async {
         serve(&sessions, &editor, lines).await;
         editor.close();
@@ -64,7 +57,7 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
 async fn serve(
     sessions: &Arc<Sessions>,
     editor: &Arc<Editor>,
-    mut lines: UnboundedReceiver<String>,
+    mut lines: UnboundedReceiver<Vec<u8>>,
 ) {
     while let Some(line) = lines.recv().await {
         match editor.read(&line) {

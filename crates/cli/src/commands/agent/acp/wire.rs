@@ -63,11 +63,11 @@ impl Editor {
 
     /// Reads a line. Answers to requests of ours go to who waits for them, and what is no message is
     /// answered here.
-    pub(super) fn read(&self, line: &str) -> Option<Message> {
-        if line.trim().is_empty() {
+    pub(super) fn read(&self, line: &[u8]) -> Option<Message> {
+        if line.trim_ascii().is_empty() {
             return None;
         }
-        let mut message: Value = match serde_json::from_str(line) {
+        let mut message: Value = match serde_json::from_slice(line) {
             Ok(message) => message,
             Err(error) => {
                 let message = format!("not JSON: {error}");

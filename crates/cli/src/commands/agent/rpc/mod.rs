@@ -11,7 +11,6 @@ mod host;
 mod state;
 
 use std::collections::VecDeque;
-use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -25,7 +24,7 @@ use self::frames::Frames;
 use self::host::{AskHost, Host, RpcTools};
 use self::state::State;
 use super::setup::Prepared;
-use super::{outcome_words, runtime};
+use super::{hear_lines, outcome_words, runtime};
 use crate::args::Agent as Words;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -53,11 +52,7 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     let (sender, lines) = unbounded_channel();
     let closing = Arc::clone(&host);
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            if sender.send(line).is_err() {
-                break;
-            }
-        }
+        hear_lines(|line| sender.send(line).is_ok());
         closing.close();
     });
     let runtime = runtime()?;
@@ -79,7 +74,7 @@ struct Server {
 type Answered = Result<Option<Value>, String>;
 
 impl Server {
-    async fn serve(&mut self, mut state: State, mut lines: UnboundedReceiver<String>) {
+    async fn serve(&mut self, mut state: State, mut lines: UnboundedReceiver<Vec<u8>>) {
         loop {
             let command = match self.waiting.pop_front() {
                 Some(command) => command,
@@ -201,7 +196,7 @@ impl Server {
         &mut self,
         state: &mut State,
         command: &Value,
-        lines: &mut UnboundedReceiver<String>,
+        lines: &mut UnboundedReceiver<Vec<u8>>,
     ) {
         let content = match content(command) {
             Ok(content) => content,
@@ -250,7 +245,7 @@ impl Server {
     }
 
     /// A command while the agent works.
-    fn hear(&mut self, line: &str, glimpse: &state::Glimpse) {
+    fn hear(&mut self, line: &[u8], glimpse: &state::Glimpse) {
         let Some(command) = parse(line) else { return };
         if self.answer_alone(&command, true) {
             return;
@@ -287,11 +282,11 @@ fn field<T: DeserializeOwned>(command: &Value, name: &str) -> Result<T, String> 
 }
 
 /// A command of the host; what is none is answered here.
-fn parse(line: &str) -> Option<Value> {
-    if line.trim().is_empty() {
+fn parse(line: &[u8]) -> Option<Value> {
+    if line.trim_ascii().is_empty() {
         return None;
     }
-    match serde_json::from_str::<Value>(line) {
+    match serde_json::from_slice::<Value>(line) {
         Ok(command) if command.is_object() => Some(command),
         other => {
             let why = other.map_or_else(|error| error.to_string(), |_| "no object".to_owned());
