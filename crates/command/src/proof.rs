@@ -23,7 +23,7 @@ pub struct ReadOnlyRow {
 /// Programs that change nothing of what they are asked about, but keep something of their own: settings
 /// that they make at their first use, a cache, a log, counters of the run. Where that cannot be written
 /// they answer all the same, or say that they cannot.
-pub const KEEPS_STATE: &str = "man tmux dpkg-deb gpg rpm dnf inxi borg aptitude blkid podman uv black yapf hatch cabal wajig rtk sdcv hunspell diffoscope apt-file lpass go top npm apt-cache zypper pacman espeak espeak-ng speak speak-ng pamixer gst-inspect-1.0 check-support-status apt-key phar jdeps jhsdb terraform";
+pub const KEEPS_STATE: &str = "man tmux dpkg-deb gpg rpm dnf inxi borg aptitude blkid podman uv black yapf hatch cabal wajig rtk sdcv hunspell diffoscope apt-file lpass go top npm apt-cache apt apt-get apt-mark tlmgr gsutil pacman espeak espeak-ng speak speak-ng pamixer gst-inspect-1.0 check-support-status apt-key phar jdeps jhsdb terraform";
 
 /// Whether a program keeps something of its own while it reads.
 pub fn keeps_state(program: &str) -> bool {

@@ -137,7 +137,7 @@ pub(super) const ROWS: &[Row] = &[
         .other(SYSTEM_INSTALL)
         .flags("-y --assumeyes -n --non-interactive --refresh -C --cacheonly --noplugins --disableplugin")
         .when(&[("--setopt -c --config --installroot --enableplugin --plugindir --root -R", RUN)]),
-    row("dnf list|dnf info|dnf search|dnf repolist|dnf provides|dnf repoquery|dnf deplist|yum list|yum info|yum search|yum repolist|yum provides|yum deplist|zypper search|zypper se|zypper info|zypper if|zypper repos|zypper lr|zypper packages|zypper list-updates", READ).options(SYSTEM),
+    row("dnf list|dnf info|dnf search|dnf repolist|dnf provides|dnf repoquery|dnf deplist|yum list|yum info|yum search|yum repolist|yum provides|yum deplist", READ).options(SYSTEM),
     row("rpm", SYSTEM_INSTALL).when(&[("-q -a -i -l -f -c -d -R -p", READ), ("-V -a", READ), ("--query -a -i -l -f --all", READ)]),
     row("pacman|yay|paru", SYSTEM_INSTALL).when(&[("-Q -q -i -l -s -o -e -t -u -d -m -n -k", READ), ("-s -S -q", READ), ("-i -S", READ)]),
     row("apk", SYSTEM_INSTALL).subs().other(SYSTEM_INSTALL),

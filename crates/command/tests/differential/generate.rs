@@ -608,11 +608,19 @@ fn is_not_asked_for(program: &str) -> bool {
         .is_ok_and(|names| !names.split(',').any(|name| name == program))
 }
 
-/// Programs that ask a name server what an address is called, and no more.
+/// Programs that ask a name server what an address is called, or for newer versions of themselves, and no more.
 pub(crate) fn asks_for_names(program: &str) -> bool {
     matches!(
         program,
-        "ss" | "netstat" | "arp" | "route" | "who" | "w" | "last" | "pinky" | "getent"
+        "ss" | "netstat"
+            | "arp"
+            | "route"
+            | "who"
+            | "w"
+            | "last"
+            | "pinky"
+            | "getent"
+            | "terraform"
     )
 }
 

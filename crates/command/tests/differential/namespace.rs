@@ -176,6 +176,7 @@ pub(crate) fn is_own_state(trace: &str, program: &str) -> bool {
             || path.ends_with("/scratch/home")
             || path.starts_with("/tmp/") && !path.contains("/scratch")
             || path.starts_with("/var/tmp/")
+            || path.starts_with("/dev/shm/")
             || program == "podman" && path.starts_with("/var/lib/containers/")
             || KEPT.iter().any(|place| path.starts_with(place)) && path.contains(program)
     };
