@@ -106,7 +106,10 @@ impl Walk {
     /// Notes work; whether there may be more. The work is bounded by the length of the text, so that no
     /// text takes longer than others of its length.
     pub(crate) fn charge(&mut self, steps: usize) -> bool {
-        self.steps = self.steps.saturating_add(steps);
+        // What is refused is not done, and does not count.
+        if self.steps <= self.budget {
+            self.steps = self.steps.saturating_add(steps);
+        }
         if self.steps > self.budget {
             self.inexact("there is too much to read");
         }
