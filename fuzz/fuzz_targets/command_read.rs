@@ -25,9 +25,12 @@ fuzz_target!(|data: &[u8]| {
             assert!(worse.risk >= Risk::Unknown, "{shell:?}: a danger in front is not seen");
         }
     }
-    let long = text.repeat(LONG_BYTES / text.len().max(1));
-    let steps = umbo_command::steps(&long, Shell::Bash);
-    assert!(steps <= MOST_STEPS, "{steps} steps for {} bytes", long.len());
+    // One text in eight: a long one takes as long as hundreds of short ones.
+    if data.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)).is_multiple_of(8) {
+        let long = text.repeat(LONG_BYTES / text.len().max(1));
+        let steps = umbo_command::steps(&long, Shell::Bash);
+        assert!(steps <= MOST_STEPS, "{steps} steps for {} bytes", long.len());
+    }
     let _ = umbo_command::tasks::classify(&text);
     let words: Vec<&str> = text.split_whitespace().collect();
     let _ = umbo_command::prefix(&words);

@@ -36,7 +36,10 @@ fuzz_target!(|data: &[u8]| {
                     assert_eq!(decision(&policy, "rm -rf /", mode), Decision::Deny);
                     let loose = decision(&policy, "git push --force", mode);
                     let strict = decision(&BUILTIN, "git push --force", mode);
-                    assert!(trust == Trust::Trusted || loose >= strict, "an untrusted file loosens");
+                    assert!(
+                        trust == Trust::Trusted || loose >= strict,
+                        "an untrusted file loosens"
+                    );
                     decision(&policy, "cat a/b | grep x > ../y", mode);
                 }
             }

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use umbo_view::mask::Masker;
 use umbo_view::{
-    Budget, Counts, Find, Follower, Memory, Part, Reader, Regex, Shape, Stream, ViewOptions, compare,
-    count_tokens,
+    Budget, Counts, Find, Follower, Memory, Part, Reader, Regex, Shape, Stream, ViewOptions,
+    compare, count_tokens,
 };
 
 const SECRET: &str = "hunter2-hunter2";
@@ -44,7 +44,8 @@ impl<'a> Input<'a> {
     }
 
     fn shape(&self) -> Shape {
-        [Shape::HeadTailErrors, Shape::Head, Shape::Tail, Shape::Middle][usize::from(self.head[4] % 4)]
+        [Shape::HeadTailErrors, Shape::Head, Shape::Tail, Shape::Middle]
+            [usize::from(self.head[4] % 4)]
     }
 
     /// The pieces the log is written in.

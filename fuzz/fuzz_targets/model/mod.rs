@@ -33,7 +33,10 @@ pub(crate) fn check(format: WireFormat, data: &[u8]) {
     assert!(!message.is_broken() || message.tool_calls().count() == 0);
     // What is stored is what is read.
     let stored = serde_json::to_string(&message).expect("a message is JSON");
-    assert_eq!(serde_json::from_str::<umbo_model::AssistantMessage>(&stored).expect("read"), message);
+    assert_eq!(
+        serde_json::from_str::<umbo_model::AssistantMessage>(&stored).expect("read"),
+        message
+    );
 }
 
 fn events(format: WireFormat, stream: &[u8], step: usize) -> Vec<Event> {
