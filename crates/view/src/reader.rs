@@ -116,8 +116,10 @@ impl<'m, S: Source> Reader<'m, S> {
         let mut matches = masker.matches(&sheet.text, edges);
         // Only of the end of the log there may be more to come.
         let is_end = after == self.scope.source().len();
+        // A line that has no end yet may still be written over, and what reaches into it with it.
+        let settled = if self.scope.source().is_open() { sheet.ended() } else { sheet.text.len() };
         for found in &mut matches {
-            found.open &= is_end;
+            found.open = is_end && (found.open || found.range.end > settled);
         }
         Ok(sheet.units(&range, &matches, longest))
     }
@@ -240,6 +242,17 @@ impl Sheet {
             changes: since(sanitizer.changes(), earlier),
         });
         end
+    }
+
+    /// Where the text of the last line begins if that has no end, else where all text ends.
+    fn ended(&self) -> usize {
+        let last = self.lines.iter().rposition(|line| line.bytes > 0);
+        match last.map(|last| (last, self.lines[last].end)) {
+            Some((last, end)) if !self.text[..end].ends_with('\n') => {
+                last.checked_sub(1).map_or(0, |before| self.lines[before].end)
+            }
+            _ => self.text.len(),
+        }
     }
 
     /// The lines inside `range` with the matches masked. A secret that goes over a line end takes

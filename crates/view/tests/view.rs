@@ -314,6 +314,20 @@ fn a_line_that_may_be_half_a_secret_waits_for_the_next() {
 }
 
 #[test]
+fn a_secret_that_reaches_into_an_open_line_waits_for_its_end() {
+    let masker = Masker::builder().environment([("A_TOKEN", "hunter2-hunter2")]).build().unwrap();
+    let mut log = Memory::default().open();
+    // The second line goes on with the first one's end, until it is written over.
+    log.append(Stream::Stdout, 0, b"before\nhunter2-\nhunter210%\r");
+    let page = |log: &Memory, from| Reader::new(log).mask(&masker).page(from, &Budget::default());
+    let first = page(&log, 0).unwrap();
+    assert_eq!(first.to_text(), "before\n");
+    log.append(Stream::Stdout, 0, b"all of it: 100%\n");
+    let rest = page(&log, first.next_offset).unwrap();
+    assert_eq!(rest.to_text(), "hunter2-\nall of it: 100%\n");
+}
+
+#[test]
 fn a_view_that_does_not_show_all_errors_says_where_to_go_on() {
     // Names that differ in words are different errors.
     let word = |n: u32| -> String {
