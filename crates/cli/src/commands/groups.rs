@@ -46,7 +46,7 @@ pub(crate) fn run(context: &Context, args: &Groups) -> Result<ExitCode, Failure>
             let no = args
                 .group
                 .as_ref()
-                .map_or("no groups".to_owned(), |name| format!("no group {name}"));
+                .map_or("no groups".to_owned(), |name| format!("no group {name:?}"));
             output::talk(format_args!("{no}; `umbo start --group NAME COMMAND` makes one"));
             return Ok(());
         }

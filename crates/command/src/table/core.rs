@@ -250,5 +250,8 @@ pub(super) const ROWS: &[Row] = &[
     row("mkfs|cfdisk|wipefs|mkswap|swapoff|badblocks|blkdiscard|debugfs|e2fsck|fsck|resize2fs|umount|eject|mkfs.ext4|mkfs.ext3|mkfs.ext2|mkfs.xfs|mkfs.vfat|mkfs.btrfs|mkfs.ntfs|mke2fs|mknod|flashrom|sg_format|partprobe|dump|restore|lvremove|lvcreate|lvextend|lvreduce|lvresize|lvconvert|lvchange|lvrename|vgremove|vgcreate|vgextend|vgreduce|vgchange|vgrename|pvremove|pvcreate|pvmove|pvresize|pvchange|growpart|xfs_growfs|e2label|xfs_admin|multipath|ledctl|sg_raw|tapeinfo|mt|growisofs|cdrecord|wodim", DEVICE),
     row("fdisk|sfdisk|gdisk|sgdisk|parted|losetup|swapon|tune2fs|hdparm|mdadm|mount|blockdev", DEVICE).begins(SHOWS_DISK),
     row("zpool|zfs|btrfs|hdiutil|diskutil|nvme|cryptsetup|dmsetup", DEVICE).verbs(READ, DEVICE, DEVICE).other(DEVICE),
+    row("btrfs subvolume|btrfs su", DEVICE).subs().other(DEVICE),
+    // A file that it is asked about is opened for writing.
+    row("btrfs subvolume show|btrfs su sh", UNKNOWN),
     row("lvs|vgs|pvs|lvscan|vgscan|pvscan|lvdisplay|vgdisplay|pvdisplay|isosize|filefrag|findfs|fincore|dumpe2fs|e2freefrag|xfs_info|btrfs-find-root", READ).options("acChmnoO:qsvPSu:t --all --units= --noheadings --options= --segments --separator= --sort= --verbose --aligned --nameprefixes --nosuffix --readonly --reportformat= --rows --unbuffered --select= --colon --columns --maps --short o:xebkB:"),
 ];

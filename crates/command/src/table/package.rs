@@ -2,7 +2,7 @@
 
 use crate::effect::{
     BUILD, DELETE, DESTROY, FETCH, INSTALL, OVERWRITE, READ, RELEASE, RUN, SECRET, SYSTEM_INSTALL,
-    WRITE,
+    UNKNOWN, WRITE,
 };
 use crate::row::{Row, Takes, row};
 
@@ -138,6 +138,8 @@ pub(super) const ROWS: &[Row] = &[
         .flags("-y --assumeyes -n --non-interactive --refresh -C --cacheonly --noplugins --disableplugin")
         .when(&[("--setopt -c --config --installroot --enableplugin --plugindir --root -R", RUN)]),
     row("dnf list|dnf info|dnf search|dnf repolist|dnf provides|dnf repoquery|dnf deplist|yum list|yum info|yum search|yum repolist|yum provides|yum deplist", READ).options(SYSTEM),
+    // They take the lock of the package system even to look.
+    row("zypper lr|zypper repos|zypper se|zypper search|zypper info|zypper if|zypper lu|zypper list-updates|zypper lp|zypper list-patches|zypper pa|zypper packages|zypper wp|zypper what-provides|zypper ls|zypper services|zypper ll|zypper locks|zypper pt|zypper patterns|zypper products|zypper pd|zypper pch|zypper patch-check|zypper ps|zypper licenses|zypper targetos|zypper tos|zypper versioncmp|zypper vcmp", UNKNOWN),
     row("rpm", SYSTEM_INSTALL).when(&[("-q -a -i -l -f -c -d -R -p", READ), ("-V -a", READ), ("--query -a -i -l -f --all", READ)]),
     row("pacman|yay|paru", SYSTEM_INSTALL).when(&[("-Q -q -i -l -s -o -e -t -u -d -m -n -k", READ), ("-s -S -q", READ), ("-i -S", READ)]),
     row("apk", SYSTEM_INSTALL).subs().other(SYSTEM_INSTALL),
