@@ -133,7 +133,15 @@ pub enum AgentEvent {
         model: String,
     },
     /// The conversation is being summarised.
-    CompactionStart,
+    CompactionStart {
+        /// Why.
+        reason: CompactionReason,
+    },
+    /// It was not, and is as before.
+    CompactionFailed {
+        /// Why.
+        problem: String,
+    },
     /// It was.
     CompactionEnd {
         /// The size before, in tokens.
@@ -155,6 +163,17 @@ pub enum AgentEvent {
     },
 }
 
+/// Why a conversation is summarised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompactionReason {
+    /// It fills most of the window.
+    Threshold,
+    /// The vendor says that it does not fit.
+    Overflow,
+    /// Somebody asked for it.
+    Asked,
+}
+
 /// Where events go. It must not block.
 pub type Observer<'a> = &'a mut (dyn FnMut(AgentEvent) + Send);
 
@@ -167,7 +186,6 @@ pub struct Agent {
     /// The candidate that is asked.
     current: usize,
     spent: Usage,
-    cost: f64,
     turns: u32,
     /// Compactions in a row that won nothing.
     futile: u32,
@@ -201,7 +219,6 @@ impl Agent {
             queues: Arc::default(),
             current: 0,
             spent: Usage::default(),
-            cost: 0.0,
             turns: 0,
             futile: 0,
             cancel: CancellationToken::new(),
@@ -314,7 +331,7 @@ impl Agent {
 
     /// The dollars of all runs, as far as prices are known.
     pub fn cost(&self) -> f64 {
-        self.cost
+        self.spent.cost.total
     }
 
     /// Works on a prompt until there is a reason to end.
@@ -493,7 +510,7 @@ impl Agent {
             Some(Limit::Turns)
         } else if limits.tokens.is_some_and(|most| self.spent.context() >= most) {
             Some(Limit::Tokens)
-        } else if limits.cost.is_some_and(|most| self.cost >= most) {
+        } else if limits.cost.is_some_and(|most| self.spent.cost.total >= most) {
             Some(Limit::Cost)
         } else {
             None
@@ -504,10 +521,11 @@ impl Agent {
         self.setup.candidates.get(self.current).ok_or(RunError::NoModel)
     }
 
-    fn count(&mut self, answer: &AssistantMessage) {
-        self.spent = self.spent.plus(&answer.usage);
+    /// Writes the price onto an answer, as far as it is known, and adds it to what was spent.
+    fn count(&mut self, answer: &mut AssistantMessage) {
         let price = self.candidate().ok().and_then(|candidate| candidate.price);
-        self.cost += price.map_or(0.0, |price| price.cost(&answer.usage));
+        answer.usage.cost = price.map(|price| price.cost(&answer.usage)).unwrap_or_default();
+        self.spent = self.spent.plus(&answer.usage);
     }
 
     fn say_user(&mut self, content: Vec<Part>, observer: Observer<'_>) -> Result<(), RunError> {
@@ -518,10 +536,10 @@ impl Agent {
 
     fn keep_answer(
         &mut self,
-        answer: AssistantMessage,
+        mut answer: AssistantMessage,
         observer: Observer<'_>,
     ) -> Result<String, RunError> {
-        self.count(&answer);
+        self.count(&mut answer);
         self.keep(EntryKind::Message { message: AgentMessage::Assistant(answer) }, observer)
     }
 
