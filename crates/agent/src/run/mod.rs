@@ -8,6 +8,7 @@
 mod ask;
 mod call;
 mod effects;
+mod event;
 mod maintain;
 mod mask;
 mod resume;
@@ -15,7 +16,6 @@ mod setup;
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,6 @@ use crate::entry::EntryKind;
 use crate::message::{AgentMessage, Content};
 use crate::queue::Queues;
 use crate::session::{Session, SessionError};
-use crate::todo::Phase;
 use crate::tools::{Completion, Effect, ToolOutput, Tools};
 
 /// The kind of the messages that tell of work that ended.
@@ -38,6 +37,7 @@ const TELLS: &str = "tellsEndOf";
 /// How often a model that makes calls nobody can read is asked again.
 const MOST_FAULTS: u32 = 3;
 
+pub use event::{AgentEvent, CompactionReason};
 pub use mask::Mask;
 pub use setup::{Candidate, Limits, Setup};
 
@@ -85,93 +85,6 @@ pub enum RunError {
     /// There is no model.
     #[error("there is no model to ask")]
     NoModel,
-}
-
-/// Something that a front end may show. All of it is in the session already, except deltas.
-#[derive(Clone, Debug)]
-pub enum AgentEvent {
-    /// The model is asked.
-    TurnStart {
-        /// Which answer of the run this will be, from 1.
-        turn: u32,
-    },
-    /// A piece of its answer.
-    Model(umbo_model::Event),
-    /// The pieces so far will not become an answer.
-    AnswerLost(Failure),
-    /// A message is in the session.
-    Message {
-        /// Its entry.
-        entry: String,
-        /// The message.
-        message: Box<AgentMessage>,
-    },
-    /// A tool is about to run.
-    ToolStart {
-        /// The call.
-        call: ToolCall,
-        /// The name under which it is done once.
-        key: String,
-    },
-    /// How a tool that runs stands, in the place of what it said before.
-    ToolProgress {
-        /// The call.
-        call_id: String,
-        /// The end of what it has written, or where it is.
-        text: String,
-    },
-    /// The model is asked again after a while.
-    Retry {
-        /// How long that is.
-        wait: Duration,
-        /// Why.
-        failure: Failure,
-    },
-    /// Another model is asked from now on.
-    Fallback {
-        /// Its name.
-        model: String,
-    },
-    /// The conversation is being summarised.
-    CompactionStart {
-        /// Why.
-        reason: CompactionReason,
-    },
-    /// It was not, and is as before.
-    CompactionFailed {
-        /// Why.
-        problem: String,
-    },
-    /// It was.
-    CompactionEnd {
-        /// The size before, in tokens.
-        before: u64,
-        /// The size now.
-        after: u64,
-    },
-    /// The conversation went back to its checkpoint.
-    Rewound {
-        /// What the model reads of what was found out.
-        report: String,
-    },
-    /// The todo list is another one.
-    Todos(Vec<Phase>),
-    /// Nothing to do until work in the background ends.
-    Sleeping {
-        /// How much there is.
-        running: usize,
-    },
-}
-
-/// Why a conversation is summarised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompactionReason {
-    /// It fills most of the window.
-    Threshold,
-    /// The vendor says that it does not fit.
-    Overflow,
-    /// Somebody asked for it.
-    Asked,
 }
 
 /// Where events go. It must not block.

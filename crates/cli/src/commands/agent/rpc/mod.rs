@@ -97,25 +97,24 @@ type Answered = Result<Option<Value>, String>;
 impl Server {
     async fn serve(&mut self, mut state: State, mut lines: UnboundedReceiver<Vec<u8>>) {
         loop {
-            let Waiting { command, is_acknowledged } = match self.waiting.pop_front() {
-                Some(waiting) => waiting,
-                None => tokio::select! {
+            let next = if let Some(waiting) = self.waiting.pop_front() {
+                Some(waiting)
+            } else {
+                tokio::select! {
                     line = lines.recv() => match line {
                         None => break,
-                        Some(line) => match parse(&line) {
-                            Some(command) => Waiting { command, is_acknowledged: false },
-                            None => continue,
-                        },
+                        Some(line) => parse(&line)
+                            .map(|command| Waiting { command, is_acknowledged: false }),
                     },
-                    Some(Ok(Finished { command, answered, message })) = self.shell.next(),
-                        if !self.shell.is_idle() =>
-                    {
+                    Some(Ok(finished)) = self.shell.next(), if !self.shell.is_idle() => {
+                        let Finished { command, answered, message } = finished;
                         self.unrecorded.extend(message);
                         respond(&command, self.record(&mut state).and(answered));
-                        continue;
+                        None
                     }
-                },
+                }
             };
+            let Some(Waiting { command, is_acknowledged }) = next else { continue };
             if self.answer_alone(&command, false) {
                 continue;
             }

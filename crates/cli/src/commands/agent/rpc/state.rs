@@ -41,7 +41,7 @@ impl Glimpse {
     pub(super) fn answer(&self, command: &Value, queues: &Queues) -> Option<Answered> {
         let word = command["type"].as_str().unwrap_or_default();
         match word {
-            "get_available_models" => return Some(available(&self.models)),
+            "get_available_models" => return Some(Ok(Some(available(&self.models)))),
             "list_sessions" => return Some(list_sessions(&self.context)),
             _ => {}
         }
@@ -173,7 +173,7 @@ impl State {
                 self.set_model(&format!("{}/{}", text("provider"), text("modelId"))).map(Some)
             }
             "cycle_model" => self.cycle_model(),
-            "get_available_models" => available(&self.models),
+            "get_available_models" => Ok(Some(available(&self.models))),
             "set_thinking_level" => self.set_level(&text("level")),
             "cycle_thinking_level" => {
                 let now = self.prepared.agent.setup().effort.map_or("off", Effort::word);
@@ -353,9 +353,9 @@ fn describe_model(name: &str) -> Value {
     json!({"provider": provider, "id": id})
 }
 
-fn available(models: &[String]) -> Answered {
+fn available(models: &[String]) -> Value {
     let models = models.iter().map(|name| describe_model(name));
-    Ok(Some(json!({"models": models.collect::<Vec<_>>()})))
+    json!({"models": models.collect::<Vec<_>>()})
 }
 
 fn list_sessions(context: &Context) -> Answered {
