@@ -19,7 +19,7 @@ use super::super::tools::{Caller, toolset_of};
 use super::mcp_tools::{self, McpTools, Notices};
 use super::server_questions::ServerQuestions;
 use super::system::SystemPrompt;
-use crate::args::{Agent as Words, Effort as EffortWord, Interface};
+use crate::args::{Agent as Words, Effort as EffortWord};
 use crate::context::{Context, WorksFor};
 use crate::failure::Failure;
 use crate::models::Models;
@@ -93,9 +93,9 @@ impl Prepared {
         let notices = Arc::<Notices>::default();
         // Programs at the other end are not asked: they do not listen yet.
         let asks = approver.is_some() && words.mode.is_none() && std::io::stdin().is_terminal();
-        // A script has nobody to ask, and editors are not asked yet.
-        let can_ask = words.prompt.is_none() && !matches!(words.mode, Some(Interface::Acp));
-        let questions = can_ask.then(|| Arc::new(ServerQuestions::new(Arc::clone(&notices))));
+        // A script has nobody to ask.
+        let questions =
+            words.prompt.is_none().then(|| Arc::new(ServerQuestions::new(Arc::clone(&notices))));
         let servers =
             mcp_tools::start(context, &directory, asks, lent, &notices, questions.as_ref())?;
         let all_tools = Arc::clone(&tools) as Arc<dyn Tools>;

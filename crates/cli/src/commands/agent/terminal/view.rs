@@ -103,9 +103,12 @@ impl View {
                 self.note(&format!("again in {:.1} s: {}", wait.as_secs_f64(), failure.message));
             }
             AgentEvent::Fallback { model } => self.note(&format!("from now on {model}")),
-            AgentEvent::CompactionStart => self.note("summarising the conversation …"),
+            AgentEvent::CompactionStart { .. } => self.note("summarising the conversation …"),
             AgentEvent::CompactionEnd { before, after } => {
                 self.note(&format!("summarised: {before} tokens are now {after}"));
+            }
+            AgentEvent::CompactionFailed { problem } => {
+                self.note(&format!("not summarised: {problem}"));
             }
             AgentEvent::Rewound { report } => {
                 self.note("back at the checkpoint; what stays of what came since:");
