@@ -59,16 +59,39 @@ pub struct Chosen {
     pub text: Option<String>,
 }
 
+/// Questions to the user that belong together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AskRequest {
+    /// The call of the model that asks; nothing if somebody else does.
+    pub call_id: Option<String>,
+    /// The questions.
+    pub questions: Vec<UserQuestion>,
+    /// How long the user has for the first answer.
+    pub timeout: Option<Duration>,
+}
+
+/// What became of questions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AskOutcome {
+    /// An answer to each question.
+    Answered(Vec<Chosen>),
+    /// The user does not want to answer.
+    Cancelled,
+    /// Such questions cannot be put to the user here; why.
+    Impossible(String),
+}
+
+impl From<Option<Vec<Chosen>>> for AskOutcome {
+    fn from(answers: Option<Vec<Chosen>>) -> Self {
+        answers.map_or(Self::Cancelled, Self::Answered)
+    }
+}
+
 /// Somebody who can ask the user.
 pub trait Asker: Send + Sync {
-    /// Asks, one question after the other, and gives as many answers; nothing if the user does not want
-    /// to answer. Where nobody answers in time, [`UserQuestion::default_choice`] is the answer. Dropped,
-    /// the question is taken back.
-    fn ask(
-        self: Arc<Self>,
-        questions: Vec<UserQuestion>,
-        timeout: Option<Duration>,
-    ) -> BoxFuture<Option<Vec<Chosen>>>;
+    /// Asks, one question after the other, and gives as many answers. Where nobody answers in time,
+    /// [`UserQuestion::default_choice`] is the answer. Dropped, the question is taken back.
+    fn ask(self: Arc<Self>, request: AskRequest) -> BoxFuture<AskOutcome>;
 }
 
 pub(crate) fn schema() -> Value {
@@ -120,15 +143,18 @@ pub(crate) async fn run(
     if questions.is_empty() {
         return ToolOutput::error("Error: questions must not be empty");
     }
+    let call_id = Some(invocation.call.id.clone());
+    let request = AskRequest { call_id, questions: questions.clone(), timeout };
     let answered = tokio::select! {
-        answered = asker.ask(questions.clone(), timeout) => answered,
+        answered = asker.ask(request) => answered,
         () = invocation.cancel.cancelled() => {
             return ToolOutput::error("Ask input was cancelled");
         }
     };
     match answered {
-        Some(chosen) => answer(&questions, &chosen),
-        None => ToolOutput {
+        AskOutcome::Answered(chosen) => answer(&questions, &chosen),
+        AskOutcome::Impossible(why) => ToolOutput::error(why),
+        AskOutcome::Cancelled => ToolOutput {
             effects: vec![Effect::Interrupt],
             ..ToolOutput::error("Ask tool was cancelled by the user")
         },

@@ -30,7 +30,7 @@ mod todo;
 mod toolbox;
 mod tools;
 
-pub use ask::{Asker, Chosen, UserQuestion};
+pub use ask::{AskOutcome, AskRequest, Asker, Chosen, UserQuestion};
 pub use checkpoint::Checkpoint;
 pub use context::{Context, ContextMessage, build_context};
 pub use entry::{Entry, EntryKind, Header, SESSION_VERSION};
@@ -39,7 +39,8 @@ pub use message::{AgentMessage, Content};
 pub use previews::Previews;
 pub use queue::{Delivery, InterruptMode, QueueMode, Queues};
 pub use run::{
-    Agent, AgentEvent, Candidate, Limit, Limits, Mask, Observer, Outcome, RunError, Setup,
+    Agent, AgentEvent, Candidate, CompactionReason, Limit, Limits, Mask, Observer, Outcome,
+    RunError, Setup,
 };
 pub use session::{
     Damage, Durability, Session, SessionError, SessionInfo, ToolStarted, list, session_directory,

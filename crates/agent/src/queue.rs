@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 use tokio_util::sync::CancellationToken;
 use umbo_model::Part;
 
@@ -43,6 +44,7 @@ pub enum InterruptMode {
 pub struct Queues {
     state: Mutex<State>,
     changed: Notify,
+    retry_aborted: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -119,6 +121,16 @@ impl Queues {
     /// Ends the run that is under way.
     pub fn interrupt(&self) {
         self.state().cancel.cancel();
+    }
+
+    /// Ends the wait before a model is asked again: the run fails with what is known.
+    pub fn abort_retry(&self) {
+        self.retry_aborted.notify_waiters();
+    }
+
+    /// Ends with the next [`Queues::abort_retry`].
+    pub(crate) fn retry_aborted(&self) -> Notified<'_> {
+        self.retry_aborted.notified()
     }
 
     /// A run will begin: an interruption from now on is one of it, however long it takes to begin.

@@ -108,10 +108,10 @@ impl TodoStyle {
             Self::UpdatePlan => "plan",
         };
         let items: Vec<Item> = serde_json::from_value(arguments[field].clone())?;
-        let task = |Item { content, status }| Task { content, status };
+        let task = |Item { content, status }| Task { id: None, content, status };
         let tasks: Vec<Task> = items.into_iter().map(task).collect();
         let name = String::new();
-        Ok(if tasks.is_empty() { Vec::new() } else { vec![Phase { name, tasks }] })
+        Ok(if tasks.is_empty() { Vec::new() } else { vec![Phase { id: None, name, tasks }] })
     }
 }
 

@@ -11,6 +11,9 @@ pub(crate) const TODOS: &str = "todos";
 /// Tasks that belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phase {
+    /// The name by which a host tells it apart, if it gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// What they are about.
     pub name: String,
     /// The tasks.
@@ -21,6 +24,9 @@ pub struct Phase {
 /// Something to be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
+    /// The name by which a host tells it apart, if it gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// What.
     pub content: String,
     /// How it stands.

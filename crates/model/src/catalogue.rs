@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Usage;
+use crate::event::{Cost, Usage};
 use crate::message::WireFormat;
 use crate::request::{ChatQuirks, Effort, Model, ThinkingStyle};
 
@@ -36,14 +36,16 @@ pub struct ModelPrice {
 }
 
 impl ModelPrice {
-    /// What some tokens cost, in dollars.
+    /// What some tokens cost.
     #[expect(clippy::cast_precision_loss, reason = "nobody pays for 2^53 tokens")]
-    pub fn cost(&self, usage: &Usage) -> f64 {
+    pub fn cost(&self, usage: &Usage) -> Cost {
         let million = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
-        million(usage.input, self.input)
-            + million(usage.output, self.output)
-            + million(usage.cache_read, self.cache_read)
-            + million(usage.cache_write, self.cache_write)
+        let input = million(usage.input, self.input);
+        let output = million(usage.output, self.output);
+        let cache_read = million(usage.cache_read, self.cache_read);
+        let cache_write = million(usage.cache_write, self.cache_write);
+        let total = input + output + cache_read + cache_write;
+        Cost { input, output, cache_read, cache_write, total }
     }
 }
 
@@ -185,7 +187,8 @@ mod tests {
             cache_read: 2_000_000,
             cache_write: 400_000,
             reasoning: 50_000,
+            ..Usage::default()
         };
-        assert!((price.cost(&usage) - (3.0 + 1.5 + 0.6 + 1.5)).abs() < 1e-9);
+        assert!((price.cost(&usage).total - (3.0 + 1.5 + 0.6 + 1.5)).abs() < 1e-9);
     }
 }

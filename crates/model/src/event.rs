@@ -106,9 +106,9 @@ pub enum StopReason {
     Aborted,
 }
 
-/// Tokens of an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// Tokens of an answer, and what they cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, into = "WrittenUsage")]
 pub struct Usage {
     /// Input that was neither read from a cache nor written to one.
     pub input: u64,
@@ -119,8 +119,48 @@ pub struct Usage {
     /// Output, thinking included.
     pub output: u64,
     /// The part of the output that was thinking, where the vendor says so.
-    #[serde(skip_serializing_if = "is_zero")]
     pub reasoning: u64,
+    /// What it cost; nothing where the price is not known. No vendor says so: whoever knows the
+    /// price adds it ([`ModelPrice::cost`](crate::ModelPrice::cost)).
+    pub cost: Cost,
+}
+
+/// Dollars.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Cost {
+    /// For input that no cache had.
+    pub input: f64,
+    /// For output, thinking included.
+    pub output: f64,
+    /// For input that came from a cache.
+    pub cache_read: f64,
+    /// For input that was written to a cache.
+    pub cache_write: f64,
+    /// For all of it.
+    pub total: f64,
+}
+
+/// A usage as session files have it: with the sum that other programs read there.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WrittenUsage {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
+    total_tokens: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    reasoning: u64,
+    cost: Cost,
+}
+
+impl From<Usage> for WrittenUsage {
+    fn from(usage: Usage) -> Self {
+        let Usage { input, cache_read, cache_write, output, reasoning, cost } = usage;
+        let total_tokens = usage.context();
+        Self { input, output, cache_read, cache_write, total_tokens, reasoning, cost }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -148,6 +188,13 @@ impl Usage {
             cache_write: self.cache_write.saturating_add(other.cache_write),
             output: self.output.saturating_add(other.output),
             reasoning: self.reasoning.saturating_add(other.reasoning),
+            cost: Cost {
+                input: self.cost.input + other.cost.input,
+                output: self.cost.output + other.cost.output,
+                cache_read: self.cost.cache_read + other.cost.cache_read,
+                cache_write: self.cost.cache_write + other.cost.cache_write,
+                total: self.cost.total + other.cost.total,
+            },
         }
     }
 }

@@ -49,7 +49,7 @@ pub use catalogue::{Catalogue, CatalogueError, ModelPrice, SNAPSHOT_DATE};
 pub use client::{Client, ClientError, ClientOptions, Endpoint, EventStream, Secret};
 pub use decode::{Decoder, LONGEST_ANSWER_BYTES};
 pub use encode::{EncodeError, encode, pair_calls};
-pub use event::{BlockStart, Event, StopReason, Usage};
+pub use event::{BlockStart, Cost, Event, StopReason, Usage};
 pub use failure::{Failure, FailureClass, failure_from_response, retry_after};
 pub use message::{
     AssistantMessage, Block, Message, Part, ToolCall, ToolResult, UserMessage, WireFormat,

@@ -2,10 +2,9 @@
 //!
 //! The JSON form is the one that session files have.
 
-use std::fmt;
+mod read;
 
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::{StopReason, Usage};
@@ -70,13 +69,13 @@ impl Message {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UserMessage {
     /// Texts and images, in order.
-    #[serde(deserialize_with = "parts")]
+    #[serde(deserialize_with = "read::parts")]
     pub content: Vec<Part>,
 }
 
 /// A piece of what a user or a tool says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase")]
+#[serde(tag = "type", rename_all = "camelCase", try_from = "read::FlatPart")]
 pub enum Part {
     /// Text.
     Text {
@@ -175,7 +174,7 @@ impl AssistantMessage {
 ///
 /// `opaque` is what the vendor wants back unchanged with the block; see the encoders for its shape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase")]
+#[serde(tag = "type", rename_all = "camelCase", try_from = "read::FlatBlock")]
 pub enum Block {
     /// Text for the user.
     Text {
@@ -241,7 +240,7 @@ pub struct ToolResult {
     #[serde(default)]
     pub tool_name: String,
     /// Texts and images, in order.
-    #[serde(default, deserialize_with = "parts")]
+    #[serde(default, deserialize_with = "read::parts")]
     pub content: Vec<Part>,
     /// Whether the call failed.
     #[serde(default)]
@@ -256,31 +255,4 @@ impl ToolResult {
     pub fn text(&self) -> String {
         self.content.iter().filter_map(Part::as_text).collect::<Vec<_>>().join("\n")
     }
-}
-
-/// Content is a list of parts, or one string.
-pub(crate) fn parts<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<Part>, D::Error> {
-    struct Content;
-
-    impl<'de> Visitor<'de> for Content {
-        type Value = Vec<Part>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a text or a list of parts")
-        }
-
-        fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-            Ok(vec![Part::text(text)])
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-            let mut parts = Vec::new();
-            while let Some(part) = list.next_element()? {
-                parts.push(part);
-            }
-            Ok(parts)
-        }
-    }
-
-    source.deserialize_any(Content)
 }

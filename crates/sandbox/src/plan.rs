@@ -1,6 +1,7 @@
 //! What the supervisor of a job is told about its sandbox: plain data, made by [`crate::Policy`] in the
 //! process that asks for the job, and sent with the request.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -139,12 +140,10 @@ impl Plan {
 
     /// Whether a path may be written: the nearest of the paths above it decides.
     pub(crate) fn may_write(&self, path: &Path) -> bool {
+        // Of two paths above the same one, the longer is the nearer.
         let depth = |paths: &[PathBuf]| {
-            paths
-                .iter()
-                .filter(|above| path.starts_with(above))
-                .map(|p| p.components().count())
-                .max()
+            let above = paths.iter().filter(|above| is_below(path, above));
+            above.map(|above| above.as_os_str().len()).max()
         };
         match (depth(&self.write), depth(&self.protect)) {
             (Some(write), Some(protect)) => write > protect,
@@ -152,6 +151,14 @@ impl Plan {
             (None, _) => false,
         }
     }
+}
+
+/// Whether a path is another one or lies below it. Both are absolute and have no `.`, `..` or empty parts; then
+/// comparing bytes gives what [`Path::starts_with`] gives, in a fraction of its time.
+pub(crate) fn is_below(path: &Path, above: &Path) -> bool {
+    let (path, above) = (path.as_os_str().as_bytes(), above.as_os_str().as_bytes());
+    path.strip_prefix(above)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || above.ends_with(b"/"))
 }
 
 /// Variables that make ordinary tools use the proxy.
@@ -178,5 +185,24 @@ fn matches(pattern: &str, name: &str) -> bool {
         (Some(end), _) => name.ends_with(end),
         (None, Some(start)) => name.starts_with(start),
         (None, None) => pattern == name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn path() -> impl Strategy<Value = PathBuf> {
+        let part = prop_oneof![Just("a"), Just("ab"), Just("b"), Just("a b"), Just(".a")];
+        prop::collection::vec(part, 0..4).prop_map(|parts| Path::new("/").join(parts.join("/")))
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_below_a_path_is_what_starts_with_its_parts(path in path(), above in path()) {
+            prop_assert_eq!(is_below(&path, &above), path.starts_with(&above));
+        }
     }
 }

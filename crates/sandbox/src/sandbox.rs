@@ -112,7 +112,18 @@ impl Sandbox {
         Ok(())
     }
 
-    /// What to wait for; when one of them is ready, [`Sandbox::serve`] has something to do.
+    /// Readable when a call of the job waits for an answer. Then [`Sandbox::answer_quickly`] may be tried, and
+    /// [`Sandbox::serve`] has something to do unless that answered.
+    pub fn calls(&self) -> Option<BorrowedFd<'_>> {
+        self.guard.as_ref().and_then(Guard::calls)
+    }
+
+    /// Answers the call that came, if it is plainly allowed. Waits if none came.
+    pub fn answer_quickly(&self) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.answer_quickly(self.walls.plan()))
+    }
+
+    /// What else to wait for; when one of them is ready, [`Sandbox::serve`] has something to do.
     pub fn fds(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let news = self.walls.namespace().and_then(Namespace::news);
         let proxy = self.proxy.as_ref().and_then(Proxy::fd);

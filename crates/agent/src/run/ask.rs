@@ -68,9 +68,14 @@ impl Agent {
             let jitter = jitter();
             if let Some(wait) = self.setup.retry.wait(retry, &failure, jitter) {
                 retry += 1;
-                observer(AgentEvent::Retry { wait, failure });
+                // Listens before anybody can know that there is something to abort.
+                let aborted = self.queues.retry_aborted();
+                tokio::pin!(aborted);
+                aborted.as_mut().enable();
+                observer(AgentEvent::Retry { wait, failure: failure.clone() });
                 tokio::select! {
                     () = tokio::time::sleep(wait) => {}
+                    () = aborted => return Ok(Asked::Failed(failure)),
                     () = self.cancel.cancelled() => return Ok(Asked::Interrupted(lost)),
                 }
             } else if may_help(failure.class) && self.current + 1 < self.setup.candidates.len() {
@@ -140,8 +145,8 @@ impl Agent {
         let mut request = Request::new(self.candidate()?.model.clone(), messages);
         system.clone_into(&mut request.system);
         request.tool_choice = ToolChoice::Never;
-        let asked = self.ask(request, &mut |_| {}).await?;
-        if let Asked::Answer(answer) = &asked {
+        let mut asked = self.ask(request, &mut |_| {}).await?;
+        if let Asked::Answer(answer) = &mut asked {
             self.count(answer);
         }
         Ok(asked)

@@ -5,7 +5,7 @@ use std::path::Path;
 use umbo_model::{Message, Request, ToolChoice};
 
 use super::ask::Asked;
-use super::{Agent, AgentEvent, Observer, Outcome, RunError};
+use super::{Agent, AgentEvent, CompactionReason, Observer, Outcome, RunError};
 use crate::compact::{
     self, FileLists, HANDOFF_PROMPT, SUMMARY_SYSTEM, context_tokens, find_cut, handoff_message,
     join_summaries, prepare, prune,
@@ -45,7 +45,8 @@ impl Agent {
             return Ok(None);
         }
         let before = self.size()?;
-        let is_shorter = self.compact(None, observer).await?.is_none() && self.size()? < before;
+        let problem = self.summarise_start(CompactionReason::Threshold, None, observer).await?;
+        let is_shorter = problem.is_none() && self.size()? < before;
         self.futile = if is_shorter && self.size()? <= threshold { 0 } else { self.futile + 1 };
         Ok(None)
     }
@@ -64,7 +65,7 @@ impl Agent {
         }
         self.futile += 1;
         let before = self.size()?;
-        match self.compact(None, observer).await? {
+        match self.summarise_start(CompactionReason::Overflow, None, observer).await? {
             Some(problem) => Ok(Some(Outcome::TooLong(format!("{why}; {problem}")))),
             None if self.size()? >= before => Ok(Some(Outcome::TooLong(why.to_owned()))),
             None => Ok(None),
@@ -95,6 +96,15 @@ impl Agent {
         instructions: Option<&str>,
         observer: Observer<'_>,
     ) -> Result<Option<String>, RunError> {
+        self.summarise_start(CompactionReason::Asked, instructions, observer).await
+    }
+
+    async fn summarise_start(
+        &mut self,
+        reason: CompactionReason,
+        instructions: Option<&str>,
+        observer: Observer<'_>,
+    ) -> Result<Option<String>, RunError> {
         let context = self.context()?;
         let messages = &context.messages;
         let before = context_tokens(messages);
@@ -102,7 +112,7 @@ impl Agent {
         let Some(cut) = find_cut(messages, keep) else {
             return Ok(Some("there is nothing that could be summarised".to_owned()));
         };
-        observer(AgentEvent::CompactionStart);
+        observer(AgentEvent::CompactionStart { reason });
         let prepared = prepare(messages, cut, self.known_files()?, instructions);
         let mut summaries = [None, None];
         let prompts = [prepared.history_prompt, prepared.turn_prompt];
@@ -110,7 +120,10 @@ impl Agent {
             if let Some(prompt) = prompt {
                 match self.summarise(prompt).await? {
                     Ok(text) => *summary = Some(text),
-                    Err(problem) => return Ok(Some(problem)),
+                    Err(problem) => {
+                        observer(AgentEvent::CompactionFailed { problem: problem.clone() });
+                        return Ok(Some(problem));
+                    }
                 }
             }
         }
@@ -217,8 +230,8 @@ impl Agent {
         request.cache = self.setup.cache;
         request.cache_key = Some(self.session.header().id.clone());
         let document = match self.ask(request, observer).await? {
-            Asked::Answer(answer) => {
-                self.count(&answer);
+            Asked::Answer(mut answer) => {
+                self.count(&mut answer);
                 answer.text()
             }
             Asked::Interrupted(_) => return Ok(Err("Handoff cancelled".to_owned())),

@@ -8,6 +8,7 @@
 mod ask;
 mod call;
 mod effects;
+mod event;
 mod maintain;
 mod mask;
 mod resume;
@@ -15,7 +16,6 @@ mod setup;
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,6 @@ use crate::entry::EntryKind;
 use crate::message::{AgentMessage, Content};
 use crate::queue::Queues;
 use crate::session::{Session, SessionError};
-use crate::todo::Phase;
 use crate::tools::{Completion, Effect, ToolOutput, Tools};
 
 /// The kind of the messages that tell of work that ended.
@@ -38,6 +37,7 @@ const TELLS: &str = "tellsEndOf";
 /// How often a model that makes calls nobody can read is asked again.
 const MOST_FAULTS: u32 = 3;
 
+pub use event::{AgentEvent, CompactionReason};
 pub use mask::Mask;
 pub use setup::{Candidate, Limits, Setup};
 
@@ -87,74 +87,6 @@ pub enum RunError {
     NoModel,
 }
 
-/// Something that a front end may show. All of it is in the session already, except deltas.
-#[derive(Clone, Debug)]
-pub enum AgentEvent {
-    /// The model is asked.
-    TurnStart {
-        /// Which answer of the run this will be, from 1.
-        turn: u32,
-    },
-    /// A piece of its answer.
-    Model(umbo_model::Event),
-    /// The pieces so far will not become an answer.
-    AnswerLost(Failure),
-    /// A message is in the session.
-    Message {
-        /// Its entry.
-        entry: String,
-        /// The message.
-        message: Box<AgentMessage>,
-    },
-    /// A tool is about to run.
-    ToolStart {
-        /// The call.
-        call: ToolCall,
-        /// The name under which it is done once.
-        key: String,
-    },
-    /// How a tool that runs stands, in the place of what it said before.
-    ToolProgress {
-        /// The call.
-        call_id: String,
-        /// The end of what it has written, or where it is.
-        text: String,
-    },
-    /// The model is asked again after a while.
-    Retry {
-        /// How long that is.
-        wait: Duration,
-        /// Why.
-        failure: Failure,
-    },
-    /// Another model is asked from now on.
-    Fallback {
-        /// Its name.
-        model: String,
-    },
-    /// The conversation is being summarised.
-    CompactionStart,
-    /// It was.
-    CompactionEnd {
-        /// The size before, in tokens.
-        before: u64,
-        /// The size now.
-        after: u64,
-    },
-    /// The conversation went back to its checkpoint.
-    Rewound {
-        /// What the model reads of what was found out.
-        report: String,
-    },
-    /// The todo list is another one.
-    Todos(Vec<Phase>),
-    /// Nothing to do until work in the background ends.
-    Sleeping {
-        /// How much there is.
-        running: usize,
-    },
-}
-
 /// Where events go. It must not block.
 pub type Observer<'a> = &'a mut (dyn FnMut(AgentEvent) + Send);
 
@@ -167,7 +99,6 @@ pub struct Agent {
     /// The candidate that is asked.
     current: usize,
     spent: Usage,
-    cost: f64,
     turns: u32,
     /// Compactions in a row that won nothing.
     futile: u32,
@@ -201,7 +132,6 @@ impl Agent {
             queues: Arc::default(),
             current: 0,
             spent: Usage::default(),
-            cost: 0.0,
             turns: 0,
             futile: 0,
             cancel: CancellationToken::new(),
@@ -314,7 +244,7 @@ impl Agent {
 
     /// The dollars of all runs, as far as prices are known.
     pub fn cost(&self) -> f64 {
-        self.cost
+        self.spent.cost.total
     }
 
     /// Works on a prompt until there is a reason to end.
@@ -493,7 +423,7 @@ impl Agent {
             Some(Limit::Turns)
         } else if limits.tokens.is_some_and(|most| self.spent.context() >= most) {
             Some(Limit::Tokens)
-        } else if limits.cost.is_some_and(|most| self.cost >= most) {
+        } else if limits.cost.is_some_and(|most| self.spent.cost.total >= most) {
             Some(Limit::Cost)
         } else {
             None
@@ -504,10 +434,11 @@ impl Agent {
         self.setup.candidates.get(self.current).ok_or(RunError::NoModel)
     }
 
-    fn count(&mut self, answer: &AssistantMessage) {
-        self.spent = self.spent.plus(&answer.usage);
+    /// Writes the price onto an answer, as far as it is known, and adds it to what was spent.
+    fn count(&mut self, answer: &mut AssistantMessage) {
         let price = self.candidate().ok().and_then(|candidate| candidate.price);
-        self.cost += price.map_or(0.0, |price| price.cost(&answer.usage));
+        answer.usage.cost = price.map(|price| price.cost(&answer.usage)).unwrap_or_default();
+        self.spent = self.spent.plus(&answer.usage);
     }
 
     fn say_user(&mut self, content: Vec<Part>, observer: Observer<'_>) -> Result<(), RunError> {
@@ -518,10 +449,10 @@ impl Agent {
 
     fn keep_answer(
         &mut self,
-        answer: AssistantMessage,
+        mut answer: AssistantMessage,
         observer: Observer<'_>,
     ) -> Result<String, RunError> {
-        self.count(&answer);
+        self.count(&mut answer);
         self.keep(EntryKind::Message { message: AgentMessage::Assistant(answer) }, observer)
     }
 

@@ -214,14 +214,23 @@ fn parse_message(line: &[u8]) -> Option<(String, EntryKind)> {
 /// The role, where our own lines have it: behind name, place and time. Nothing before it can have a
 /// quote of its own, so what looks like it is it.
 fn role_in_head(line: &[u8]) -> Option<&str> {
-    static ROLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r#"^\{"type":"message","id":"[^"\\]*","parentId":(?:null|"[^"\\]*"),"timestamp":"[^"\\]*","message":\{"role":"([a-zA-Z]+)""#,
-        )
-        .ok()
-    });
-    let found = ROLE.as_ref()?.captures(line)?.get(1)?;
-    std::str::from_utf8(found.as_bytes()).ok()
+    let rest = line.strip_prefix(br#"{"type":"message","id":"#)?;
+    let (_, rest) = plain_word(rest)?;
+    let rest = rest.strip_prefix(br#","parentId":"#)?;
+    let rest = match rest.strip_prefix(b"null") {
+        Some(rest) => rest,
+        None => plain_word(rest)?.1,
+    };
+    let (_, rest) = plain_word(rest.strip_prefix(br#","timestamp":"#)?)?;
+    let (role, _) = plain_word(rest.strip_prefix(br#","message":{"role":"#)?)?;
+    std::str::from_utf8(role).ok()
+}
+
+/// A word in quotes without an escape in it, and what follows.
+fn plain_word(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let text = text.strip_prefix(b"\"")?;
+    let end = text.iter().position(|&byte| byte == b'"' || byte == b'\\')?;
+    (text[end] == b'"').then(|| (&text[..end], &text[end + 1..]))
 }
 
 /// What the name of a file says: `TIME_ID.jsonl`.

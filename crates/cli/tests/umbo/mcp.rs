@@ -20,6 +20,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 pub(crate) use clients::installed;
+pub(crate) use web::{Server, TOKEN};
 
 use crate::harness::Umbo;
 

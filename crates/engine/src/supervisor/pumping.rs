@@ -4,7 +4,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
 use umbo_sandbox::Sandbox;
 
@@ -46,6 +46,8 @@ enum Token {
     Source(usize),
     Input,
     Sandbox,
+    /// A call of a sandboxed job.
+    Call,
     Also,
 }
 
@@ -65,9 +67,9 @@ impl Supervision<'_> {
 
     /// Waits for the next thing to happen and deals with it.
     pub(super) fn poll_once(&mut self, also: Option<BorrowedFd<'_>>, buffer: &mut [u8]) {
-        let timeout = self.next_deadline().map(clock::until);
+        let deadline = self.next_deadline();
         let length = self.capture.log.length();
-        for token in self.ready(also, timeout) {
+        for token in self.ready(also, deadline) {
             match token {
                 Token::Signals => self.take_signals(),
                 Token::Caller => self.lose_caller(),
@@ -75,7 +77,7 @@ impl Supervision<'_> {
                 Token::Connection(number) => self.answer(number),
                 Token::Source(number) => self.read_source(number, buffer),
                 Token::Input => self.input.pump(None),
-                Token::Sandbox | Token::Also => {}
+                Token::Sandbox | Token::Call | Token::Also => {}
             }
         }
         self.serve_sandbox();
@@ -91,7 +93,7 @@ impl Supervision<'_> {
         }
     }
 
-    fn ready(&self, also: Option<BorrowedFd<'_>>, timeout: Option<Timespec>) -> Vec<Token> {
+    fn ready(&self, also: Option<BorrowedFd<'_>>, deadline: Option<Instant>) -> Vec<Token> {
         let mut fds = Vec::with_capacity(8);
         let mut tokens = Vec::with_capacity(8);
         let mut add = |fd, flags, token| {
@@ -100,6 +102,9 @@ impl Supervision<'_> {
         };
         if let Some(also) = also {
             add(also, PollFlags::IN, Token::Also);
+        }
+        if let Some(calls) = self.sandbox.as_ref().and_then(Sandbox::calls) {
+            add(calls, PollFlags::IN, Token::Call);
         }
         for (fd, flags) in self.sandbox.iter().flat_map(Sandbox::fds) {
             add(fd, flags, Token::Sandbox);
@@ -127,15 +132,28 @@ impl Supervision<'_> {
         for (number, socket) in self.connections.sockets().enumerate() {
             add(socket.as_fd(), PollFlags::IN, Token::Connection(number));
         }
-        match poll(&mut fds, timeout.as_ref()) {
-            Ok(0) | Err(_) => Vec::new(),
-            Ok(_) => fds
-                .iter()
-                .zip(tokens)
-                .filter(|(fd, _)| !fd.revents().is_empty())
-                .map(|(_, token)| token)
-                .collect(),
+        loop {
+            match poll(&mut fds, deadline.map(clock::until).as_ref()) {
+                // A build makes thousands of calls that are allowed, and waits for each answer: while nothing
+                // else happens there is nothing else to do.
+                Ok(1) if self.answers_call(&fds, &tokens) => {}
+                Ok(0) | Err(_) => return Vec::new(),
+                Ok(_) => {
+                    let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
+                    let ready = fds.iter().zip(tokens).filter(|(fd, _)| is_ready(fd));
+                    return ready.map(|(_, token)| token).collect();
+                }
+            }
         }
+    }
+
+    /// Whether what is ready is a call that could be answered at once.
+    fn answers_call(&self, fds: &[PollFd<'_>], tokens: &[Token]) -> bool {
+        let is_call = |(fd, token): (&PollFd<'_>, &Token)| {
+            matches!(token, Token::Call) && fd.revents().contains(PollFlags::IN)
+        };
+        fds.iter().zip(tokens).any(is_call)
+            && self.sandbox.as_ref().is_some_and(Sandbox::answer_quickly)
     }
 
     /// Whether a job that is stopped for writing too much wrote far more since: it is no longer read

@@ -243,5 +243,6 @@ fn count(value: &Value, out: &mut Emitter) {
         cache_write,
         output: count(&["completion_tokens"]),
         reasoning: count(&["completion_tokens_details", "reasoning_tokens"]),
+        ..Usage::default()
     });
 }

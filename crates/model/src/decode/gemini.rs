@@ -140,5 +140,6 @@ fn count(value: &Value, out: &mut Emitter) {
         cache_write: 0,
         output: count(&["candidatesTokenCount"]).saturating_add(reasoning),
         reasoning,
+        ..Usage::default()
     });
 }

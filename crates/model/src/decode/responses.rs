@@ -229,6 +229,7 @@ fn count(value: &Value, out: &mut Emitter) {
         cache_write,
         output: count(&["output_tokens"]),
         reasoning: count(&["output_tokens_details", "reasoning_tokens"]),
+        ..Usage::default()
     });
 }
 

@@ -41,7 +41,14 @@ fn rich() -> Answer {
         .and_text("Looking at \"both\"\nof them.")
         .and_call("call_a", "read", &json!({"path": "a.txt", "deep": {"list": [1, 2.5, null]}}))
         .and_call("call_b", "read", &json!({"path": "b \u{1f600}\\.txt"}))
-        .costs(Usage { input: 100, cache_read: 900, cache_write: 50, output: 70, reasoning: 20 })
+        .costs(Usage {
+            input: 100,
+            cache_read: 900,
+            cache_write: 50,
+            output: 70,
+            reasoning: 20,
+            ..Usage::default()
+        })
 }
 
 #[test]

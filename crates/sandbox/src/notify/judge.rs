@@ -9,7 +9,7 @@ use rustix::fs::{Access, AtFlags, CWD};
 use super::call::{Call, Links, Place};
 use super::resolve::{Found, Resolver, Target};
 use crate::layout::DEVICES;
-use crate::plan::{Plan, Rung, Tell};
+use crate::plan::{Plan, Rung, Tell, is_below};
 
 /// What is to become of a call.
 #[derive(Debug)]
@@ -256,36 +256,36 @@ impl Judge<'_> {
         if !path.is_absolute() {
             return true;
         }
-        let is_below = |paths: &[PathBuf]| paths.iter().any(|above| path.starts_with(above));
-        if is_below(&self.plan.write) || is_below(&self.plan.protect) || is_below(&self.plan.show) {
+        let is_in = |paths: &[PathBuf]| paths.iter().any(|above| is_below(path, above));
+        if is_in(&self.plan.write) || is_in(&self.plan.protect) || is_in(&self.plan.show) {
             return self.plan.may_write(path);
         }
         let is_device =
             DEVICES.iter().chain(&["/dev/ptmx"]).any(|device| path == Path::new(device))
-                || ["/dev/pts", "/dev/shm"].iter().any(|place| path.starts_with(place));
+                || ["/dev/pts", "/dev/shm"].iter().any(|place| is_below(path, Path::new(place)));
         is_device || self.is_temporary(path)
     }
 
     fn is_temporary(&self, path: &Path) -> bool {
         match self.rung {
             Rung::Landlock => {
-                self.plan.temporary.as_ref().is_some_and(|place| path.starts_with(place))
+                self.plan.temporary.as_ref().is_some_and(|place| is_below(path, place))
             }
             Rung::Namespaces | Rung::SharedProcesses => {
-                ["/tmp", "/var/tmp"].iter().any(|place| path.starts_with(place))
+                ["/tmp", "/var/tmp"].iter().any(|place| is_below(path, Path::new(place)))
             }
         }
     }
 
     /// Whether we write what may be written, because no wall stands around what may not.
-    fn is_performed(&self, path: &Path) -> bool {
+    pub(super) fn is_performed(&self, path: &Path) -> bool {
         self.rung == Rung::Landlock
-            && self.plan.write.iter().any(|above| path.starts_with(above))
+            && self.plan.write.iter().any(|above| is_below(path, above))
             && !self.is_temporary(path)
     }
 
     pub(super) fn is_hidden(&self, path: &Path) -> bool {
-        self.plan.hide.iter().any(|hidden| path.starts_with(hidden))
+        self.plan.hide.iter().any(|hidden| is_below(path, hidden))
     }
 
     fn is_granted(&self, path: &Path) -> bool {
@@ -326,6 +326,6 @@ enum Wanted {
     Entry,
 }
 
-fn links_of(flags: u32) -> Links {
+pub(super) fn links_of(flags: u32) -> Links {
     if flags & libc::O_NOFOLLOW.cast_unsigned() == 0 { Links::Follow } else { Links::Stay }
 }

@@ -9,19 +9,21 @@ mod caller;
 mod connect;
 mod judge;
 mod perform;
+mod quick;
 mod resolve;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use self::call::{Call, Links, Place};
-use self::caller::{Caller, command_line};
+use self::caller::{Caller, Callers, command_line};
 use self::connect::{Address, Connected, Pending};
 use self::judge::{Judge, Judged, Verdict};
 use self::perform::{Done, Paths, perform};
@@ -52,6 +54,9 @@ pub(crate) struct Guard {
     /// What is asked about, with the calls that wait for the answer.
     held: OpenQuestions<Vec<Waiting>>,
     pending: Vec<Pending>,
+    callers: Callers,
+    /// A call that came and has to be judged in full.
+    unanswered: Cell<Option<Notification>>,
 }
 
 #[derive(Debug)]
@@ -73,6 +78,8 @@ impl Guard {
             wrote: RefCell::default(),
             held: OpenQuestions::after(0),
             pending: Vec::new(),
+            callers: Callers::default(),
+            unanswered: Cell::new(None),
         })
     }
 
@@ -81,17 +88,61 @@ impl Guard {
         self.wrote.borrow().iter().cloned().collect()
     }
 
-    /// What to wait for.
+    /// Readable when a call came.
+    pub(crate) fn calls(&self) -> Option<BorrowedFd<'_>> {
+        self.listener.as_ref().map(AsFd::as_fd)
+    }
+
+    /// What else to wait for.
     pub(crate) fn fds(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
-        let listener = self.listener.iter().map(|listener| (listener.as_fd(), PollFlags::IN));
-        listener.chain(self.pending.iter().map(|pending| (pending.fd(), PollFlags::OUT)))
+        self.pending.iter().map(|pending| (pending.fd(), PollFlags::OUT))
+    }
+
+    /// Answers the call that came if it is plainly allowed; otherwise it waits for [`Guard::serve`]. To be
+    /// called only when there is one.
+    pub(crate) fn answer_quickly(&self, plan: &Plan) -> bool {
+        let Some(listener) = &self.listener else { return false };
+        match listener.receive() {
+            Ok(asked) if self.try_quickly(&asked, plan) => true,
+            Ok(asked) => {
+                self.unanswered.set(Some(asked));
+                false
+            }
+            // Whoever asked may be dead by now.
+            Err(_) => false,
+        }
+    }
+
+    fn try_quickly(&self, asked: &Notification, plan: &Plan) -> bool {
+        let Some(listener) = &self.listener else { return false };
+        if crate::sys::calls::CALLER_CHANGES.contains(&asked.number()) {
+            self.callers.forget();
+            listener.resume(asked.id);
+            return true;
+        }
+        match self.judge(plan).quickly(asked) {
+            // If it was not the memory of who asks that was read, nobody hears this.
+            Some(Verdict::Resume) => listener.resume(asked.id),
+            Some(Verdict::Perform(judged)) => {
+                let Some(call) = Call::read(asked) else { return false };
+                if listener.is_valid(asked.id) {
+                    self.perform(asked.id, asked.thread, &call, &judged);
+                }
+            }
+            Some(Verdict::Fail(_) | Verdict::Deny { .. }) | None => return false,
+        }
+        true
     }
 
     /// Deals with what came, without waiting for anything.
     pub(crate) fn serve(&mut self, plan: &Plan, denials: &mut Denials) {
         self.finish_pending();
+        if let Some(asked) = self.unanswered.take() {
+            self.answer(&asked, plan, denials);
+        }
         for _ in 0..MOST_AT_ONCE {
             match self.next() {
+                Some(asked) if self.try_quickly(&asked, plan) => {}
                 Some(asked) => self.answer(&asked, plan, denials),
                 None => break,
             }
@@ -160,7 +211,12 @@ impl Guard {
     fn perform(&self, id: u64, thread: u32, call: &Call, judged: &Judged) {
         let Some(listener) = &self.listener else { return };
         let paths = Paths { first: &judged.first, second: judged.second.as_deref() };
-        let done = perform(call, &paths, &self.resolver, &Caller::of(thread));
+        let caller = match self.rung {
+            Rung::Landlock => self.callers.of(thread, || listener.is_valid(id)),
+            // Only what somebody allowed; nobody says there when a process changes who it is.
+            Rung::Namespaces | Rung::SharedProcesses => Rc::new(Caller::of(thread)),
+        };
+        let done = perform(call, &paths, &self.resolver, &caller);
         match done {
             Ok(Done::Value(value)) => listener.succeed(id, value),
             Ok(Done::Descriptor { fd, close_on_exec }) => {

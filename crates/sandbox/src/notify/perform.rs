@@ -120,29 +120,56 @@ fn open(directory: &OwnedFd, name: &OsStr, flags: u32, mode: u32) -> Result<Done
     // Without waiting: a pipe without a reader must not keep everybody else waiting.
     let safe = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(directory, name, asked | safe, Mode::from_raw_mode(mode))?;
-    if !asked.contains(OFlags::NONBLOCK) {
-        let flags = rustix::fs::fcntl_getfl(&fd)?;
-        rustix::fs::fcntl_setfl(&fd, flags - OFlags::NONBLOCK)?;
+    if !asked.contains(OFlags::NONBLOCK) && !asked.contains(OFlags::PATH) {
+        // The kernel takes from this only what can be changed.
+        rustix::fs::fcntl_setfl(&fd, asked)?;
     }
     Ok(Done::Descriptor { fd, close_on_exec: asked.contains(OFlags::CLOEXEC) })
 }
 
-/// Changes a file that is held, by the kernel's name for what is held: no path is followed again.
+/// Changes a file that is held: no path is followed again.
 fn apply(file: &OwnedFd, change: &Change) -> rustix::io::Result<()> {
+    match apply_open(file, change) {
+        Err(Errno::BADF) => apply_held(file, change),
+        done => done,
+    }
+}
+
+/// The same where the descriptor may be used for it.
+fn apply_open(file: &OwnedFd, change: &Change) -> rustix::io::Result<()> {
+    match change {
+        Change::Mode(mode) => rustix::fs::fchmod(file, Mode::from_raw_mode(*mode)),
+        Change::Owner { user, group } => {
+            let (user, group) = owner(*user, *group);
+            rustix::fs::fchown(file, user, group)
+        }
+        Change::Times(times) => rustix::fs::futimens(file, &timestamps(times)),
+        Change::SetAttribute { .. } | Change::RemoveAttribute { .. } => Err(Errno::BADF),
+    }
+}
+
+fn owner(user: u32, group: u32) -> (Option<Uid>, Option<Gid>) {
+    let known = |id: u32| (id != u32::MAX).then_some(id);
+    (known(user).map(Uid::from_raw), known(group).map(Gid::from_raw))
+}
+
+fn timestamps(&[access, modification]: &[(i64, i64); 2]) -> Timestamps {
+    let time = |(tv_sec, tv_nsec): (i64, i64)| Timespec { tv_sec, tv_nsec };
+    Timestamps { last_access: time(access), last_modification: time(modification) }
+}
+
+/// Changes what is held without the right to use it, by the kernel's name for it.
+fn apply_held(file: &OwnedFd, change: &Change) -> rustix::io::Result<()> {
     let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or_default();
     let here = rustix::fs::CWD;
     match change {
         Change::Mode(mode) => rustix::fs::chmod(&path, Mode::from_raw_mode(*mode)),
         Change::Owner { user, group } => {
-            let known = |id: u32| (id != u32::MAX).then_some(id);
-            let (user, group) = (known(*user).map(Uid::from_raw), known(*group).map(Gid::from_raw));
+            let (user, group) = owner(*user, *group);
             rustix::fs::chownat(here, &path, user, group, AtFlags::empty())
         }
-        Change::Times([access, modification]) => {
-            let time = |&(tv_sec, tv_nsec): &(i64, i64)| Timespec { tv_sec, tv_nsec };
-            let times =
-                Timestamps { last_access: time(access), last_modification: time(modification) };
-            rustix::fs::utimensat(here, &path, &times, AtFlags::empty())
+        Change::Times(times) => {
+            rustix::fs::utimensat(here, &path, &timestamps(times), AtFlags::empty())
         }
         Change::SetAttribute { name, value, flags } => {
             let flags = XattrFlags::from_bits_retain(*flags);

@@ -47,12 +47,15 @@ impl Found {
 #[derive(Debug)]
 pub(super) struct Resolver {
     root: OwnedFd,
+    /// Whether that is the machine's own.
+    is_shared: bool,
 }
 
 impl Resolver {
     pub(super) fn new(root: &Path) -> rustix::io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self { root: rustix::fs::open(root, flags, Mode::empty())? })
+        let is_shared = root == Path::new("/");
+        Ok(Self { root: rustix::fs::open(root, flags, Mode::empty())?, is_shared })
     }
 
     pub(super) fn resolve(&self, thread: u32, place: &Place, links: Links) -> Target {
@@ -102,6 +105,17 @@ impl Resolver {
         openat2(&self.root, path, flags, Mode::empty(), ResolveFlags::IN_ROOT)
     }
 
+    /// Whether a path in its text is where the kernel gets to: no link is on the way, nor followed at its end.
+    pub(super) fn is_plain(&self, path: &Path, links: Links) -> bool {
+        let end = match links {
+            Links::Follow => OFlags::empty(),
+            Links::Stay => OFlags::NOFOLLOW,
+        };
+        let flags = OFlags::PATH | OFlags::CLOEXEC | end;
+        let how = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
+        matches!(openat2(&self.root, path, flags, Mode::empty(), how), Ok(_) | Err(Errno::NOENT))
+    }
+
     /// The thing at a path without links, to act on.
     pub(super) fn hold(&self, path: &Path) -> rustix::io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -119,9 +133,10 @@ pub(super) fn hold_parent(
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(Errno::ACCESS);
     };
-    let inside = resolver.hold(parent)?;
     let outside = hold_outside(parent)?;
-    same(inside.as_fd(), outside.as_fd())?;
+    if !resolver.is_shared {
+        same(resolver.hold(parent)?.as_fd(), outside.as_fd())?;
+    }
     Ok((outside, name.to_owned()))
 }
 

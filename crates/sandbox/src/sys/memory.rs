@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "process_vm_readv has no safe wrapper")]
 
 /// The longest path the kernel takes, with its NUL.
-const LONGEST_PATH: usize = 4096;
+pub(crate) const LONGEST_PATH: usize = 4096;
 const PAGE: usize = 4096;
 
 /// Reads from `address` as much as there is, at most `buffer`. Returns how much was read.
@@ -36,12 +36,25 @@ pub(crate) fn read(thread: u32, address: u64, buffer: &mut [u8]) -> usize {
 
 /// A string that ends with NUL, as a path does.
 pub(crate) fn read_path(thread: u32, address: u64) -> Option<Vec<u8>> {
-    if address == 0 {
-        return None;
+    let mut buffer = [0; LONGEST_PATH];
+    read_path_into(thread, address, &mut buffer).map(<[u8]>::to_vec)
+}
+
+/// The same without allocating.
+pub(crate) fn read_path_into(
+    thread: u32,
+    address: u64,
+    buffer: &mut [u8; LONGEST_PATH],
+) -> Option<&[u8]> {
+    /// Most paths are no longer, and so lie on one page.
+    const USUAL_PATH: usize = 256;
+    let start = usize::try_from(address).ok().filter(|start| *start != 0)?;
+    let usual = USUAL_PATH.min(PAGE - start % PAGE);
+    for most in [usual, LONGEST_PATH] {
+        let count = read(thread, address, buffer.get_mut(..most)?);
+        if let Some(end) = buffer.get(..count)?.iter().position(|byte| *byte == 0) {
+            return buffer.get(..end);
+        }
     }
-    let mut buffer = vec![0; LONGEST_PATH];
-    let count = read(thread, address, &mut buffer);
-    let end = buffer.get(..count)?.iter().position(|byte| *byte == 0)?;
-    buffer.truncate(end);
-    Some(buffer)
+    None
 }

@@ -1,7 +1,7 @@
 //! Events as lines of JSON, for who reads `umbo agent -p --json`.
 
 use serde_json::{Value, json};
-use umbo_agent::{AgentEvent, AgentMessage};
+use umbo_agent::{AgentEvent, AgentMessage, CompactionReason};
 use umbo_model::{BlockStart, Event};
 
 /// Which block of an answer is what, while it comes.
@@ -36,7 +36,12 @@ impl EventLines {
                 "reason": failure.message,
             }),
             AgentEvent::Fallback { model } => json!({"type": "model", "model": model}),
-            AgentEvent::CompactionStart => json!({"type": "compaction_start"}),
+            AgentEvent::CompactionStart { reason } => {
+                json!({"type": "compaction_start", "reason": compaction_word(*reason)})
+            }
+            AgentEvent::CompactionFailed { problem } => {
+                json!({"type": "compaction_failed", "reason": problem})
+            }
             AgentEvent::CompactionEnd { before, after } => {
                 json!({"type": "compaction_end", "tokens_before": before, "tokens_after": after})
             }
@@ -90,4 +95,13 @@ fn message_line(entry: &str, message: &AgentMessage) -> Option<Value> {
         }
         _ => return None,
     })
+}
+
+/// The word for why a conversation is summarised.
+pub(super) fn compaction_word(reason: CompactionReason) -> &'static str {
+    match reason {
+        CompactionReason::Threshold => "threshold",
+        CompactionReason::Overflow => "overflow",
+        CompactionReason::Asked => "asked",
+    }
 }

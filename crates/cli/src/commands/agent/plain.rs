@@ -4,9 +4,10 @@
 use std::io::{self, BufRead};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
-use umbo_agent::{AgentEvent, AgentMessage, Asker, BoxFuture, Chosen, UserQuestion};
+use umbo_agent::{
+    AgentEvent, AgentMessage, AskOutcome, AskRequest, Asker, BoxFuture, Chosen, UserQuestion,
+};
 use umbo_model::Part;
 
 use super::print::AskHere;
@@ -47,14 +48,11 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
 struct AskInLines;
 
 impl Asker for AskInLines {
-    fn ask(
-        self: Arc<Self>,
-        questions: Vec<UserQuestion>,
-        _timeout: Option<Duration>,
-    ) -> BoxFuture<Option<Vec<Chosen>>> {
+    fn ask(self: Arc<Self>, request: AskRequest) -> BoxFuture<AskOutcome> {
         Box::pin(async move {
-            let asked = tokio::task::spawn_blocking(move || questions.iter().map(ask).collect());
-            asked.await.ok()?
+            let asked =
+                tokio::task::spawn_blocking(move || request.questions.iter().map(ask).collect());
+            asked.await.ok().flatten().into()
         })
     }
 }

@@ -235,6 +235,9 @@ fn talk_of(event: &AgentEvent) {
         AgentEvent::CompactionEnd { before, after } => {
             output::talk(format_args!("· summarised: {before} tokens are now {after}"));
         }
+        AgentEvent::CompactionFailed { problem } => {
+            output::talk(format_args!("· not summarised: {problem}"));
+        }
         AgentEvent::Sleeping { running } => {
             output::talk(format_args!("· waiting for {running} jobs"));
         }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
-use umbo_agent::{Asker, BoxFuture, Chosen, UserQuestion};
+use umbo_agent::{AskOutcome, AskRequest, Asker, BoxFuture, Chosen, UserQuestion};
 use umbo_mcp::remote::{FieldKind, QuestionField, ServerAnswer, ServerQuestion};
 
 use super::mcp_tools::Notices;
@@ -41,21 +41,31 @@ impl ServerQuestions {
                 ));
                 return ServerAnswer::Decline;
             };
-            ask(&asker, &question).await
+            match ask(&asker, &question).await {
+                Ok(answer) => answer,
+                Err(why) => {
+                    self.notices.tell(&format!(
+                        "MCP server {} asks {:?}, which was declined: {why}",
+                        question.server, question.message
+                    ));
+                    ServerAnswer::Decline
+                }
+            }
         })
     }
 }
 
-async fn ask(asker: &Arc<dyn Asker>, question: &ServerQuestion) -> ServerAnswer {
+/// The answer; why nobody could be asked.
+async fn ask(asker: &Arc<dyn Asker>, question: &ServerQuestion) -> Result<ServerAnswer, String> {
     let says = format!("MCP server {} asks: {}", question.server, question.message);
     if question.fields.is_empty() {
         let options = vec![YES.to_owned(), NO.to_owned()];
-        let chosen = ask_one(asker, "answer", says, options, false).await;
-        return match chosen {
+        let chosen = ask_one(asker, "answer", says, options, false).await?;
+        return Ok(match chosen {
             None => ServerAnswer::Cancel,
             Some(chosen) if chosen.options == [YES] => ServerAnswer::Accept(Map::new()),
             Some(_) => ServerAnswer::Decline,
-        };
+        });
     }
     let mut content = Map::new();
     for field in &question.fields {
@@ -64,8 +74,8 @@ async fn ask(asker: &Arc<dyn Asker>, question: &ServerQuestion) -> ServerAnswer 
         for _ in 0..MOST_TRIES {
             let text = format!("{says}\n{problem}{}", field.label);
             let is_multi = matches!(field.kind, FieldKind::Choice { is_multi: true, .. });
-            let chosen = ask_one(asker, &field.name, text, options(field), is_multi).await;
-            let Some(chosen) = chosen else { return ServerAnswer::Cancel };
+            let chosen = ask_one(asker, &field.name, text, options(field), is_multi).await?;
+            let Some(chosen) = chosen else { return Ok(ServerAnswer::Cancel) };
             match value(field, &chosen) {
                 Ok(value) => {
                     content.extend(value.map(|value| (field.name.clone(), value)));
@@ -76,10 +86,10 @@ async fn ask(asker: &Arc<dyn Asker>, question: &ServerQuestion) -> ServerAnswer 
             }
         }
         if !is_answered {
-            return ServerAnswer::Cancel;
+            return Ok(ServerAnswer::Cancel);
         }
     }
-    ServerAnswer::Accept(content)
+    Ok(ServerAnswer::Accept(content))
 }
 
 /// No time limit: nobody's answer is taken for granted.
@@ -89,10 +99,15 @@ async fn ask_one(
     question: String,
     options: Vec<String>,
     multi: bool,
-) -> Option<Chosen> {
+) -> Result<Option<Chosen>, String> {
     let id = id.to_owned();
     let question = UserQuestion { id, question, options, multi, recommended: None };
-    Arc::clone(asker).ask(vec![question], None).await?.into_iter().next()
+    let request = AskRequest { call_id: None, questions: vec![question], timeout: None };
+    match Arc::clone(asker).ask(request).await {
+        AskOutcome::Answered(answers) => Ok(answers.into_iter().next()),
+        AskOutcome::Cancelled => Ok(None),
+        AskOutcome::Impossible(why) => Err(why),
+    }
 }
 
 fn options(field: &QuestionField) -> Vec<String> {

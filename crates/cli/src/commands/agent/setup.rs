@@ -19,7 +19,7 @@ use super::super::tools::{Caller, toolset_of};
 use super::mcp_tools::{self, McpTools, Notices};
 use super::server_questions::ServerQuestions;
 use super::system::SystemPrompt;
-use crate::args::{Agent as Words, Effort as EffortWord, Interface};
+use crate::args::{Agent as Words, Effort as EffortWord};
 use crate::context::{Context, WorksFor};
 use crate::failure::Failure;
 use crate::models::Models;
@@ -50,8 +50,8 @@ pub(super) struct Prepared {
     questions: Option<Arc<ServerQuestions>>,
 }
 
-/// Puts tools around those of the agent.
-pub(super) type OuterTools = Box<dyn Fn(Arc<dyn Tools>) -> Arc<dyn Tools> + Send>;
+/// Puts tools around those of the agent, of which the second are those for jobs and files.
+pub(super) type OuterTools = Box<dyn Fn(Arc<dyn Tools>, Arc<JobTools>) -> Arc<dyn Tools> + Send>;
 
 /// Whoever is asked whether commands may run.
 pub(super) type SharedApprover = Arc<dyn CallApprover>;
@@ -93,9 +93,9 @@ impl Prepared {
         let notices = Arc::<Notices>::default();
         // Programs at the other end are not asked: they do not listen yet.
         let asks = approver.is_some() && words.mode.is_none() && std::io::stdin().is_terminal();
-        // A script has nobody to ask, and editors are not asked yet.
-        let can_ask = words.prompt.is_none() && !matches!(words.mode, Some(Interface::Acp));
-        let questions = can_ask.then(|| Arc::new(ServerQuestions::new(Arc::clone(&notices))));
+        // A script has nobody to ask.
+        let questions =
+            words.prompt.is_none().then(|| Arc::new(ServerQuestions::new(Arc::clone(&notices))));
         let servers =
             mcp_tools::start(context, &directory, asks, lent, &notices, questions.as_ref())?;
         let all_tools = Arc::clone(&tools) as Arc<dyn Tools>;
@@ -150,7 +150,7 @@ impl Prepared {
         }
         let all: Arc<dyn Tools> = Arc::new(Toolbox::new(sets));
         self.all_tools = match &self.outer {
-            Some(outer) => outer(all),
+            Some(outer) => outer(all, Arc::clone(&self.tools)),
             None => all,
         };
         self.agent.set_tools(Arc::clone(&self.all_tools));

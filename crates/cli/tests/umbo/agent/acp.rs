@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use umbo_model::server::{Answer, Gate, Reply, Trouble};
 
-use super::editor::Editor;
-use super::mcp::script;
+use super::editor::{Editor, Questions};
+use super::mcp::{NodeServer, script};
 use super::{CASES, Case, Scene};
-use crate::mcp::installed;
+use crate::mcp::{Server, TOKEN, installed};
 
 /// The mode in which all that does not only read asks.
 const ASKS: [&str; 2] = ["--gate", "default"];
@@ -439,4 +439,136 @@ fn what_is_no_message_is_answered_and_the_next_one_is_heard() {
         ]
     );
     assert_eq!(seen[5]["result"]["protocolVersion"], 1, "the version that umbo speaks");
+}
+
+/// The call of a model that asks.
+fn asks(id: &str, questions: &Value) -> Reply {
+    Reply::answer(Answer::call(id, "ask", &json!({"questions": questions})))
+}
+
+#[test]
+fn the_model_asks_and_the_person_chooses_what_the_editor_shows() {
+    let options = json!([{"label": "red"}, {"label": "blue"}]);
+    let one = json!([{"id": "c", "question": "Which?", "options": options, "recommended": 1}]);
+    let many = json!([{"id": "m", "question": "Which ones?", "options": options, "multi": true}]);
+    let typed = json!([{"id": "t", "question": "What name?", "options": []}]);
+    for case in CASES {
+        let scene = Scene::new(vec![
+            asks("call_1", &one),
+            asks("call_2", &many),
+            asks("call_3", &typed),
+            Reply::text("I know now."),
+            asks("call_4", &one),
+        ]);
+        let choices = json!(["option_1", "option_1", "option_0", "option_1", "done", "no_answer"]);
+        let mut editor = Editor::start(&scene, case, &[], &choices);
+        let session = editor.new_session(scene.umbo.path());
+        assert_eq!(editor.prompt(&session, "paint"), "end_turn");
+        assert_eq!(editor.prompt(&session, "again"), "cancelled", "who does not answer ends it");
+        let names = |at: usize| -> Vec<String> {
+            let options = editor.asked[at]["options"].as_array().unwrap().iter();
+            options.map(|option| option["name"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(names(0), ["red", "blue (Recommended)", "Do not answer"]);
+        assert_eq!(names(3), ["[x] red", "[x] blue", "Done selecting", "Do not answer"]);
+        assert_eq!(editor.asked[0]["toolCall"]["title"], "Which?");
+        let calls = editor.calls();
+        assert_eq!(editor.asked[0]["toolCall"]["toolCallId"], calls[0]["toolCallId"]);
+        editor.close();
+        let requests = scene.server.requests();
+        assert!(requests[1].text.contains("User selected: blue"), "{}", requests[1].text);
+        assert!(requests[2].text.contains("User selected: red"), "{}", requests[2].text);
+        let why = "no place for a typed answer";
+        assert!(requests[3].text.contains(why), "{}", requests[3].text);
+        scene.check();
+    }
+}
+
+#[test]
+fn an_editor_with_forms_shows_all_questions_of_a_call_in_one() {
+    let case = CASES[0];
+    let options = json!([{"label": "red"}, {"label": "blue"}]);
+    let questions = json!([
+        {"id": "c", "question": "Which?", "options": options},
+        {"id": "m", "question": "Which ones?", "options": options, "multi": true},
+        {"id": "t", "question": "What name?", "options": []},
+    ]);
+    let scene = Scene::new(vec![asks("call_1", &questions), Reply::text("I know now.")]);
+    let content = json!({"c": "blue", "m": ["red", "blue"], "m_other": "green", "t": "Ada"});
+    let choices = json!([{"action": "accept", "content": content}]);
+    let mut editor = Editor::start_with(&scene, case, &[], &choices, Questions::Forms);
+    let session = editor.new_session(scene.umbo.path());
+    assert_eq!(editor.prompt(&session, "paint"), "end_turn");
+    let fields = &editor.asked[0]["form"]["requestedSchema"]["properties"];
+    assert_eq!(fields["c"]["enum"], json!(["red", "blue"]), "{fields}");
+    assert_eq!(fields["m"]["items"]["enum"], json!(["red", "blue"]), "{fields}");
+    editor.close();
+    let told = &scene.server.requests()[1].text;
+    for answer in ["c: blue", "m: red, blue, ", "green", "t: ", "Ada"] {
+        assert!(told.contains(answer), "{answer}: {told}");
+    }
+    scene.check();
+}
+
+#[test]
+fn what_a_server_asks_is_asked_in_the_editor_or_declined() {
+    let call = || Reply::answer(Answer::call("call_1", "mcp__peer__book", &json!({})));
+    let accept = |content: Value| json!({"action": "accept", "content": content});
+    let forms = json!([accept(json!({"people": "4"})), accept(json!({"window": "Yes"})),]);
+    for (questions, choices, wanted) in [
+        (Questions::Forms, forms, "booked for 4, window True"),
+        // A number is typed, and there is no place for that.
+        (Questions::Choices, json!([]), "not booked: decline"),
+    ] {
+        let scene = Scene::new(vec![call(), Reply::text("done")]);
+        let mut editor = Editor::start_with(&scene, CASES[0], &OPEN, &choices, questions);
+        let words = [script("server.py"), PathBuf::from("stdio"), scene.umbo.path().to_owned()];
+        let python = installed("python/bin/python");
+        let peer = json!({"name": "peer", "command": python, "args": words, "env": []});
+        let request = json!({"cwd": scene.umbo.path(), "mcp_servers": [peer]});
+        let made = editor.call("new_session", &request).unwrap();
+        let session = made["sessionId"].as_str().unwrap().to_owned();
+        assert_eq!(editor.prompt(&session, "book"), "end_turn");
+        let told = scene.server.requests()[1].text.clone();
+        assert!(told.contains(wanted), "{wanted}: {told}");
+        editor.close();
+    }
+}
+
+#[test]
+fn servers_over_http_are_lent_with_their_headers_and_what_is_not_spoken_is_refused() {
+    let scene = Scene::new(vec![
+        Reply::answer(Answer::call("call_1", "mcp__web__count", &json!({}))),
+        Reply::text("Counted."),
+        Reply::answer(Answer::call(
+            "call_2",
+            "mcp__umbo__exec",
+            &json!({"command": "echo o''ver"}),
+        )),
+        Reply::text("Run."),
+    ]);
+    let node = NodeServer::start(scene.umbo.path());
+    let headers = [json!({"name": "x-key", "value": "open sesame"})];
+    let web = json!({"type": "http", "name": "web", "url": node.1, "headers": headers});
+    let own = Server::start(&scene.umbo, &["--dialect", "umbo"]);
+    let token = [json!({"name": "Authorization", "value": format!("Bearer {TOKEN}")})];
+    let umbo = json!({"type": "http", "name": "umbo", "url": own.url, "headers": token});
+    let mut editor = Editor::start(&scene, CASES[0], &OPEN, &json!([]));
+    let request = json!({"cwd": scene.umbo.path(), "mcp_servers": [web, umbo]});
+    let made = editor.call("new_session", &request).unwrap();
+    let states = made["_meta"]["umbo"]["mcpServers"].to_string();
+    assert!(states.contains("web  ready") && states.contains("umbo  ready"), "{states}");
+    let session = made["sessionId"].as_str().unwrap().to_owned();
+    for (prompt, wanted) in [("count", "one two three"), ("run", "over")] {
+        assert_eq!(editor.prompt(&session, prompt), "end_turn");
+        let last = editor.calls().pop().unwrap();
+        assert_eq!(last["status"], "completed", "{last}");
+        assert!(last["content"].to_string().contains(wanted), "{last}");
+    }
+    let old = json!({"type": "sse", "name": "old", "url": node.1, "headers": []});
+    let request = json!({"cwd": scene.umbo.path(), "mcp_servers": [old]});
+    let problem = editor.call("new_session", &request).unwrap_err();
+    assert!(problem.contains("accepted: stdio, http"), "{problem}");
+    editor.close();
+    scene.check();
 }

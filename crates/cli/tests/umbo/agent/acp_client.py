@@ -33,6 +33,11 @@ class Person(acp.Client):
     async def session_update(self, session_id, update, **_):
         say({"update": plain(update), "session": session_id})
 
+    async def create_elicitation(self, message, mode, **_):
+        choice = self.choices.pop(0)
+        say({"asked": {"message": message, "form": plain(mode)}})
+        return acp.AcceptElicitationResponse.model_validate(choice)
+
     async def request_permission(self, session_id, tool_call, options, **_):
         choice = self.choices.pop(0) if self.choices else None
         say({"asked": {"toolCall": plain(tool_call), "options": [plain(one) for one in options]}})
@@ -60,10 +65,21 @@ async def main():
     person = Person(json.loads(choices))
     # The variables of the test are umbo's; it says itself what it has to say.
     spawned = acp.spawn_agent_process(
-        person, command, *words, env=dict(os.environ), transport_kwargs={"stderr": None, "shutdown_timeout": 60}
+        person,
+        command,
+        *words,
+        env=dict(os.environ),
+        transport_kwargs={"stderr": None, "shutdown_timeout": 60},
+        use_unstable_protocol=True,
     )
     async with spawned as (connection, process):
-        known = await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
+        capabilities = None
+        if os.environ.get("SHOWS_FORMS"):
+            elicitation = acp.schema.ElicitationCapabilities(form=acp.schema.ElicitationFormCapabilities())
+            capabilities = acp.schema.ClientCapabilities(elicitation=elicitation)
+        known = await connection.initialize(
+            protocol_version=acp.PROTOCOL_VERSION, client_capabilities=capabilities
+        )
         say({"process": process.pid, "known": plain(known)})
         loop, tasks = asyncio.get_running_loop(), []
         while line := await loop.run_in_executor(None, sys.stdin.readline):

@@ -12,6 +12,15 @@ use super::{Case, DEADLINE, Scene};
 use crate::harness::UMBO;
 use crate::mcp::installed;
 
+/// What an editor can show to a person.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Questions {
+    /// Options to choose from.
+    Choices,
+    /// Forms as well.
+    Forms,
+}
+
 /// An editor that is connected to an agent.
 pub(super) struct Editor {
     child: Child,
@@ -28,6 +37,17 @@ pub(super) struct Editor {
 impl Editor {
     /// Starts an agent and connects to it. The choices are what the person says to questions.
     pub(super) fn start(scene: &Scene, case: Case, words: &[&str], choices: &Value) -> Self {
+        Self::start_with(scene, case, words, choices, Questions::Choices)
+    }
+
+    /// The same, with what it can show to a person.
+    pub(super) fn start_with(
+        scene: &Scene,
+        case: Case,
+        words: &[&str],
+        choices: &Value,
+        questions: Questions,
+    ) -> Self {
         let words = [&["agent", "--mode", "acp", "--model", case.model], words].concat();
         let model = scene.call(&words).into_command();
         let mut command = Command::new(installed("acp/bin/python"));
@@ -38,6 +58,9 @@ impl Editor {
             }
         }
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/umbo/agent/acp_client.py");
+        if questions == Questions::Forms {
+            command.env("SHOWS_FORMS", "yes");
+        }
         command.arg(script).arg(choices.to_string()).arg(UMBO).args(model.get_args());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.current_dir(scene.umbo.path()).stdin(Stdio::piped()).stdout(Stdio::piped());

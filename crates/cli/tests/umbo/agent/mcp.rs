@@ -186,10 +186,10 @@ fn servers_that_cannot_be_used_are_said_and_the_others_work() {
 }
 
 /// The server of the TypeScript SDK; ends with this.
-struct NodeServer(Child, String);
+pub(super) struct NodeServer(Child, pub(super) String);
 
 impl NodeServer {
-    fn start(directory: &Path) -> Self {
+    pub(super) fn start(directory: &Path) -> Self {
         let node = installed("mcp/node");
         let tools = node.parent().unwrap().parent().unwrap().to_owned();
         let mut command = Command::new(node);

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 
 use serde_json::{Value, json};
-use umbo_model::server::{Answer, Gate, Reply};
+use umbo_model::server::{Answer, Gate, Reply, Trouble};
 
 use super::{CASES, DEADLINE, Scene};
 
@@ -56,6 +56,7 @@ impl Host {
     }
 
     /// `kill -9`.
+    #[cfg(feature = "oh-my-pi")]
     pub(super) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -211,7 +212,7 @@ fn state_modes_models_sessions_and_messages_are_asked_and_changed() {
     host.data(json!({"type": "abort_retry"}));
     let phases = json!([{"id": "p", "name": "Plan", "tasks": [
         {"id": "t", "content": "do it", "status": "pending"}]}]);
-    let kept = json!([{"name": "Plan", "tasks": [{"content": "do it", "status": "pending"}]}]);
+    let kept = phases.clone();
     let data = host.data(json!({"type": "set_todos", "phases": phases}));
     assert_eq!(data, json!({"todoPhases": kept}));
     let state = host.data(json!({"type": "get_state"}));
@@ -240,6 +241,7 @@ fn state_modes_models_sessions_and_messages_are_asked_and_changed() {
     assert_eq!(host.data(json!({"type": "get_last_assistant_text"})), json!({"text": "two"}));
     let counts = host.data(json!({"type": "get_session_stats"}));
     assert_eq!((&counts["userMessages"], &counts["assistantMessages"]), (&json!(2), &json!(2)));
+    assert!(counts["cost"].as_f64().unwrap() > 0.0, "the price of this model is known: {counts}");
     let messages = host.data(json!({"type": "get_messages"}));
     assert_eq!(messages["messages"].as_array().unwrap().len(), 4);
     let branch = host.data(json!({"type": "get_branch_messages"}))["messages"].clone();
@@ -323,10 +325,10 @@ fn a_host_steers_queues_aborts_and_looks_while_the_agent_works() {
     assert_eq!(host.data(json!({"type": "get_last_assistant_text"}))["text"], "followed");
     host.data(json!({"type": "prompt", "message": "hang"}));
     assert!(scene.server.wait_for_requests(4, DEADLINE));
-    let id = host.send(json!({"type": "abort_and_prompt", "message": "do this"}));
-    host.until_type("agent_end");
-    host.until(|frame| frame["id"] == id.as_str());
-    host.until_type("agent_end");
+    host.data(json!({"type": "abort_and_prompt", "message": "do this"}));
+    for _ in 0..2 {
+        host.until_type("agent_end");
+    }
     assert_eq!(host.data(json!({"type": "get_last_assistant_text"}))["text"], "instead");
     host.close();
     scene.check();
@@ -504,7 +506,8 @@ fn a_question_that_nobody_answers_is_answered_as_recommended_and_one_that_is_abo
 #[test]
 fn the_todo_list_of_the_model_is_the_one_of_the_host_and_lives_in_the_session() {
     let list = json!({"todos": [{"content": "mend", "status": "in_progress"}]});
-    let kept = json!([{"name": "", "tasks": list["todos"]}]);
+    let task = json!({"id": "task-1", "content": "mend", "status": "in_progress"});
+    let kept = json!([{"id": "phase-1", "name": "", "tasks": [task]}]);
     let scene = Scene::new(vec![
         Reply::answer(Answer::call("call_1", "TodoWrite", &list)),
         Reply::text("done"),
@@ -553,4 +556,136 @@ fn an_abort_right_behind_its_prompt_is_heard() {
         host.until(|frame| frame["type"] == "agent_end");
         host.close();
     }
+}
+
+/// Waits until a command has begun and left its mark.
+fn until_made(scene: &Scene, name: &str) {
+    while !scene.umbo.path().join(name).exists() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn commands_of_the_host_run_beside_the_agent_and_are_aborted_alone() {
+    let gate = Gate::new();
+    let scene =
+        Scene::new(vec![Reply::text("first").wait_after(0, &gate), Reply::text("I have seen it.")]);
+    scene.umbo.fifo("never");
+    let mut host = Host::start(&scene, CASES[0].model, &["--gate", "open"]);
+    host.data(json!({"type": "prompt", "message": "think"}));
+    assert!(scene.server.wait_for_requests(1, DEADLINE));
+    let ran = host.data(json!({"type": "bash", "command": "echo be''side"}));
+    assert_eq!((&ran["output"], &ran["cancelled"]), (&json!("beside\n"), &json!(false)));
+    let hanging = host.send(json!({"type": "bash", "command": "echo began > mark; cat never"}));
+    until_made(&scene, "mark");
+    assert!(host.data(json!({"type": "get_available_models"}))["models"].is_array());
+    let page = scene.umbo.path().join("page.html");
+    host.data(json!({"type": "export_html", "outputPath": page}));
+    assert!(page.exists(), "while the agent works");
+    host.data(json!({"type": "abort_bash"}));
+    let ended = host.until(|frame| frame["id"] == hanging.as_str());
+    assert_eq!(
+        (&ended["data"]["cancelled"], &ended["data"]["exitCode"]),
+        (&json!(true), &Value::Null),
+        "{ended}"
+    );
+    assert_eq!(host.data(json!({"type": "get_state"}))["isStreaming"], true, "the agent goes on");
+    gate.open();
+    host.until_type("agent_end");
+    host.data(json!({"type": "prompt", "message": "and now?"}));
+    host.until_type("agent_end");
+    let told = &scene.server.requests()[1].text;
+    assert!(told.contains("The user ran `echo be''side`"), "{told}");
+    assert!(told.contains("and stopped it"), "{told}");
+    host.close();
+    scene.check();
+}
+
+#[test]
+fn retries_other_models_and_summaries_are_told_and_a_wait_is_aborted() {
+    let mut number = 0;
+    let scene = Scene::scripted(move |request| {
+        number += 1;
+        match number {
+            // Asked again, and it works.
+            1 => Reply::failure(Trouble::RateLimit(Some(0))),
+            // A wait that nobody wants to sit through.
+            3 => Reply::failure(Trouble::RateLimit(Some(60))),
+            // Another model has to help.
+            4 => Reply::failure(Trouble::Auth),
+            // It does not fit any more.
+            6 => Reply::failure(Trouble::Overflow),
+            _ if request.text.contains("<conversation>") => Reply::text("a summary"),
+            _ => Reply::text(&"some words ".repeat(4000)),
+        }
+    });
+    let words = ["--fallback", CASES[1].model];
+    let mut host = Host::start(&scene, CASES[0].model, &words);
+    let prompt = |text: &str| json!({"type": "prompt", "message": text});
+    host.data(prompt("one"));
+    let start = host.until_type("auto_retry_start");
+    assert_eq!((&start["attempt"], start["maxAttempts"].is_u64()), (&json!(1), true), "{start}");
+    assert!(start["delayMs"].is_u64() && start["errorMessage"].is_string(), "{start}");
+    assert_eq!(host.until_type("auto_retry_end")["success"], true);
+    host.until_type("agent_end");
+
+    host.data(prompt("two"));
+    assert!(host.until_type("auto_retry_start")["delayMs"].as_u64().unwrap() > 30_000);
+    host.data(json!({"type": "abort_retry"}));
+    let end = host.until_type("auto_retry_end");
+    assert_eq!((&end["success"], &end["attempt"]), (&json!(false), &json!(1)), "{end}");
+    assert!(end["finalError"].is_string(), "{end}");
+    host.until_type("agent_end");
+
+    host.data(prompt("three"));
+    assert_eq!(host.until_type("retry_fallback_applied")["model"], CASES[1].model);
+    assert_eq!(host.until_type("retry_fallback_succeeded")["model"], CASES[1].model);
+    host.until_type("agent_end");
+
+    host.data(prompt("four"));
+    assert_eq!(host.until_type("auto_compaction_start")["reason"], "overflow");
+    let end = host.until_type("auto_compaction_end");
+    assert_eq!((&end["aborted"], &end["willRetry"]), (&json!(false), &json!(false)), "{end}");
+    host.until_type("agent_end");
+    host.close();
+}
+
+#[test]
+fn what_the_host_is_asked_is_taken_back_when_nobody_waits_for_it() {
+    let case = CASES[0];
+    let read = json!({"file_path": "db://users/42"});
+    let write = json!({"file_path": "db://users/42", "content": "name=Bob"});
+    let scene = Scene::new(vec![
+        Reply::answer(case.command("c1", "rm -rf precious")),
+        Reply::answer(Answer::call("c2", "Read", &read)),
+        Reply::answer(Answer::call("c3", "Write", &write)),
+        Reply::answer(Answer::call("c4", "Read", &read)),
+    ]);
+    std::fs::create_dir(scene.umbo.path().join("precious")).unwrap();
+    let mut host = Host::start(&scene, case.model, &["--gate", "default"]);
+    let schemes = json!([{"scheme": "db"}]);
+    host.data(json!({"type": "set_host_uri_schemes", "schemes": schemes}));
+    let go = json!({"type": "prompt", "message": "go"});
+
+    host.data(go.clone());
+    let dialog = host.until(|frame| frame["method"] == "confirm");
+    host.data(json!({"type": "abort"}));
+    let taken = host.until(|frame| frame["method"] == "cancel");
+    assert_eq!(taken["targetId"], dialog["id"]);
+    host.until_type("agent_end");
+    assert!(scene.umbo.path().join("precious").exists());
+
+    host.data(go.clone());
+    let asked = host.until_type("host_uri_request");
+    host.data(json!({"type": "abort"}));
+    assert_eq!(host.until_type("host_uri_cancel")["targetId"], asked["id"]);
+    host.until_type("agent_end");
+
+    host.data(go);
+    let refused = host.until_type("tool_execution_end");
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert!(refused.to_string().contains("can only be read"), "{refused}");
+    host.until_type("host_uri_request");
+    // A host that leaves owes no answer any more, and the process ends well.
+    host.close();
 }

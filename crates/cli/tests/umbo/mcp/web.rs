@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::newest;
 use crate::harness::Umbo;
 
-pub(super) const TOKEN: &str = "a-token-for-the-tests-0123456789";
+pub(crate) const TOKEN: &str = "a-token-for-the-tests-0123456789";
 
 /// A process that prints where it listens.
 pub(super) struct Listening {
@@ -44,9 +44,9 @@ impl Drop for Listening {
 }
 
 /// `umbo mcp --http`.
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Option<Child>,
-    pub(super) url: String,
+    pub(crate) url: String,
     pub(super) address: SocketAddr,
     /// What else it says.
     said: Receiver<String>,
@@ -54,7 +54,7 @@ pub(super) struct Server {
 
 impl Server {
     /// One that listens on a port of its own, with the token of the tests.
-    pub(super) fn start(umbo: &Umbo, words: &[&str]) -> Self {
+    pub(crate) fn start(umbo: &Umbo, words: &[&str]) -> Self {
         let words = [&["mcp", "--http", "127.0.0.1:0"], words].concat();
         Self::of(umbo.call(words).env("UMBO_MCP_TOKEN", TOKEN).into_command())
     }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::json;
+use umbo_engine::Request;
 use umbo_engine::sandbox::{Operation, Profile};
 
 use super::{Machine, Who, Yard, denied, every_rung};
@@ -86,6 +87,53 @@ fn every_kind_of_change_is_told_by_its_name() {
             assert!(told.contains(&wanted), "{rung:?}: no {wanted:?} in {told:?}");
         }
         assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "original");
+    }
+}
+
+/// Ways to write outside, and what of each is told; `{there}` is the place outside, and beside the project.
+const WAYS_OUT: [(&str, &str); 12] = [
+    ("ln -s {there} away; echo x > away/a", "create a"),
+    ("ln -s {there}/file link; echo x > link", "write file"),
+    ("ln -s {there}/new link; echo x > link", "create new"),
+    ("ln -s ../outside/file link; chmod 0 link", "change file"),
+    ("cd {there}; echo x > a", "create a"),
+    ("mkdir d; cd d; echo x > ../../outside/a", "create a"),
+    ("echo x > .//./../outside/./a", "create a"),
+    ("mkdir r; ln -s {there} r/s; mv r q; echo x > q/s/a", "create a"),
+    (
+        "mkdir p; mkdir p/dir; echo x > p/dir/a; rm -r p; ln -s {there} p; echo x > p/dir/a",
+        "create a",
+    ),
+    ("find {there} -name file -delete", "delete file"),
+    ("perl -e 'open(F, \"<\", shift); chmod 0, *F' {there}/file", "change file"),
+    ("perl -e 'open(F, \"<\", shift); utime 1, 1, *F' {there}/file", "change file"),
+];
+
+#[test]
+fn a_denial_is_told_whatever_the_way_to_it() {
+    for rung in every_rung() {
+        let yard = Yard::new(Who::Tester, Machine::Usual);
+        let engine = yard.umbo.engine();
+        for (line, expected) in WAYS_OUT {
+            let mut plan = yard.plan(Profile::Workspace);
+            plan.rungs = vec![rung];
+            let there = yard.path("outside");
+            let line =
+                format!("({}) 2>/dev/null; true", line.replace("{there}", there.to_str().unwrap()));
+            let (_, outcome) = engine.run(&yard.request(plan, &line)).unwrap();
+            let told: Vec<String> = outcome
+                .denied
+                .iter()
+                .map(|one| {
+                    format!("{} {}", one.operation.name(), one.target.rsplit('/').next().unwrap())
+                })
+                .collect();
+            assert_eq!(told, [expected], "{rung:?}: {line}");
+            assert_eq!(fs::read_to_string(there.join("file")).unwrap(), "original", "{line}");
+            assert_eq!(fs::read_dir(&there).unwrap().count(), 2, "{line}");
+            let (_, cleaned) = engine.run(&Request::shell("rm -rf ./*", yard.project())).unwrap();
+            assert!(cleaned.success(), "{cleaned:?}");
+        }
     }
 }
 

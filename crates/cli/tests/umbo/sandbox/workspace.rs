@@ -316,3 +316,51 @@ fn contained_by_a_namespace_is_a_proof_of_the_engine() {
     let (_, outcome) = yard.umbo.engine().run(&yard.request(plan, "true")).unwrap();
     assert!(matches!(outcome.contained_by, Some(Containment::Cgroup | Containment::Namespace)));
 }
+
+/// Work on files in every way, with masks and users that change, and then a list of what it left.
+const WORK_ON_FILES: &str = r#"
+umask 027; echo a > a; mkdir -p d/e; echo b > d/e/b; ln -s d link; echo c > link/c; ln -s none dangling; echo n > dangling
+(umask 077; echo s > s; mkdir closed; mkfifo closed/pipe); echo again > again
+ln a hard; mv d/e/b d/moved; mv -T d/e d/f; cp -p s copy; chmod 4711 again; chmod u+x link/c; truncate -s 7 a
+echo more >> a; touch -d @1000000000 d/moved; touch -h -d @1000000000 link; install -m 640 s installed
+cd d; echo up > ../up; mkdir ./x; echo y > .//x/./y; cd f; rmdir "$PWD"; cd ../..
+mkdir t; echo 1 > t/1; echo 2 > t/2; chmod 600 t/1; tar cf t.tar t; rm -r t; umask 002; tar xf t.tar; rm t.tar
+rm -f missing; rmdir missing 2>/dev/null; mkdir d 2>/dev/null; (echo x > d) 2>/dev/null
+(set -C; echo x > a) 2>/dev/null; echo done > /dev/null; dd if=/dev/zero of=block bs=512 count=2 2>/dev/null
+if [ "$(id -u)" = 0 ]; then
+  chmod 777 .; chown 1:1 copy; chgrp 5 installed
+  if [ -z "$ALONE" ]; then
+    setpriv --reuid 65534 --regid 65534 --clear-groups sh -c 'umask 022; echo x > mine; rm -f a; echo x > d/no' 2>/dev/null
+  fi
+  echo root > root
+fi
+(echo p1 > p1 & umask 0; echo p2 > p2; wait)
+find . -printf '%P %y %m %U:%G %s %l\n' | sort; stat -c '%n %Y' d/moved link; cat a d/moved c s x/y 2>/dev/null; true
+"#;
+
+#[test]
+fn the_same_work_leaves_the_same_files_with_and_without_a_sandbox() {
+    let yard = Yard::new(Who::Tester, Machine::Usual);
+    let leaves = |name: &str, alone: &str, rung: Option<Rung>| {
+        let directory = yard.project().join(name);
+        fs::create_dir(&directory).unwrap();
+        let mut plan = yard.plan(Profile::Workspace);
+        plan.rungs = rung.into_iter().collect();
+        let mut request = yard.request(plan, &format!("ALONE={alone}\n{WORK_ON_FILES}"));
+        request.cwd = directory;
+        if rung.is_none() {
+            request.sandbox = None;
+        }
+        let (job, outcome) = yard.umbo.engine().run(&request).unwrap();
+        assert!(outcome.success() && outcome.denied.is_empty(), "{rung:?}: {outcome:?}");
+        fs::read_to_string(job.output_path()).unwrap()
+    };
+    let expected = leaves("without", "", None);
+    assert!(expected.lines().count() > 20, "{expected}");
+    assert_eq!(leaves("namespaces", "", Some(Rung::Namespaces)), expected);
+    // Without namespaces the supervisor makes the files, and it does so for its own user alone.
+    let expected = leaves("without-alone", "yes", None);
+    assert_eq!(leaves("landlock", "yes", Some(Rung::Landlock)), expected);
+    let others = leaves("landlock-others", "", Some(Rung::Landlock));
+    assert_eq!(others, expected, "another user makes and removes nothing there");
+}

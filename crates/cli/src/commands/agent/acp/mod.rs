@@ -2,8 +2,9 @@
 //!
 //! One connection ([`wire`]) has any number of sessions, each in a directory of its own ([`sessions`]).
 //! What an agent does becomes updates ([`updates`], [`calls`]), what it did before is told again
-//! ([`replay`]), and what the gate asks becomes a request for permission ([`permission`]). Whatever takes
-//! time is left to a task: a cancellation must be heard at any time.
+//! ([`replay`]), what the gate asks becomes a request for permission ([`permission`]), and so do questions of
+//! the model and of MCP servers where the editor has no forms ([`questions`]). Whatever takes time is left
+//! to a task: a cancellation must be heard at any time.
 //!
 //! The types of the protocol's own crate are not used: it changes how every JSON object of the program
 //! is ordered. The tests drive this with the official client library instead.
@@ -13,6 +14,7 @@ mod options;
 mod patch;
 mod permission;
 mod prompt;
+mod questions;
 mod replay;
 mod servers;
 mod sessions;

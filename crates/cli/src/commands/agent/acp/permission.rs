@@ -21,7 +21,9 @@ const REJECT: &str = "reject_once";
 
 /// Asks the editor for permissions of one session.
 pub(super) struct AskEditor {
-    editor: Arc<Editor>,
+    pub(super) editor: Arc<Editor>,
+    /// Whether the editor shows forms.
+    pub(super) shows_forms: bool,
     /// Known as soon as there is a session.
     session: Mutex<Option<String>>,
     pub(super) names: Arc<CallNames>,
@@ -37,9 +39,26 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl AskEditor {
-    pub(super) fn new(editor: Arc<Editor>, person: String) -> Self {
-        let (session, open) = (Mutex::default(), Mutex::default());
-        Self { editor, session, names: Arc::default(), person, open, count: AtomicU64::new(0) }
+    pub(super) fn new(editor: Arc<Editor>, person: String, shows_forms: bool) -> Self {
+        Self {
+            editor,
+            shows_forms,
+            session: Mutex::default(),
+            names: Arc::default(),
+            person,
+            open: Mutex::default(),
+            count: AtomicU64::new(0),
+        }
+    }
+
+    /// The session that questions belong to, once there is one.
+    pub(super) fn session(&self) -> Option<String> {
+        locked(&self.session).clone()
+    }
+
+    /// A number that no question of this session has had.
+    pub(super) fn number(&self) -> u64 {
+        self.count.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(super) fn set_session(&self, id: &str) {
@@ -56,7 +75,7 @@ impl AskEditor {
 
 impl CallApprover for AskEditor {
     fn ask_for(&self, call_id: &str, question: &Question) -> Option<(Reply, String)> {
-        let session = locked(&self.session).clone()?;
+        let session = self.session()?;
         let mut why = format!("{}\n\nin {}, {}", question.why, question.cwd, question.risk);
         let mut kind = ToolKind::Execute;
         match &question.input {
@@ -86,7 +105,7 @@ impl CallApprover for AskEditor {
             "options": choices(question),
         });
         let (sender, answer) = channel();
-        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let number = self.number();
         locked(&self.open).insert(number, sender.clone());
         self.editor.ask("session/request_permission", &request, move |result| {
             let chosen = result.and_then(|result| {

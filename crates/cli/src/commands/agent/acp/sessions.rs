@@ -161,8 +161,8 @@ impl Sessions {
             return Err(invalid(format!("cwd: {shown} is not an absolute path of a directory")));
         }
         let About { name, shows } = locked(&self.about).clone();
-        let asks =
-            Arc::new(AskEditor::new(Arc::clone(&self.editor), format!("a person at {name}")));
+        let person = format!("a person at {name}");
+        let asks = Arc::new(AskEditor::new(Arc::clone(&self.editor), person, shows.forms));
         let (base, approver) = (self.context.clone(), Arc::clone(&asks));
         let words = Words {
             resume: file.map(|file| file.display().to_string()),
@@ -174,7 +174,9 @@ impl Sessions {
         let made = tokio::task::spawn_blocking(move || {
             let context = base.at(&directory);
             let lent = servers(lent, &context, &directory).map_err(Failure::new)?;
-            let prepared = Prepared::with_servers(&context, &words, Some(approver), lent)?;
+            let asker = Arc::clone(&approver);
+            let mut prepared = Prepared::with_servers(&context, &words, Some(approver), lent)?;
+            prepared.set_asker(asker);
             Ok::<_, Failure>((context, prepared, directory))
         });
         let (context, prepared, directory) = made.await.map_err(failed)?.map_err(failed)?;

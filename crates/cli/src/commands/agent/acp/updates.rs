@@ -15,13 +15,16 @@ use super::calls::{CallNames, ToolKind, When, kind_of, look};
 pub(super) struct Shows {
     compactions: bool,
     pub(super) notices: bool,
+    /// Forms with questions.
+    pub(super) forms: bool,
 }
 
 impl Shows {
     /// By the capabilities that the editor announced.
     pub(super) fn of(capabilities: &Value) -> Self {
         let shows = |name: &str| capabilities["session"][name].is_object();
-        Self { compactions: shows("compaction"), notices: shows("notices") }
+        let forms = capabilities["elicitation"]["form"].is_object();
+        Self { compactions: shows("compaction"), notices: shows("notices"), forms }
     }
 }
 
@@ -87,11 +90,12 @@ impl Updates {
                 )
             }
             AgentEvent::Todos(phases) => vec![plan(phases)],
-            AgentEvent::CompactionStart => {
+            AgentEvent::CompactionStart { .. } => {
                 self.compactions += 1;
                 self.compaction("in_progress")
             }
             AgentEvent::CompactionEnd { .. } => self.compaction("completed"),
+            AgentEvent::CompactionFailed { .. } => self.compaction("failed"),
             _ => Vec::new(),
         }
     }

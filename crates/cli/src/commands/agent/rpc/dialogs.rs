@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
-use umbo_agent::{Asker, BoxFuture, Chosen, UserQuestion};
+use umbo_agent::{AskOutcome, AskRequest, Asker, BoxFuture, Chosen, UserQuestion};
 
 use super::host::{Host, locked};
 use crate::output;
@@ -22,17 +22,16 @@ enum Answer {
 }
 
 impl Asker for Host {
-    fn ask(
-        self: Arc<Self>,
-        questions: Vec<UserQuestion>,
-        timeout: Option<Duration>,
-    ) -> BoxFuture<Option<Vec<Chosen>>> {
+    fn ask(self: Arc<Self>, request: AskRequest) -> BoxFuture<AskOutcome> {
         Box::pin(async move {
             let mut answers = Vec::new();
-            for question in &questions {
-                answers.push(self.ask_one(question, timeout).await?);
+            for question in &request.questions {
+                match self.ask_one(question, request.timeout).await {
+                    Some(answer) => answers.push(answer),
+                    None => return AskOutcome::Cancelled,
+                }
             }
-            Some(answers)
+            AskOutcome::Answered(answers)
         })
     }
 }

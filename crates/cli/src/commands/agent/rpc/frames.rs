@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use umbo_agent::{AgentEvent, AgentMessage};
 use umbo_model::{BlockStart, Event};
 
+use super::super::event_json::compaction_word;
+use super::state::todos;
+
 /// Makes frames of events, in the order that hosts know.
 #[derive(Default)]
 pub(super) struct Frames {
@@ -19,18 +22,32 @@ pub(super) struct Frames {
     /// A turn was announced before its prompt.
     is_announced: bool,
     retries: u32,
+    most_retries: u32,
+    /// Another model was taken, and has not answered yet.
+    fallback: Option<String>,
 }
 
 impl Frames {
+    pub(super) fn new(most_retries: u32) -> Self {
+        Self { most_retries, ..Self::default() }
+    }
+
     /// A run begins.
     pub(super) fn begin(&mut self) -> Vec<Value> {
         self.is_announced = true;
         vec![json!({"type": "agent_start"}), json!({"type": "turn_start"})]
     }
 
-    /// It is over.
-    pub(super) fn end(&mut self, messages: &[Value]) -> Vec<Value> {
+    /// It is over; why it failed, if it did.
+    pub(super) fn end(&mut self, messages: &[Value], failed: Option<&str>) -> Vec<Value> {
         let mut frames = self.end_turn();
+        let attempt = std::mem::take(&mut self.retries);
+        if attempt > 0 {
+            frames.push(json!({
+                "type": "auto_retry_end", "success": false, "attempt": attempt,
+                "finalError": failed.unwrap_or("Retry cancelled"),
+            }));
+        }
         frames.push(json!({"type": "agent_end", "messages": messages}));
         frames
     }
@@ -77,16 +94,23 @@ impl Frames {
                 self.retries += 1;
                 vec![json!({
                     "type": "auto_retry_start", "attempt": self.retries,
+                    "maxAttempts": self.most_retries,
                     "delayMs": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
                     "errorMessage": failure.message,
                 })]
             }
             AgentEvent::Fallback { model } => {
+                self.fallback = Some(model.clone());
                 vec![json!({"type": "retry_fallback_applied", "model": model})]
             }
-            AgentEvent::CompactionStart => {
-                vec![json!({"type": "auto_compaction_start", "reason": "threshold"})]
+            AgentEvent::CompactionStart { reason } => {
+                let reason = compaction_word(*reason);
+                vec![json!({"type": "auto_compaction_start", "reason": reason})]
             }
+            AgentEvent::CompactionFailed { problem } => vec![json!({
+                "type": "auto_compaction_end", "aborted": true, "willRetry": false,
+                "errorMessage": problem,
+            })],
             AgentEvent::CompactionEnd { before, after } => vec![json!({
                 "type": "auto_compaction_end", "aborted": false, "willRetry": false,
                 "result": {"tokensBefore": before, "tokensAfter": after},
@@ -98,7 +122,7 @@ impl Frames {
                 vec![json!({"type": "rewound", "report": report})]
             }
             AgentEvent::Todos(phases) => {
-                vec![json!({"type": "todo_update", "todoPhases": phases})]
+                vec![json!({"type": "todo_update", "todoPhases": todos(phases)})]
             }
         }
     }
@@ -116,8 +140,11 @@ impl Frames {
                 self.blocks.clear();
                 self.texts.clear();
                 let mut frames = Vec::new();
-                if std::mem::take(&mut self.retries) > 0 {
-                    frames.push(json!({"type": "auto_retry_end", "success": true}));
+                let attempt = std::mem::take(&mut self.retries);
+                if attempt > 0 {
+                    frames.push(json!({
+                        "type": "auto_retry_end", "success": true, "attempt": attempt,
+                    }));
                 }
                 let message = json!({"role": "assistant", "content": []});
                 frames.push(json!({"type": "message_start", "message": message}));
@@ -183,9 +210,12 @@ impl Frames {
         };
         match message {
             AgentMessage::Assistant(_) => {
-                let end = json!({"type": "message_end", "message": value});
+                let mut frames = vec![json!({"type": "message_end", "message": value})];
+                if let Some(model) = self.fallback.take() {
+                    frames.push(json!({"type": "retry_fallback_succeeded", "model": model}));
+                }
                 self.turn = Some((value, Vec::new()));
-                vec![end]
+                frames
             }
             AgentMessage::ToolResult(result) => {
                 self.calls.remove(&result.tool_call_id);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use umbo_agent::{BoxFuture, Completion, Invocation, Recovery, ToolOutput, Tools};
+use umbo_agent::{BoxFuture, Completion, Invocation, JobTools, Recovery, ToolOutput, Tools};
 use umbo_gate::{Covers, Lasts, Question, Reply, UsableBy};
 use umbo_model::{Part, ToolCall, ToolInput, ToolSpec};
 use umbo_tools::Approver;
@@ -32,12 +32,23 @@ pub(super) struct HostScheme {
     writable: bool,
 }
 
+/// What a call does with an address of the host.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+    /// It would write where the host lets nobody write.
+    Forbidden,
+}
+
 /// The host at the other end.
 #[derive(Default)]
 pub(super) struct Host {
     tools: Mutex<Vec<HostTool>>,
     schemes: Mutex<Vec<HostScheme>>,
     pub(super) waiting: Mutex<HashMap<String, UnboundedSender<Value>>>,
+    /// The dialogs about commands that nobody has answered yet.
+    confirms: Mutex<Vec<String>>,
     count: AtomicU64,
 }
 
@@ -67,6 +78,17 @@ impl Host {
         }
     }
 
+    /// Nobody waits for the host's word on commands any more.
+    pub(super) fn take_back_questions(&self) {
+        for dialog in locked(&self.confirms).drain(..) {
+            locked(&self.waiting).remove(&dialog);
+            let id = format!("ui_{}", self.number());
+            output::message(&json!({
+                "type": "extension_ui_request", "id": id, "method": "cancel", "targetId": dialog,
+            }));
+        }
+    }
+
     /// The host has closed its end: nobody answers any more.
     pub(super) fn close(&self) {
         locked(&self.waiting).clear();
@@ -80,8 +102,8 @@ impl Host {
         locked(&self.tools).iter().any(|tool| tool.name == name)
     }
 
-    /// The address of the host's that a call is about, and whether it writes there.
-    fn address(&self, call: &ToolCall) -> Option<(String, bool)> {
+    /// The address of the host's that a call is about, and what the call does with it.
+    fn address(&self, call: &ToolCall) -> Option<(String, Access)> {
         let is_write = call.name.eq_ignore_ascii_case("write");
         if !is_write && !call.name.eq_ignore_ascii_case("read") {
             return None;
@@ -91,7 +113,12 @@ impl Host {
         let (scheme, _) = path.split_once("://")?;
         let schemes = locked(&self.schemes);
         let known = schemes.iter().find(|known| known.scheme.eq_ignore_ascii_case(scheme))?;
-        (!is_write || known.writable).then(|| (path.to_owned(), is_write))
+        let access = match (is_write, known.writable) {
+            (false, _) => Access::Read,
+            (true, true) => Access::Write,
+            (true, false) => Access::Forbidden,
+        };
+        Some((path.to_owned(), access))
     }
 
     /// Asks the host and waits; tells it if nobody wants the answer any more.
@@ -138,7 +165,12 @@ impl Host {
         ToolOutput { content, is_error, ..ToolOutput::default() }
     }
 
-    async fn open_address(&self, url: &str, is_write: bool, invocation: Invocation) -> ToolOutput {
+    async fn open_address(&self, url: &str, access: Access, invocation: Invocation) -> ToolOutput {
+        if access == Access::Forbidden {
+            let (scheme, _) = url.split_once("://").unwrap_or_default();
+            return ToolOutput::error(format!("{url}: what {scheme}:// has can only be read"));
+        }
+        let is_write = access == Access::Write;
         let operation = if is_write { "write" } else { "read" };
         let mut frame = json!({"type": "host_uri_request", "operation": operation, "url": url});
         if is_write {
@@ -177,6 +209,7 @@ impl Approver for AskHost {
         let id = format!("ui_{}", host.number());
         let (sender, mut answers) = unbounded_channel();
         locked(&host.waiting).insert(id.clone(), sender);
+        locked(&host.confirms).push(id.clone());
         output::message(&json!({
             "type": "extension_ui_request", "id": id, "method": "confirm",
             "title": "May this command run?",
@@ -184,6 +217,7 @@ impl Approver for AskHost {
         }));
         let answer = answers.blocking_recv();
         locked(&host.waiting).remove(&id);
+        locked(&host.confirms).retain(|open| *open != id);
         let reply = if answer?["confirmed"].as_bool()? {
             Reply::Approve {
                 covers: Covers::Command,
@@ -200,6 +234,8 @@ impl Approver for AskHost {
 /// Our tools and those of the host.
 pub(super) struct RpcTools {
     pub(super) own: Arc<dyn Tools>,
+    /// Those of ours for jobs and files, which know what is secret.
+    pub(super) jobs: Arc<JobTools>,
     pub(super) host: Arc<Host>,
 }
 
@@ -231,13 +267,19 @@ impl Tools for RpcTools {
     }
 
     fn call(self: Arc<Self>, invocation: Invocation) -> BoxFuture<ToolOutput> {
-        if self.host.is_tool(&invocation.call.name) {
-            return Box::pin(async move { self.host.call_tool(invocation).await });
-        }
-        if let Some((url, is_write)) = self.host.address(&invocation.call) {
-            return Box::pin(
-                async move { self.host.open_address(&url, is_write, invocation).await },
-            );
+        let is_tool = self.host.is_tool(&invocation.call.name);
+        let address = self.host.address(&invocation.call).filter(|_| !is_tool);
+        if is_tool || address.is_some() {
+            let mut invocation = invocation;
+            let call = &mut invocation.call;
+            call.arguments =
+                self.jobs.toolset().restore_secrets(std::mem::take(&mut call.arguments));
+            return Box::pin(async move {
+                match address {
+                    Some((url, access)) => self.host.open_address(&url, access, invocation).await,
+                    None => self.host.call_tool(invocation).await,
+                }
+            });
         }
         Arc::clone(&self.own).call(invocation)
     }

@@ -8,6 +8,7 @@
 mod dialogs;
 mod frames;
 mod host;
+mod shell;
 mod state;
 
 use std::collections::VecDeque;
@@ -17,11 +18,14 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use umbo_agent::{AgentEvent, Asker, Delivery, InterruptMode, Outcome, QueueMode, Queues, Tools};
+use umbo_agent::{
+    AgentEvent, AgentMessage, Asker, Delivery, InterruptMode, Outcome, QueueMode, Queues, Tools,
+};
 use umbo_model::Part;
 
 use self::frames::Frames;
 use self::host::{AskHost, Host, RpcTools};
+use self::shell::{Finished, Shell};
 use self::state::State;
 use super::setup::Prepared;
 use super::{hear_lines, outcome_words, runtime};
@@ -38,8 +42,8 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     let mut prepared = Prepared::new(context, words, Some(approver))?;
     prepared.set_asker(Arc::clone(&host) as Arc<dyn Asker>);
     let lender = Arc::clone(&host);
-    prepared.set_outer_tools(Box::new(move |own| {
-        Arc::new(RpcTools { own, host: Arc::clone(&lender) }) as Arc<dyn Tools>
+    prepared.set_outer_tools(Box::new(move |own, jobs| {
+        Arc::new(RpcTools { own, jobs, host: Arc::clone(&lender) }) as Arc<dyn Tools>
     }));
     output::message(&json!({"type": "ready"}));
     let told = Arc::clone(&host);
@@ -57,7 +61,13 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     });
     let runtime = runtime()?;
     let state = State::new(context.clone(), prepared);
-    let mut server = Server { queues: state.queues(), host, waiting: VecDeque::new() };
+    let mut server = Server {
+        queues: state.queues(),
+        host,
+        waiting: VecDeque::new(),
+        shell: Shell::default(),
+        unrecorded: Vec::new(),
+    };
     runtime.block_on(server.serve(state, lines));
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
@@ -68,7 +78,18 @@ struct Server {
     host: Arc<Host>,
     queues: Arc<Queues>,
     /// Commands that need the agent, which works.
-    waiting: VecDeque<Value>,
+    waiting: VecDeque<Waiting>,
+    /// Commands of the host's own that run.
+    shell: Shell,
+    /// What the session shall have of them, as soon as the agent does not work on it.
+    unrecorded: Vec<AgentMessage>,
+}
+
+/// A command that waits.
+struct Waiting {
+    command: Value,
+    /// It was answered when it came.
+    is_acknowledged: bool,
 }
 
 type Answered = Result<Option<Value>, String>;
@@ -76,16 +97,24 @@ type Answered = Result<Option<Value>, String>;
 impl Server {
     async fn serve(&mut self, mut state: State, mut lines: UnboundedReceiver<Vec<u8>>) {
         loop {
-            let command = match self.waiting.pop_front() {
-                Some(command) => command,
-                None => match lines.recv().await {
-                    None => break,
-                    Some(line) => match parse(&line) {
-                        Some(command) => command,
-                        None => continue,
+            let next = if let Some(waiting) = self.waiting.pop_front() {
+                Some(waiting)
+            } else {
+                tokio::select! {
+                    line = lines.recv() => match line {
+                        None => break,
+                        Some(line) => parse(&line)
+                            .map(|command| Waiting { command, is_acknowledged: false }),
                     },
-                },
+                    Some(Ok(finished)) = self.shell.next(), if !self.shell.is_idle() => {
+                        let Finished { command, answered, message } = finished;
+                        self.unrecorded.extend(message);
+                        respond(&command, self.record(&mut state).and(answered));
+                        None
+                    }
+                }
             };
+            let Some(Waiting { command, is_acknowledged }) = next else { continue };
             if self.answer_alone(&command, false) {
                 continue;
             }
@@ -93,8 +122,15 @@ impl Server {
             if matches!(word.as_str(), "prompt" | "abort_and_prompt" | "steer" | "follow_up") {
                 // Before the host can know of it.
                 self.queues.announce_run();
-                respond(&command, Ok(None));
+                if !is_acknowledged {
+                    respond(&command, Ok(None));
+                }
                 self.prompt(&mut state, &command, &mut lines).await;
+                continue;
+            }
+            if word == "bash" {
+                let (tools, directory) = state.shell_tools();
+                self.shell.start(command, tools, &self.host, directory);
                 continue;
             }
             let answered = state.obey(&word, &command).await;
@@ -107,8 +143,23 @@ impl Server {
                 })),
             }
         }
-        self.queues.interrupt();
+        self.interrupt();
+        self.shell.abort();
         state.close().await;
+    }
+
+    /// Ends what the agent is doing. What it asked the host about is not asked any more.
+    fn interrupt(&self) {
+        self.queues.interrupt();
+        self.host.take_back_questions();
+    }
+
+    /// Writes down what the host ran.
+    fn record(&mut self, state: &mut State) -> Answered {
+        for message in self.unrecorded.drain(..) {
+            state.record(message)?;
+        }
+        Ok(None)
     }
 
     /// Answers what needs no agent; whether that was all.
@@ -125,8 +176,18 @@ impl Server {
             // Heard first, then obeyed: the frames that it causes come after its answer.
             "abort" => {
                 respond(command, Ok(None));
-                self.queues.interrupt();
+                self.waiting.retain(|waiting| !waiting.is_acknowledged);
+                self.interrupt();
                 return true;
+            }
+            // What is over cannot be stopped, and that is no error.
+            "abort_bash" => {
+                self.shell.abort();
+                Ok(None)
+            }
+            "abort_retry" => {
+                self.queues.abort_retry();
+                Ok(None)
             }
             "steer" | "follow_up" if is_working => {
                 let delivery = if word == "steer" { Delivery::Steer } else { Delivery::FollowUp };
@@ -148,11 +209,12 @@ impl Server {
                           'followUp') to queue the message."
                     .to_owned()),
             },
-            "abort_and_prompt" if is_working => {
-                self.queues.interrupt();
-                self.waiting.push_back(command.clone());
-                return true;
-            }
+            "abort_and_prompt" if is_working => content(command).map(|_| {
+                self.interrupt();
+                let waiting = Waiting { command: command.clone(), is_acknowledged: true };
+                self.waiting.push_back(waiting);
+                None
+            }),
             "set_host_tools" => field::<Vec<host::HostTool>>(command, "tools").map(|tools| {
                 let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
                 self.host.set_tools(tools);
@@ -202,7 +264,7 @@ impl Server {
             Ok(content) => content,
             Err(error) => return respond(command, Err(error)),
         };
-        let mut frames = Frames::default();
+        let mut frames = Frames::new(state.most_retries());
         for frame in frames.begin() {
             output::message(&frame);
         }
@@ -223,14 +285,27 @@ impl Server {
                     line = lines.recv(), if is_open => match line {
                         None => {
                             is_open = false;
-                            self.queues.interrupt();
+                            self.interrupt();
                         }
                         Some(line) => self.hear(&line, &glimpse),
+                    },
+                    Some(Ok(Finished { command, answered, message })) = self.shell.next(),
+                        if !self.shell.is_idle() =>
+                    {
+                        self.unrecorded.extend(message);
+                        respond(&command, answered);
                     }
                 }
             }
         };
-        for frame in frames.end(&state.messages_since(before)) {
+        if let Err(error) = self.record(state) {
+            respond(command, Err(error));
+        }
+        let failed = match &outcome {
+            Ok(outcome) => outcome_words(outcome).1,
+            Err(error) => Some(error.to_string()),
+        };
+        for frame in frames.end(&state.messages_since(before), failed.as_deref()) {
             output::message(&frame);
         }
         match outcome {
@@ -251,14 +326,17 @@ impl Server {
             return;
         }
         let word = command["type"].as_str().unwrap_or_default();
-        if let Some(answered) = glimpse.answer(word, &self.queues) {
+        if word == "bash" {
+            let (tools, directory) = glimpse.shell_tools();
+            self.shell.start(command, tools, &self.host, directory);
+        } else if let Some(answered) = glimpse.answer(&command, &self.queues) {
             respond(&command, answered);
         } else {
             // These end what is under way, as a person would.
             if matches!(word, "compact" | "new_session" | "switch_session" | "branch" | "handoff") {
-                self.queues.interrupt();
+                self.interrupt();
             }
-            self.waiting.push_back(command);
+            self.waiting.push_back(Waiting { command, is_acknowledged: false });
         }
     }
 }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use umbo_agent::{
-    AgentMessage, Entry, EntryKind, InterruptMode, Phase, QueueMode, Queues, Session,
-    build_context, session_directory, to_html,
+    AgentMessage, Context as AgentContext, Entry, EntryKind, InterruptMode, JobTools, Phase,
+    QueueMode, Queues, Session, build_context, session_directory, to_html,
 };
 use umbo_model::{Effort, RetryPolicy};
-use umbo_ops::{Call, ExecRequest, Ticket, exec};
 
 use super::super::setup::{Prepared, effort_of};
 use crate::context::Context;
@@ -31,24 +30,43 @@ pub(super) struct State {
 pub(super) struct Glimpse {
     state: Value,
     file: Option<PathBuf>,
+    models: Vec<String>,
+    context: Context,
+    tools: Arc<JobTools>,
+    directory: String,
 }
 
 impl Glimpse {
     /// Answers what only asks.
-    pub(super) fn answer(&self, word: &str, queues: &Queues) -> Option<Answered> {
+    pub(super) fn answer(&self, command: &Value, queues: &Queues) -> Option<Answered> {
+        let word = command["type"].as_str().unwrap_or_default();
+        match word {
+            "get_available_models" => return Some(Ok(Some(available(&self.models)))),
+            "list_sessions" => return Some(list_sessions(&self.context)),
+            _ => {}
+        }
         if word == "get_state" {
             let mut state = self.state.clone();
             state["isStreaming"] = json!(true);
             let session = self.file.as_deref().and_then(|file| Session::open_read_only(file).ok());
-            if let Some(session) = session {
-                state["todoPhases"] = json!(todos(&session));
+            if let Some(context) = session.and_then(|session| build_context(&session, None).ok()) {
+                state["todoPhases"] = todos(&context.todos);
+                state["messageCount"] = json!(context.messages.len());
             }
             state["queuedMessageCount"] = json!(queues.len());
             set_modes(&mut state, queues);
             return Some(Ok(Some(state)));
         }
         let session = Session::open_read_only(self.file.as_deref()?).ok()?;
+        if word == "export_html" {
+            return Some(export(&session, command["outputPath"].as_str()));
+        }
         ask(word, &session)
+    }
+
+    /// With what a command of the host's own runs, and where.
+    pub(super) fn shell_tools(&self) -> (Arc<JobTools>, String) {
+        (Arc::clone(&self.tools), self.directory.clone())
     }
 }
 
@@ -72,20 +90,51 @@ impl State {
         self.prepared.agent.session()
     }
 
-    pub(super) fn message_count(&self) -> usize {
-        messages(self.session()).len()
+    /// The conversation as it is now.
+    fn conversation(&mut self) -> Arc<AgentContext> {
+        self.prepared.agent.context_now().unwrap_or_default()
     }
 
-    pub(super) fn messages_since(&self, count: usize) -> Vec<Value> {
-        let mut all = messages(self.session());
-        all.split_off(count.min(all.len()))
+    pub(super) fn message_count(&mut self) -> usize {
+        self.conversation().messages.len()
     }
 
-    pub(super) fn glimpse(&self) -> Glimpse {
-        Glimpse { state: self.describe(), file: self.session().path().map(Path::to_owned) }
+    pub(super) fn messages_since(&mut self, count: usize) -> Vec<Value> {
+        let conversation = self.conversation();
+        let new = conversation.messages.get(count..).unwrap_or_default();
+        new.iter().filter_map(|each| serde_json::to_value(&each.message).ok()).collect()
     }
 
-    fn describe(&self) -> Value {
+    pub(super) fn most_retries(&self) -> u32 {
+        self.prepared.agent.setup().retry.retries
+    }
+
+    pub(super) fn glimpse(&mut self) -> Glimpse {
+        let state = self.describe();
+        let (tools, directory) = self.shell_tools();
+        Glimpse {
+            state,
+            file: self.session().path().map(Path::to_owned),
+            models: self.models.clone(),
+            context: self.context.clone(),
+            tools,
+            directory,
+        }
+    }
+
+    /// With what a command of the host's own runs, and where.
+    pub(super) fn shell_tools(&self) -> (Arc<JobTools>, String) {
+        (Arc::clone(&self.prepared.tools), self.session().header().cwd.clone())
+    }
+
+    /// Writes down what the host ran.
+    pub(super) fn record(&mut self, message: AgentMessage) -> Result<(), String> {
+        let kept = self.prepared.agent.session_mut().append(EntryKind::Message { message });
+        kept.map(drop).map_err(|error| error.to_string())
+    }
+
+    fn describe(&mut self) -> Value {
+        let conversation = self.conversation();
         let agent = &self.prepared.agent;
         let session = agent.session();
         let setup = agent.setup();
@@ -100,9 +149,9 @@ impl State {
             "sessionId": session.header().id,
             "sessionName": session.title(),
             "autoCompactionEnabled": setup.compaction.enabled,
-            "messageCount": self.message_count(),
+            "messageCount": conversation.messages.len(),
             "queuedMessageCount": agent.queues().len(),
-            "todoPhases": todos(session),
+            "todoPhases": todos(&conversation.todos),
             "systemPrompt": setup.system,
             "dumpTools": tools,
         });
@@ -124,10 +173,7 @@ impl State {
                 self.set_model(&format!("{}/{}", text("provider"), text("modelId"))).map(Some)
             }
             "cycle_model" => self.cycle_model(),
-            "get_available_models" => {
-                let models = self.models.iter().map(|name| describe_model(name));
-                Ok(Some(json!({"models": models.collect::<Vec<_>>()})))
-            }
+            "get_available_models" => Ok(Some(available(&self.models))),
             "set_thinking_level" => self.set_level(&text("level")),
             "cycle_thinking_level" => {
                 let now = self.prepared.agent.setup().effort.map_or("off", Effort::word);
@@ -146,9 +192,6 @@ impl State {
                 self.prepared.agent.setup_mut().retry = RetryPolicy { retries, ..usual };
                 Ok(None)
             }
-            // What is over cannot be stopped, and that is no error.
-            "abort_retry" | "abort_bash" => Ok(None),
-            "bash" => self.bash(text("command")).await,
             "new_session" => self.new_session(command["parentSession"].as_str()),
             "switch_session" => self.switch_session(Path::new(&text("sessionPath"))),
             "branch" => self.branch(&text("entryId")),
@@ -158,18 +201,9 @@ impl State {
             }
             "navigate_tree" => self.navigate(&text("entryId")),
             "set_session_name" => self.set_name(&text("name")),
-            "export_html" => self.export(command["outputPath"].as_str()),
+            "export_html" => export(self.session(), command["outputPath"].as_str()),
             "handoff" => self.handoff(command["focus"].as_str()).await,
-            "list_sessions" => match sessions::here(&self.context) {
-                Ok(found) => {
-                    let list = found.iter().map(|info| {
-                        json!({"id": info.id, "path": info.path, "cwd": info.cwd,
-                            "name": info.title, "firstMessage": info.first_prompt})
-                    });
-                    Ok(Some(json!({"sessions": list.collect::<Vec<_>>()})))
-                }
-                Err(failure) => Err(failure.to_string()),
-            },
+            "list_sessions" => list_sessions(&self.context),
             _ => return None,
         })
     }
@@ -180,7 +214,7 @@ impl State {
             serde_json::from_value(phases.clone()).map_err(|error| format!("phases: {error}"))?;
         let kept = self.prepared.agent.set_todos(phases, &mut |_| {});
         kept.map_err(|error| error.to_string())?;
-        Ok(Some(json!({"todoPhases": todos(self.session())})))
+        Ok(Some(json!({"todoPhases": todos(&self.conversation().todos)})))
     }
 
     fn set_model(&mut self, name: &str) -> Result<Value, String> {
@@ -223,36 +257,6 @@ impl State {
             Ok(Some(problem)) => Err(problem),
             Err(error) => Err(error.to_string()),
         }
-    }
-
-    /// A command of the host's own: it is judged as one of the agent's, and the model reads it.
-    async fn bash(&mut self, command: String) -> Answered {
-        let tools = Arc::clone(&self.prepared.tools);
-        let line = command.clone();
-        let ran = tokio::task::spawn_blocking(move || {
-            let ticket = Ticket::default();
-            let call = Call::new(tools.toolset().caller(), &ticket);
-            exec(&call, &ExecRequest { command: Some(line), ..ExecRequest::default() })
-        });
-        let answer =
-            ran.await.map_err(|error| error.to_string())?.map_err(|error| error.message)?;
-        let output = answer.output.unwrap_or_default();
-        let truncated = answer.truncated.unwrap_or(false);
-        let message = AgentMessage::BashExecution {
-            command,
-            output: output.clone(),
-            exit_code: answer.exit_code,
-            cancelled: false,
-            truncated,
-        };
-        let kept = self.prepared.agent.session_mut().append(EntryKind::Message { message });
-        kept.map_err(|error| error.to_string())?;
-        Ok(Some(json!({
-            "exitCode": answer.exit_code, "cancelled": false, "output": output,
-            "outputBytes": output.len(), "outputLines": output.lines().count(),
-            "truncated": truncated, "totalBytes": answer.total_bytes,
-            "workingDir": self.session().header().cwd,
-        })))
     }
 
     fn place(&self) -> PathBuf {
@@ -316,16 +320,6 @@ impl State {
         kept.map(|_| None).map_err(|error| error.to_string())
     }
 
-    fn export(&self, path: Option<&str>) -> Answered {
-        let path = path.map_or_else(
-            || PathBuf::from(format!("session-{}.html", self.session().header().id)),
-            PathBuf::from,
-        );
-        std::fs::write(&path, to_html(self.session()))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Some(json!({"path": path})))
-    }
-
     async fn handoff(&mut self, focus: Option<&str>) -> Answered {
         let place = self.place();
         match self.prepared.agent.handoff(&place, focus, &mut |_| {}).await {
@@ -359,9 +353,44 @@ fn describe_model(name: &str) -> Value {
     json!({"provider": provider, "id": id})
 }
 
-/// The todo list of a session, without what a host knows for itself.
-fn todos(session: &Session) -> Vec<Phase> {
-    build_context(session, None).unwrap_or_default().todos
+fn available(models: &[String]) -> Value {
+    let models = models.iter().map(|name| describe_model(name));
+    json!({"models": models.collect::<Vec<_>>()})
+}
+
+fn list_sessions(context: &Context) -> Answered {
+    let found = sessions::here(context).map_err(|failure| failure.to_string())?;
+    let list = found.iter().map(|info| {
+        json!({"id": info.id, "path": info.path, "cwd": info.cwd,
+            "name": info.title, "firstMessage": info.first_prompt})
+    });
+    Ok(Some(json!({"sessions": list.collect::<Vec<_>>()})))
+}
+
+fn export(session: &Session, path: Option<&str>) -> Answered {
+    let path = path.map_or_else(
+        || PathBuf::from(format!("session-{}.html", session.header().id)),
+        PathBuf::from,
+    );
+    std::fs::write(&path, to_html(session))
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(Some(json!({"path": path})))
+}
+
+/// A todo list as hosts know it: phases and tasks have names to tell them apart.
+pub(super) fn todos(phases: &[Phase]) -> Value {
+    let mut number = 0;
+    let phases = phases.iter().enumerate().map(|(at, phase)| {
+        let tasks = phase.tasks.iter().map(|task| {
+            number += 1;
+            let id = task.id.clone().unwrap_or_else(|| format!("task-{number}"));
+            json!({"id": id, "content": task.content, "status": task.status})
+        });
+        let tasks: Vec<Value> = tasks.collect();
+        let id = phase.id.clone().unwrap_or_else(|| format!("phase-{}", at + 1));
+        json!({"id": id, "name": phase.name, "tasks": tasks})
+    });
+    Value::Array(phases.collect())
 }
 
 fn messages(session: &Session) -> Vec<Value> {
@@ -427,5 +456,6 @@ fn stats(session: &Session, path: &[Entry]) -> Value {
         "totalMessages": users + answers + results,
         "tokens": {"input": usage.input, "output": usage.output, "cacheRead": usage.cache_read,
             "cacheWrite": usage.cache_write, "total": usage.context()},
+        "cost": usage.cost.total,
     })
 }

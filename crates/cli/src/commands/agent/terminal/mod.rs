@@ -27,7 +27,7 @@ use signal_hook::iterator::Signals;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use umbo_agent::{
-    AgentMessage, Asker, BoxFuture, Chosen, Delivery, Queues, UserQuestion, show_todos,
+    AgentMessage, AskOutcome, AskRequest, Asker, BoxFuture, Delivery, Queues, show_todos,
 };
 use umbo_gate::{Covers, Lasts, Question, Reply, UsableBy};
 use umbo_tools::Approver;
@@ -75,16 +75,13 @@ impl Approver for AskHere {
 }
 
 impl Asker for AskHere {
-    fn ask(
-        self: Arc<Self>,
-        questions: Vec<UserQuestion>,
-        timeout: Option<Duration>,
-    ) -> BoxFuture<Option<Vec<Chosen>>> {
+    fn ask(self: Arc<Self>, request: AskRequest) -> BoxFuture<AskOutcome> {
         let (sender, answer) = oneshot::channel();
-        let asked = Event::Choice(Box::new(Choice::new(questions, timeout, sender)));
+        let choice = Choice::new(request.questions, request.timeout, sender);
+        let asked = Event::Choice(Box::new(choice));
         // Where nobody hears it, nobody answers.
         let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(asked);
-        Box::pin(async move { answer.await.ok()? })
+        Box::pin(async move { answer.await.ok().flatten().into() })
     }
 }
 
