@@ -181,8 +181,8 @@ impl Walk {
         let reveals = words[at].split(['-', ':']).next().is_some_and(|verb| among(REVEALS, verb))
             || words[at].starts_with("batch-get")
             || among(REVEALS, words[at]);
-        let keys =
-            name == "az" && words[..=at].iter().any(|word| matches!(*word, "keys" | "list-keys"));
+        let keys = name.starts_with("az")
+            && words[..=at].iter().any(|word| matches!(*word, "keys" | "list-keys"));
         // What is known about a secret is not the secret.
         let about = ["policy", "last-used", "info", "random", "protection", "rotation"]
             .iter()
