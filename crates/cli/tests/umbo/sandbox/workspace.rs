@@ -322,7 +322,7 @@ fn contained_by_a_namespace_is_a_proof_of_the_engine() {
 
 #[test]
 fn what_is_made_later_beside_what_is_lent_stays_hidden() {
-    const TIMEOUT: Duration = Duration::from_secs(60);
+    const TIMEOUT: Duration = Duration::from_mins(1);
     for rung in every_rung() {
         let yard = Yard::new(Who::Tester, Machine::Usual);
         let own = yard.path("own");
