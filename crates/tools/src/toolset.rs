@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tracing::{field, info, info_span};
 use umbo_engine::Summary;
 use umbo_ops::files::{newest_change, restore_after};
@@ -265,6 +265,12 @@ impl Toolset {
         let restored = restore_after(&Call::new(self, ticket), after);
         let restored = restored.map_err(|error| error.message)?;
         Ok(restored.files.into_iter().map(|file| file.path).collect())
+    }
+
+    /// Arguments for a tool that is not umbo's own, with the secrets that placeholders in them stand for.
+    pub fn restore_secrets(&self, arguments: Map<String, Value>) -> Map<String, Value> {
+        let restore = |(name, value)| (name, restored(value, &self.caller));
+        arguments.into_iter().map(restore).collect()
     }
 
     /// Whether a tool that is not umbo's own may be called, by its words: program, tool, arguments. The

@@ -159,7 +159,7 @@ pub(super) const ROWS: &[Row] = &[
     row("hexyl", READ).takes(Paths).options("n:c:s:vo:gCPb: --length= --bytes= --skip= --no-squeezing --color= --border= --plain --no-characters --characters --character-table= --no-position --display-offset= --panels= --group-size= --base= --terminal-width= --print-color-table --block-size= --little-endian --endianness="),
     row("tokei|scc|loc|onefetch", READ).takes(Paths).options("e:fvlst:o@C:c:n:w:izx:aMpN --exclude= --files --verbose --languages --sort= --rsort= --type= --types= --hidden --no-ignore --no-ignore-parent --no-ignore-vcs --num-format= --compact --columns= --streaming= --output@ --by-file --no-cocomo --no-complexity --no-duplicates --include-ext= --exclude-dir= --exclude-ext= --wide --not-match= --ci --no-art --no-bots --number-of-authors= --email --iso-time --show-logo= --languages"),
     row("cloc", READ).takes(Paths).options("--diff --count-and-diff --by-file --by-file-by-lang --by-percent= --exclude-dir= --exclude-ext= --exclude-lang= --include-lang= --include-ext= --fullpath --match-d= --match-f= --not-match-d= --not-match-f= --json --csv --md --xml --yaml --quiet --hide-rate --progress-rate= --show-ext? --show-lang? --skip-uniqueness --sum-one --timeout= --max-file-size= --csv-delimiter= --no3 --3 --autoconf --docstring-as-code --force-lang= --lang-no-ext= --processes= --follow-links --skip-win-hidden --original-dir"),
-    row("pygmentize|highlight|source-highlight", READ).takes(Paths).only("-l -g -f -O -P -s -N -C -L -H").valued("-l -f -O -P -N -C -H").when(&[("-o --output --outdir -d -B --batch-recursive", OVERWRITE), ("-x --config-file --plug-in", RUN)]).shaped(&[("-O*=*outfile* -P*outfile*", UNKNOWN)]),
+    row("pygmentize", READ).takes(Paths).only("-l -g -f -O -P -s -N -C -L -H").valued("-l -f -O -P -N -C -H").when(&[("-o --output --outdir -d -B --batch-recursive", OVERWRITE), ("-x --config-file --plug-in", RUN)]).shaped(&[("-O*=*outfile* -P*outfile*", UNKNOWN)]),
     row("tree|tre", READ)
         .takes(Names)
         .options("ACDFH:I:JL:NP:QST:UXacdfghilnpqrstuvx --charset? --device --dirsfirst --du --fflinks --filelimit? --filesfirst --fromfile --gitfile? --gitignore --hintro? --houtro? --ignore-case --info= --infofile? --inodes --matchdirs --metafirst --nolinks --noreport --prune --si --sort? --timefmt? ae:l:E:d --color= --directories --exclude= --limit= --json --all --simple --portable")
@@ -195,10 +195,13 @@ pub(super) const ROWS: &[Row] = &[
         .when(&[("-i --inplace -s --split-exp -f --from-file --expression --split-exp-file", WRITE)])
         .shaped(&[("*load* *env(* *strload*", UNKNOWN)]),
     row("pup|xpath|gron|json_pp|jp|jo|yj|json5", READ).takes(PatternThenPaths).options("cpnf:i:l:e:qskmvr:w:t:S --color --plain --number --charset= --file= --indent= --limit= --ungron --colorize --monochrome --stream --no-sort --json --insecure --values --validate --quiet").when(&[("-o --output --outfile -O --in-place -s --shell --write --out", WRITE)]),
-    row("csvcut|csvlook|csvstat|csvgrep|csvsort|csvjson|csvformat|csvjoin|csvstack|in2csv|xsv|qsv|tsv-filter|tsv-select|tsv-summarize|tsv-uniq", READ).takes(PatternThenPaths)
+    row("csvcut|csvlook|csvstat|csvgrep|csvsort|csvjson|csvformat|csvjoin|csvstack|in2csv|xsv|tsv-filter|tsv-select|tsv-summarize|tsv-uniq", READ).takes(PatternThenPaths)
         .options("d:tq:u:be:z:Sp:HvlxC:c:nm:r:ik:y:jDUTQBa:PEN --delimiter= --tabs --quotechar= --quoting= --no-doublequote --encoding= --maxfieldsize= --skipinitialspace --no-header-row --linenumbers --zero --columns= --not-columns= --names --delete-empty-rows --max-rows= --max-columns= --max-column-width= --max-precision= --regex= --match= --invert-match --any-match --reverse --ignore-case --no-inference --date-format= --datetime-format= --snifflimit= --csv --json --count --type --nulls --unique --min --max --sum --mean --median --stdev --len --freq --freq-count= --indent= --key= --lat= --lon= --stream --out-delimiter= --out-tabs --icsv --ojson --ijson --ocsv --opprint --ixtab --oxtab --itsv --otsv --c2p --c2j --c2t --t2c --j2c --from= --left --right --outer --groups= --group-name= --filenames --header --fields= --exclude= --dry-run")
         .when(&[("-o --output --outfile --in-place --files --tee --split --prepipe --prepipex --load --mload", UNKNOWN)])
         .shaped(&[("split tee put filter* *system* partition index fixlengths sqlp to", UNKNOWN)]),
+    // Some of its commands run a script or a program for each line, others write beside their input.
+    row("qsv", UNKNOWN).subs().other(UNKNOWN),
+    row("qsv headers|qsv select|qsv slice|qsv table|qsv flatten|qsv search|qsv input|qsv fmt|qsv reverse|qsv cat|qsv behead", READ).takes(Paths).options("d:nijlps:e:c:v --delimiter= --no-headers --ignore-case --just-names --intersect --start= --end= --len= --index= --invert-match --select= --width= --pad= --condense=").when(&[("-o --output", OVERWRITE)]),
     row("[|test", READ).takes(Names).reader(Reader::Test),
     // Shell builtins.
     row("cd|pushd|popd|dirs|exit|return|break|continue|shift|times|wait|jobs|umask|ulimit|caller|logout|getopts|hash", READ).options("LPeHSabcdefiklmnpqrstuvwRT").reader(Reader::Builtin),
@@ -240,7 +243,12 @@ pub(super) const ROWS: &[Row] = &[
     row("ar t|ar tv|ar p", READ).takes(Paths).when(&[("--plugin", RUN), ("--output", OVERWRITE)]),
     // Programs that take over the terminal or run commands typed into them.
     row("ed|ex|vi|vim|nvim|nano|emacs|emacsclient|pico|joe|micro|helix|hx|code|subl|kate|gedit|view|vimdiff", RUN),
-    row("expect|screen|tmux|zellij|dialog|whiptail|rlwrap|unbuffer|rsh|rlogin", RUN),
+    row("tmux", RUN).subs().other(RUN).valued("-L -S").when(&[("-f -c -T", RUN)]),
+    // An argument that ends with `;` ends the command: another follows. `#(…)` in a format is run.
+    row("tmux ls|tmux list-sessions|tmux lsw|tmux list-windows|tmux lsp|tmux list-panes|tmux lsc|tmux list-clients|tmux lsk|tmux list-keys|tmux lscm|tmux list-commands|tmux info|tmux show-options|tmux show|tmux showw|tmux show-window-options|tmux show-environment|tmux showenv|tmux has-session|tmux has|tmux list-buffers|tmux lsb|tmux show-buffer|tmux showb|tmux show-hooks", READ)
+        .options("aF:f:t:gqswpvAN1P:T:b:")
+        .shaped(&[("*; *#(*", RUN)]),
+    row("expect|screen|zellij|dialog|whiptail|rlwrap|unbuffer|rsh|rlogin", RUN),
     row("socat|socat1", LISTEN),
     row("telnet|ftp|sftp|tftp|lftp|ncftp", RUN),
     row("nc|ncat|netcat", LISTEN).valued("-w -p -s -x -X -q -i").when(&[("-z -v -n -w -4 -6 -u", FETCH), ("-e -c --exec --sh-exec -l --listen -k", LISTEN)]).reader(Reader::Netcat),

@@ -137,7 +137,8 @@ impl McpTools {
             Err(error) => return ToolOutput::error(format!("The tool itself failed: {error}")),
         }
         let show = move |text| progress.show(text);
-        match self.servers.call(&call.name, call.arguments, &cancel, show).await {
+        let arguments = self.jobs.toolset().restore_secrets(call.arguments);
+        match self.servers.call(&call.name, arguments, &cancel, show).await {
             Ok(result) => {
                 let part = |piece| match piece {
                     RemoteContent::Text(text) => Part::text(text),

@@ -50,8 +50,8 @@ pub(super) struct Prepared {
     questions: Option<Arc<ServerQuestions>>,
 }
 
-/// Puts tools around those of the agent.
-pub(super) type OuterTools = Box<dyn Fn(Arc<dyn Tools>) -> Arc<dyn Tools> + Send>;
+/// Puts tools around those of the agent, of which the second are those for jobs and files.
+pub(super) type OuterTools = Box<dyn Fn(Arc<dyn Tools>, Arc<JobTools>) -> Arc<dyn Tools> + Send>;
 
 /// Whoever is asked whether commands may run.
 pub(super) type SharedApprover = Arc<dyn CallApprover>;
@@ -150,7 +150,7 @@ impl Prepared {
         }
         let all: Arc<dyn Tools> = Arc::new(Toolbox::new(sets));
         self.all_tools = match &self.outer {
-            Some(outer) => outer(all),
+            Some(outer) => outer(all, Arc::clone(&self.tools)),
             None => all,
         };
         self.agent.set_tools(Arc::clone(&self.all_tools));

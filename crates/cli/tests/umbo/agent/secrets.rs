@@ -5,7 +5,10 @@ use std::fs;
 use serde_json::{Value, json};
 use umbo_model::server::{Answer, Reply};
 
+use super::mcp::script;
+use super::rpc::Host;
 use super::{CASES, Scene};
+use crate::mcp::installed;
 
 const SECRET: &str = "hunter2-very-secret-value-4711";
 
@@ -86,4 +89,70 @@ fn a_summary_is_asked_for_without_secrets_too() {
     assert!(!summaries.is_empty(), "nothing was summarised");
     assert!(requests.iter().all(|request| !request.text.contains(SECRET)));
     assert_ne!(summaries[0]["messages"], json!([]));
+}
+
+#[test]
+fn servers_and_hosts_get_the_secret_that_no_request_has_whatever_is_asked() {
+    let case = CASES[0];
+    let mut number = 0;
+    let scene = Scene::scripted(move |request| {
+        number += 1;
+        let hidden = || placeholder(&request.text);
+        let call = |name: &str, arguments: Value| {
+            Reply::answer(Answer::call(&format!("call_{number}"), name, &arguments))
+        };
+        match number {
+            1 => call("echo_host", json!({"message": hidden()})),
+            2 => call("Write", json!({"file_path": "db://row", "content": hidden()})),
+            3 => call("mcp__peer__greet", json!({"name": hidden()})),
+            _ => Reply::text(&"they talked of a token ".repeat(4000)),
+        }
+    });
+    let config = scene.umbo.path().join("home/.config/umbo");
+    fs::create_dir_all(&config).unwrap();
+    let server = json!({"command": installed("python/bin/python"),
+        "args": [script("server.py"), "stdio", scene.umbo.path()]});
+    let servers = json!({"mcpServers": {"peer": server}}).to_string();
+    fs::write(config.join("mcp.json"), servers).unwrap();
+    let mut host = Host::start_with(&scene, case.model, &["--gate", "open"], |mut command| {
+        command.env("MY_TOKEN", SECRET);
+        command
+    });
+    let ok = |answer: Value| assert_eq!(answer["success"], true, "{answer}");
+    let tool = json!({"name": "echo_host", "description": "", "parameters": {"type": "object"}});
+    ok(host.call(json!({"type": "set_host_tools", "tools": [tool]})));
+    let schemes = json!([{"scheme": "db", "writable": true}]);
+    ok(host.call(json!({"type": "set_host_uri_schemes", "schemes": schemes})));
+    ok(host.call(json!({"type": "prompt", "message": format!("the token is {SECRET}, use it")})));
+    let asked = host.until_type("host_tool_call");
+    assert_eq!(asked["arguments"]["message"], SECRET, "the host gets it");
+    let echo = json!({"content": [{"type": "text", "text": format!("you said {SECRET}")}]});
+    let result = json!({"type": "host_tool_result", "id": asked["id"], "result": echo});
+    host.write(&result.to_string());
+    let asked = host.until_type("host_uri_request");
+    assert_eq!(asked["content"], SECRET);
+    host.write(&json!({"type": "host_uri_result", "id": asked["id"]}).to_string());
+    host.until_type("agent_end");
+    let greeted = fs::read_to_string(scene.umbo.path().join("greeted")).unwrap();
+    assert_eq!(greeted, SECRET, "the server gets it");
+
+    ok(host.call(json!({"type": "bash", "command": format!("echo {SECRET}")})));
+    ok(host.call(json!({"type": "set_todos", "phases": [{"name": SECRET, "tasks": []}]})));
+    ok(host.call(json!({"type": "prompt", "message": format!("again {SECRET}")})));
+    host.until_type("agent_end");
+    ok(host.call(json!({"type": "compact", "customInstructions": format!("keep {SECRET}")})));
+    let said = host.call(json!({"type": "get_branch_messages"}));
+    let first = &said["data"]["messages"][0]["entryId"];
+    ok(host.call(json!({"type": "navigate_tree", "entryId": first, "summarize": true,
+        "customInstructions": format!("above all {SECRET}")})));
+    ok(host.call(json!({"type": "prompt", "message": format!("on with {SECRET}")})));
+    host.until_type("agent_end");
+    ok(host.call(json!({"type": "handoff", "focus": format!("the use of {SECRET}")})));
+    host.close();
+    let requests = scene.server.requests();
+    assert!(requests.len() >= 8, "{}", requests.len());
+    for (at, request) in requests.iter().enumerate() {
+        assert!(!request.text.contains(SECRET), "request {at}: {}", request.text);
+    }
+    scene.check();
 }

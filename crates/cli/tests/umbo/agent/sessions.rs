@@ -3,9 +3,9 @@
 use std::fs;
 
 use serde_json::Value;
-use umbo_model::server::Reply;
+use umbo_model::server::{Gate, Reply};
 
-use super::{CASES, Scene};
+use super::{CASES, DEADLINE, Scene};
 
 #[test]
 fn a_session_is_listed_searched_shown_named_exported_copied_and_deleted() {
@@ -95,4 +95,29 @@ fn a_damaged_line_costs_that_line_and_a_damaged_header_nothing() {
         assert!(last.contains(kept), "{kept}: {last}");
     }
     scene.check();
+}
+
+#[test]
+fn a_session_in_use_is_read_and_copied_but_not_named_or_deleted() {
+    let gate = Gate::new();
+    let scene = Scene::new(vec![Reply::text("late").wait_after(0, &gate), Reply::text("copied")]);
+    let model = CASES[0].model;
+    let client = scene.agent(model, &[], "the first words").spawn();
+    assert!(scene.server.wait_for_requests(1, DEADLINE));
+    let umbo = &scene.umbo;
+    let id = umbo.call(["sessions", "--json"]).json()["id"].as_str().unwrap().to_owned();
+    let shown = umbo.call(["sessions", "show", &id]).answer().text();
+    assert!(shown.contains("the first words"), "{shown}");
+    for words in [&["label", &id, "mine"][..], &["delete", &id]] {
+        let said = umbo.call([&["sessions"], words].concat()).refused();
+        assert!(said.contains("in use by another process"), "{said}");
+    }
+    // The way out that is offered works.
+    let words = ["agent", "--resume", &id, "--fork", "-p", "and on"];
+    scene.call(&words).stdout("copied\n").run();
+    let sent = &scene.server.requests()[1].text;
+    assert!(sent.contains("the first words") && sent.contains("and on"), "{sent}");
+    gate.open();
+    client.answer().expect_status(0);
+    umbo.call(["sessions", "delete", &id]).stdout(format!("deleted {id}\n")).run();
 }

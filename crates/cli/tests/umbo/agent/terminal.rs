@@ -17,6 +17,11 @@ struct Person<'a> {
 
 impl<'a> Person<'a> {
     fn sit(scene: &'a Scene, size: &str, words: &str) -> Self {
+        Self::runs(scene, size, &format!("agent --model {} {words}", CASES[0].model))
+    }
+
+    /// Any command that opens a conversation.
+    fn runs(scene: &'a Scene, size: &str, words: &str) -> Self {
         let umbo = Umbo::with_deadline(DEADLINE);
         let url = scene.server.url();
         let variables = [
@@ -32,8 +37,7 @@ impl<'a> Person<'a> {
         for variable in &variables {
             options.extend(["--env", variable]);
         }
-        let line = format!("'{UMBO}' agent --model {} {words}", CASES[0].model);
-        let seat = umbo.start_with(&options, &line);
+        let seat = umbo.start_with(&options, &format!("'{UMBO}' {words}"));
         let person = Self { umbo, scene, seat };
         person.sees("claude-sonnet-5 ·");
         person
@@ -376,5 +380,62 @@ fn the_model_asks_and_a_person_chooses_types_or_does_not_answer() {
     assert_eq!(scene.server.requests().len(), 4, "it does not go on");
     person.types("/todo", &["enter"]);
     person.sees("Todo: 1 of 2 done");
+    person.leaves();
+}
+
+#[test]
+fn paths_and_commands_are_completed_history_is_searched_and_a_paste_stays_whole() {
+    let scene = Scene::new(vec![Reply::text("fine"), Reply::text("again")]);
+    for name in ["alpha.txt", "alphabet.md"] {
+        fs::write(scene.umbo.path().join(name), "").unwrap();
+    }
+    let person = Person::sit(&scene, "80x24", "");
+    let has = |text: &'static str| {
+        move |screen: &[String]| screen.iter().any(|line| line.as_str() == text)
+    };
+    person.types("look at al", &["tab"]);
+    person.waits_for(has("> look at alpha"));
+    person.types("", &["tab"]);
+    person.waits_for(|screen| screen.iter().any(|l| l.starts_with("alpha.txt  alphabet.md")));
+    person.types("b", &["tab"]);
+    person.waits_for(has("> look at alphabet.md"));
+    person.types("", &["enter"]);
+    person.sees("fine");
+    // All of them, though they do not fit in a line.
+    person.types("/", &["tab"]);
+    person.waits_for(|screen| {
+        let text = screen.join(" ");
+        ["/branch", "/model", "/quit", "/undo"].iter().all(|name| text.contains(name))
+    });
+    person.types("", &["ctrl-u"]);
+
+    // Its lines are one text: none of them is sent by the line end before it.
+    person.types("\x1b[200~one pasted\r\ntwo pasted\x1b[201~", &[]);
+    person.waits_for(|screen| has("> one pasted")(screen) && has("  two pasted")(screen));
+    assert_eq!(scene.server.requests().len(), 1);
+    person.types("", &["ctrl-r"]);
+    person.types("look", &[]);
+    let screen = person.waits_for(has("> look at alphabet.md"));
+    assert!(screen.iter().any(|line| line == "history: look"), "{screen:#?}");
+    person.types("", &["esc"]);
+    person.waits_for(|screen| has("> one pasted")(screen) && has("  two pasted")(screen));
+    person.types("", &["enter"]);
+    person.sees("again");
+    let said = &scene.server.requests()[1].text;
+    assert!(said.contains("one pasted\\ntwo pasted"), "{said}");
+    person.leaves();
+}
+
+#[test]
+fn a_session_of_the_list_goes_on_in_the_terminal() {
+    let scene = Scene::new(vec![Reply::text("yes"), Reply::text("still here")]);
+    scene.agent(CASES[0].model, &[], "are you there?").answer().expect_status(0);
+    let id = scene.umbo.call(["sessions", "--json"]).json()["id"].as_str().unwrap().to_owned();
+    let person = Person::runs(&scene, "80x24", &format!("sessions resume {id}"));
+    person.waits_for(|screen| screen.iter().any(|line| line == "> are you there?"));
+    person.types("and now?", &["enter"]);
+    person.sees("still here");
+    person.waits_for(|screen| !screen.iter().any(|line| line.contains("working")));
+    assert!(scene.server.requests()[1].text.contains("are you there?"));
     person.leaves();
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use umbo_agent::{BoxFuture, Completion, Invocation, Recovery, ToolOutput, Tools};
+use umbo_agent::{BoxFuture, Completion, Invocation, JobTools, Recovery, ToolOutput, Tools};
 use umbo_gate::{Covers, Lasts, Question, Reply, UsableBy};
 use umbo_model::{Part, ToolCall, ToolInput, ToolSpec};
 use umbo_tools::Approver;
@@ -234,6 +234,8 @@ impl Approver for AskHost {
 /// Our tools and those of the host.
 pub(super) struct RpcTools {
     pub(super) own: Arc<dyn Tools>,
+    /// Those of ours for jobs and files, which know what is secret.
+    pub(super) jobs: Arc<JobTools>,
     pub(super) host: Arc<Host>,
 }
 
@@ -265,11 +267,19 @@ impl Tools for RpcTools {
     }
 
     fn call(self: Arc<Self>, invocation: Invocation) -> BoxFuture<ToolOutput> {
-        if self.host.is_tool(&invocation.call.name) {
-            return Box::pin(async move { self.host.call_tool(invocation).await });
-        }
-        if let Some((url, access)) = self.host.address(&invocation.call) {
-            return Box::pin(async move { self.host.open_address(&url, access, invocation).await });
+        let is_tool = self.host.is_tool(&invocation.call.name);
+        let address = self.host.address(&invocation.call).filter(|_| !is_tool);
+        if is_tool || address.is_some() {
+            let mut invocation = invocation;
+            let call = &mut invocation.call;
+            call.arguments =
+                self.jobs.toolset().restore_secrets(std::mem::take(&mut call.arguments));
+            return Box::pin(async move {
+                match address {
+                    Some((url, access)) => self.host.open_address(&url, access, invocation).await,
+                    None => self.host.call_tool(invocation).await,
+                }
+            });
         }
         Arc::clone(&self.own).call(invocation)
     }

@@ -42,8 +42,8 @@ pub(super) fn run(context: &Context, words: &Words) -> Result<ExitCode, Failure>
     let mut prepared = Prepared::new(context, words, Some(approver))?;
     prepared.set_asker(Arc::clone(&host) as Arc<dyn Asker>);
     let lender = Arc::clone(&host);
-    prepared.set_outer_tools(Box::new(move |own| {
-        Arc::new(RpcTools { own, host: Arc::clone(&lender) }) as Arc<dyn Tools>
+    prepared.set_outer_tools(Box::new(move |own, jobs| {
+        Arc::new(RpcTools { own, jobs, host: Arc::clone(&lender) }) as Arc<dyn Tools>
     }));
     output::message(&json!({"type": "ready"}));
     let told = Arc::clone(&host);

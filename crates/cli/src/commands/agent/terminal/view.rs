@@ -23,6 +23,8 @@ const LAST_ASKED_ROWS: usize = 3;
 const SHOWN_RESULT_LINES: usize = 8;
 /// As many lines of a running command.
 const SHOWN_TAIL_LINES: usize = 3;
+/// As many lines of what can be completed.
+const SHOWN_HINT_LINES: usize = 4;
 /// As much of the task that is being done.
 const SHOWN_TASK: usize = 30;
 /// As much of a call's arguments.
@@ -244,8 +246,9 @@ impl View {
             }
         }
         let (input, cursor) = typed(editor, columns, (rows / 3).max(3));
+        let status = self.status(editor, columns);
         // What is taller than the screen could not be drawn over.
-        let room = rows.saturating_sub(input.len() + 2).max(LEAST_ASKED_ROWS);
+        let room = rows.saturating_sub(input.len() + status.len() + 1).max(LEAST_ASKED_ROWS);
         let asked = match (self.questions.front(), self.choices.front()) {
             (Some(question), _) => ask(question),
             (None, Some(choice)) => choice.lines(),
@@ -258,7 +261,7 @@ impl View {
             lines.drain(..lines.len() - most);
         }
         lines.extend(asked);
-        lines.push(self.status(editor, columns));
+        lines.extend(status);
         let before = lines.len();
         lines.extend(input);
         Live { cursor: (before + cursor.0, cursor.1), lines }
@@ -277,11 +280,17 @@ impl View {
         Some(format!("todo {}/{all}: {content}", all - open))
     }
 
-    fn status(&self, editor: &Editor, columns: usize) -> Line {
+    fn status(&self, editor: &Editor, columns: usize) -> Vec<Line> {
         let text = if let Some(wanted) = editor.search() {
             format!("history: {wanted}")
         } else if let Some(hint) = &self.hint {
-            hint.clone()
+            let mut lines = Line::new(Look::Dim, hint.replace('\n', " ")).wrap(columns);
+            let more = lines.len().saturating_sub(SHOWN_HINT_LINES);
+            if more > 0 {
+                lines.truncate(SHOWN_HINT_LINES - 1);
+                lines.push(Line::new(Look::Dim, "… and more: type on"));
+            }
+            return lines;
         } else {
             let standing = &self.standing;
             let percent = (standing.tokens * 100).checked_div(standing.window).unwrap_or(0);
@@ -308,7 +317,7 @@ impl View {
             text.truncate(end);
         }
         let line = Line::new(Look::Dim, text);
-        line.wrap(columns).into_iter().next().unwrap_or_default()
+        vec![line.wrap(columns).into_iter().next().unwrap_or_default()]
     }
 }
 
