@@ -7,6 +7,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use brush_parser::ast;
+
 use crate::effect::{Does, SECRET};
 use crate::path;
 use crate::walk::Walk;
@@ -89,6 +91,26 @@ impl Walk {
         }
     }
 
+    /// `env | grep TOKEN`: of all variables those that are secrets.
+    pub(crate) fn picks_secret_variable(&mut self, lists: &ast::Command, picks: &ast::Command) {
+        if let (Some(lists), Some(picks)) = (plain_words(lists), plain_words(picks)) {
+            self.picks_secret_among(&lists, &picks);
+        }
+    }
+
+    /// The same for words that are known already.
+    pub(crate) fn picks_secret_among(&mut self, lists: &[String], picks: &[String]) {
+        const LISTS: &str = "env printenv set export declare typeset";
+        const PICKS: &str = "grep egrep fgrep rg ag ack awk gawk sed";
+        let all = matches!(lists, [name, rest @ ..]
+            if among(LISTS, name) && rest.iter().all(|word| word == "-p"));
+        let some = matches!(picks, [name, rest @ ..]
+            if among(PICKS, name) && rest.iter().any(|word| path::is_secret_name(word)));
+        if all && some {
+            self.find(SECRET, &lists[0], format!("{} | {}", lists[0], picks.join(" ")));
+        }
+    }
+
     /// `grep -f FILE`, `-fFILE`, `--file=FILE`.
     fn secret_files_in_options(&mut self, name: &str, args: &[Word]) {
         // Of git only these two commands print what they are told so.
@@ -142,6 +164,18 @@ impl Walk {
             }
         }
     }
+}
+
+/// The words of a simple command as they are written.
+fn plain_words(command: &ast::Command) -> Option<Vec<String>> {
+    let ast::Command::Simple(simple) = command else { return None };
+    let name = simple.word_or_name.as_ref()?.value.clone();
+    let suffix = simple.suffix.iter().flat_map(|suffix| &suffix.0);
+    let words = suffix.filter_map(|item| match item {
+        ast::CommandPrefixOrSuffixItem::Word(word) => Some(word.value.clone()),
+        _ => None,
+    });
+    Some(std::iter::once(name).chain(words).collect())
 }
 
 /// Whether a statement asks a database for the passwords of its users.

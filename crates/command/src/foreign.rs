@@ -23,6 +23,9 @@ pub(crate) fn read_into(walk: &mut Walk, text: &str, shell: Shell) {
         scan::dangers(walk, text);
         return;
     };
+    for pair in pipelines.windows(2) {
+        walk.picks_secret_among(&pair[0], &pair[1]);
+    }
     for words in pipelines {
         let argv: Vec<Word> = words.iter().map(Word::literal).collect();
         match shell {

@@ -433,6 +433,7 @@ impl Walk {
             Takes::Names => {
                 for word in operands {
                     any = true;
+                    self.files.secrets_listed |= name == "ls" && self.is_secret(word.likely());
                     self.find_at(base, name, name, word.path().map(str::to_owned));
                 }
             }
@@ -506,7 +507,8 @@ impl Walk {
         let found = |it: &Expansion| {
             matches!(it, Expansion::Input | Expansion::Substitution | Expansion::Variable)
         };
-        let from_search = self.files.secrets_found && word.expansions.iter().any(found);
+        let from_search = self.files.secrets_found && word.expansions.iter().any(found)
+            || self.files.secrets_listed && word.expansions.contains(&Expansion::Input);
         if from_search || self.is_secret(likely) {
             self.find_at(SECRET, name, format!("{name} {}", word.text), Some(word.text.clone()));
         }

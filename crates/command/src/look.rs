@@ -39,12 +39,12 @@ impl Walk {
     }
 }
 
-/// Whether the first operand of a sub-command that looks may be another one that does more.
+/// Whether the first operand of what looks may be a sub-command that does more.
 fn tells_to_act(look: &'static Row, name: &str, args: &[Word]) -> bool {
     let first = argv::first_operand(look, args).and_then(|at| args[at].exact());
     // What is listed or shown is a thing, whatever its name.
     let lists = matches!(name.rsplit(' ').next(), Some("ls" | "list" | "show" | "stat" | "cat"));
-    name.contains(' ') && !lists && first.is_some_and(verbs::acts)
+    !lists && first.is_some_and(verbs::acts)
 }
 
 /// Whether a command is one of those that a row of programs that look knows.

@@ -110,6 +110,7 @@ const SECRET_PLACES: &[&str] = &[
     "/etc/sudoers",
     "/.config/gh/",
     "/etc/ssl/private",
+    "/etc/ssh/ssh_host_",
     "/.cargo/credentials",
     "/.codex/auth.json",
     "/.gemini/oauth",

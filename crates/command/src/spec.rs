@@ -57,6 +57,8 @@ pub(crate) fn find(spec: &str, option: &str) -> Option<Takes> {
 /// Whether a text is the name of an output format, not of a file.
 pub(crate) fn is_format(text: &str) -> bool {
     const FORMATS: &str = "json jsonc json-compact jsonl ndjson json-stream yaml yml table text tsv csv wide name id ids none list plain toml xml flat short long full tree dot md markdown html raw auto value pretty simple human default line lines column columns box quiet verbose compact expanded summary cat export short-iso short-precise short-monotonic short-unix short-full with-unit json-pretty json-sse github junit sarif grouped oneline keys jsonpretty never no";
+    // Some write it as `-o=json`.
+    let text = text.strip_prefix('=').unwrap_or(text);
     let head = text.split(['=', ':', ',']).next().unwrap_or(text);
     FORMATS.split(' ').any(|format| format == text)
         || matches!(

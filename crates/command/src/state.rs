@@ -109,8 +109,10 @@ fn is_rooted(text: &str) -> bool {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
     texts: HashMap<String, String>,
-    /// A search looked for files that are secrets: what it found may be opened later.
+    /// A search looked for files that are secrets, or a loop goes over them: they may be opened later.
     pub(crate) secrets_found: bool,
+    /// The names of secrets were printed: what takes them from its input may open them.
+    pub(crate) secrets_listed: bool,
 }
 
 impl Files {

@@ -270,6 +270,7 @@ impl Walk {
         for (index, command) in pipeline.seq.iter().enumerate() {
             if index > 0 {
                 self.input = self.output_of(&pipeline.seq[index - 1]);
+                self.picks_secret_variable(&pipeline.seq[index - 1], command);
             }
             self.command(command);
         }
@@ -388,6 +389,7 @@ impl Walk {
         let mut value: Option<Value> = None;
         for raw in clause.values.iter().flatten() {
             let word = self.word(&raw.value);
+            self.files.secrets_found |= self.is_secret(word.likely());
             let one = if word.literal {
                 Value::literal(&word.text)
             } else if word.may_be_option {

@@ -316,8 +316,6 @@ pub(crate) fn in_sandbox(engine: &Engine, request: &Request) -> Option<Plan> {
         return Some(plan);
     }
     let sessions = engine.state().sessions();
-    plan.reveal(&sessions);
-    // A state directory below /tmp is not only hidden there, but covered.
     plan.show.push(sessions.clone());
     let own = request.session.as_ref().map(|session| sessions.join(&session.name));
     let others = fs::read_dir(&sessions).into_iter().flatten().flatten().filter(|entry| {

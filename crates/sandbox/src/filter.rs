@@ -276,10 +276,6 @@ pub(crate) fn build(plan: &Plan, tell: Tell, rung: Rung, program: u64) -> Vec<In
         ];
         rules.all(&shared, Action::Fail(libc::EACCES));
     }
-    if rung == Rung::Landlock {
-        // Here the supervisor makes files for a process, and so has to know who it is.
-        rules.all(&calls::CALLER_CHANGES, Action::Notify);
-    }
     ask_about_files(&mut rules, tell);
     rules.all(&[calls::SYS_connect, calls::SYS_bind], Action::Notify);
     rules.add(calls::SYS_sendto, Test::BothSet(4, 4), Action::Notify);

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
+use crate::plan::Plan;
+
 /// The kernel reads no request into less.
 const BUFFER_BYTES: usize = 8192;
 const HEADER_BYTES: usize = 40;
@@ -39,15 +41,26 @@ mod request {
     pub(super) const INTERRUPT: u32 = 36;
     pub(super) const DESTROY: u32 = 38;
     pub(super) const BATCH_FORGET: u32 = 42;
+    pub(super) const STATX: u32 = 52;
     /// Extended attributes: setting, getting, listing and removing them.
     pub(super) const ATTRIBUTES: std::ops::RangeInclusive<u32> = 21..=24;
 }
 
-/// Something that is hidden.
+/// Something that is hidden, or lies on the way to what is shown below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) path: PathBuf,
     pub(crate) is_directory: bool,
+    pub(crate) role: Role,
+}
+
+/// What a node is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It covers what is hidden.
+    Cover,
+    /// It is found by its name in the node above it, and leads to what is shown.
+    Way,
 }
 
 /// A look at something hidden.
@@ -66,13 +79,24 @@ pub(crate) struct Covers {
     nodes: Vec<Node>,
 }
 
-/// What is there of the paths to hide.
-pub(crate) fn nodes(hide: &[PathBuf]) -> Vec<Node> {
-    let node = |path: &PathBuf| {
+/// What is there of the paths that a plan hides, and the ways to what it shows below them.
+pub(crate) fn nodes(plan: &Plan) -> Vec<Node> {
+    let node = |path: &Path, role: Role| {
         let kind = fs::symlink_metadata(path).ok()?.file_type();
-        Some(Node { path: path.clone(), is_directory: kind.is_dir() })
+        Some(Node { path: path.to_owned(), is_directory: kind.is_dir(), role })
     };
-    hide.iter().filter_map(node).collect()
+    let mut nodes: Vec<Node> =
+        plan.hide.iter().filter_map(|path| node(path, Role::Cover)).collect();
+    for shown in plan.shown_inside() {
+        // As far up as what is above it is hidden, and not shown itself.
+        let is_on_way = |path: &&Path| path.parent().is_some_and(|above| plan.hides(above));
+        for path in shown.ancestors().take_while(is_on_way) {
+            if !nodes.iter().any(|known| known.path == path) {
+                nodes.extend(node(path, Role::Way));
+            }
+        }
+    }
+    nodes
 }
 
 /// Opens the device through which the kernel asks. To be called in the namespaces that it is for.
@@ -119,6 +143,7 @@ impl Covers {
         const ANY_ACCESS: u8 = 0b111;
         let node = self.node(asked.node)?;
         let path = match asked.code {
+            request::LOOKUP if self.way(asked).is_some() => return None,
             request::LOOKUP => node.path.join(name(asked.body)),
             request::ACCESS if asked.body.first().is_some_and(|mask| mask & ANY_ACCESS == 0) => {
                 return None;
@@ -133,6 +158,13 @@ impl Covers {
 
     fn node(&self, number: u64) -> Option<&Node> {
         self.nodes.get(usize::try_from(number.checked_sub(FIRST)?).ok()?)
+    }
+
+    /// The node that a name leads to from the node above it.
+    fn way(&self, asked: &Request<'_>) -> Option<u64> {
+        let path = self.node(asked.node)?.path.join(name(asked.body));
+        let is_it = |node: &Node| node.role == Role::Way && node.path == path;
+        u64::try_from(self.nodes.iter().position(is_it)?).ok()?.checked_add(FIRST)
     }
 
     fn reply(&self, asked: &Request<'_>) -> Option<Reply> {
@@ -153,7 +185,12 @@ impl Covers {
                     None => Reply::Error(libc::ENOENT),
                 }
             }
+            request::LOOKUP if self.way(asked).is_some() => {
+                Reply::Data(self.entry(self.way(asked).unwrap_or_default()))
+            }
             request::ACCESS if asked.body.first() == Some(&0) => Reply::Data(Vec::new()),
+            // The kernel asks for the attributes in the other way then.
+            request::STATX => Reply::Error(libc::ENOSYS),
             code if request::ATTRIBUTES.contains(&code) => Reply::Error(libc::EOPNOTSUPP),
             _ => Reply::Error(libc::EACCES),
         })
@@ -272,8 +309,13 @@ mod tests {
 
     fn covers() -> Covers {
         let null = fs::File::open("/dev/null").unwrap();
-        let node = |path: &str, is_directory| Node { path: path.into(), is_directory };
-        Covers::new(null.into(), vec![node("/h/.ssh", true), node("/h/.netrc", false)])
+        let node = |path: &str, is_directory, role| Node { path: path.into(), is_directory, role };
+        let nodes = vec![
+            node("/h/.ssh", true, Role::Cover),
+            node("/h/.netrc", false, Role::Cover),
+            node("/h/.ssh/way", true, Role::Way),
+        ];
+        Covers::new(null.into(), nodes)
     }
 
     fn asked(code: u32, node: u64, body: &[u8]) -> Request<'_> {
@@ -287,6 +329,20 @@ mod tests {
         assert_eq!(look, Look { path: "/h/.ssh/id_rsa".into(), thread: 42 });
         let refused = covers.reply(&asked(request::LOOKUP, FIRST, b"id_rsa\0"));
         assert!(matches!(refused, Some(Reply::Error(libc::EACCES))));
+    }
+
+    #[test]
+    fn the_way_to_what_is_shown_is_found_and_nothing_beside_it() {
+        let covers = covers();
+        let way = asked(request::LOOKUP, FIRST, b"way\0");
+        assert_eq!(covers.look(&way), None);
+        assert!(matches!(covers.reply(&way), Some(Reply::Data(_))));
+        let listed = asked(request::OPENDIR, FIRST + 2, &[0; 8]);
+        assert!(covers.look(&listed).is_some());
+        assert!(matches!(covers.reply(&listed), Some(Reply::Error(libc::EACCES))));
+        let beside = asked(request::LOOKUP, FIRST + 2, b"x\0");
+        assert_eq!(covers.look(&beside).unwrap().path, Path::new("/h/.ssh/way/x"));
+        assert!(matches!(covers.reply(&beside), Some(Reply::Error(libc::EACCES))));
     }
 
     #[test]
@@ -309,7 +365,7 @@ mod tests {
         assert_eq!(size(request::LOOKUP, ROOT, b"1\0"), 128);
         assert_eq!(size(request::GETATTR, FIRST, &[0; 16]), 104);
         assert_eq!(size(request::STATFS, FIRST, &[]), 80);
-        let unknown = covers.reply(&asked(request::LOOKUP, ROOT, b"2\0"));
+        let unknown = covers.reply(&asked(request::LOOKUP, ROOT, b"3\0"));
         assert!(matches!(unknown, Some(Reply::Error(libc::ENOENT))));
     }
 

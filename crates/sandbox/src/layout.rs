@@ -19,8 +19,8 @@ use rustix::mount::{
     mount_change, move_mount, open_tree, unmount,
 };
 
-use crate::hidden::{self, Node};
-use crate::plan::Plan;
+use crate::hidden::{self, Node, Role};
+use crate::plan::{Plan, is_below};
 use crate::sys::namespace::{Reach, make_read_only};
 
 /// Devices that every command may have.
@@ -92,11 +92,11 @@ pub(crate) fn arrange(
     }
     protect(plan)?;
     if let Some(device) = device
-        && hide_and_hear(covers, &device, announce)?
+        && hide_and_hear(covers, &copies.inside, &device, announce)?
     {
         return Ok(Some(device));
     }
-    hide(plan)?;
+    hide(plan, &copies.inside)?;
     Ok(None)
 }
 
@@ -107,6 +107,24 @@ struct Copies {
     devices: Vec<(PathBuf, OwnedFd)>,
     run: Vec<(PathBuf, OwnedFd)>,
     temporary: Option<OwnedFd>,
+    inside: Vec<Inside>,
+}
+
+/// What can be seen below something hidden.
+struct Inside {
+    path: PathBuf,
+    copy: OwnedFd,
+    is_written: bool,
+}
+
+impl Inside {
+    fn put(&self) -> Result<(), Failed> {
+        put(&self.copy, &self.path)?;
+        if self.is_written {
+            return Ok(());
+        }
+        make_read_only(&c_string(&self.path)?, Reach::Tree).map_err(at(show("protect", &self.path)))
+    }
 }
 
 impl Copies {
@@ -120,9 +138,18 @@ impl Copies {
         };
         let is_covered = |path: &&PathBuf| PRIVATE.iter().any(|place| path.starts_with(place));
         let is_written = |path: &&PathBuf| plan.write.iter().any(|above| path.starts_with(above));
+        let inside = plan.shown_inside().filter(|path| path.exists()).map(|path| {
+            let is_written = plan.write.iter().any(|written| written == path);
+            Ok(Inside { path: path.to_owned(), copy: copy(path)?, is_written })
+        });
+        let inside = inside.collect::<Result<Vec<_>, Failed>>()?;
+        let is_outside =
+            |path: &&PathBuf| !plan.shown_inside().any(|inside| inside == path.as_path());
         let shown = plan.show.iter().filter(is_covered).filter(|path| !is_written(path));
+        let shown = shown.filter(is_outside);
         Ok(Self {
-            writable: all(&mut plan.write.iter().map(PathBuf::as_path))?,
+            inside,
+            writable: all(&mut plan.write.iter().filter(is_outside).map(PathBuf::as_path))?,
             shown: all(&mut shown.map(PathBuf::as_path))?,
             devices: all(&mut DEVICES.iter().map(Path::new))?,
             run: all(&mut KEPT_OF_RUN.iter().map(Path::new))?,
@@ -230,9 +257,31 @@ fn protect(plan: &Plan) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Something that is mounted where something is hidden.
+enum Layer<'a> {
+    /// A cover, by its number among those that were given.
+    Cover(usize, &'a Path),
+    Inside(&'a Inside),
+}
+
+/// Covers and what is seen inside of them, the outer before the inner.
+fn layers<'a>(
+    covered: impl Iterator<Item = (usize, &'a Path)>,
+    inside: &'a [Inside],
+) -> Vec<Layer<'a>> {
+    let covers = covered.map(|(index, path)| Layer::Cover(index, path));
+    let mut layers: Vec<Layer<'a>> = covers.chain(inside.iter().map(Layer::Inside)).collect();
+    layers.sort_by_key(|layer| match layer {
+        Layer::Cover(_, path) => path.as_os_str().len(),
+        Layer::Inside(inside) => inside.path.as_os_str().len(),
+    });
+    layers
+}
+
 /// Covers what is hidden with nodes that tell of a look; says whether that can be done here.
 fn hide_and_hear(
-    covers: &[Node],
+    nodes: &[Node],
+    inside: &[Inside],
     device: &OwnedFd,
     announce: impl FnOnce(&OwnedFd) -> io::Result<()>,
 ) -> Result<bool, Failed> {
@@ -243,11 +292,20 @@ fn hide_and_hear(
     let mounted = mount("umbo", NODES, "fuse", flags, Some(options.as_c_str()));
     if mounted.is_ok() {
         announce(device).map_err(at("announce the nodes"))?;
-        for (index, node) in covers.iter().enumerate() {
+        let covers = nodes.iter().enumerate().filter(|(_, node)| node.role == Role::Cover);
+        for layer in layers(covers.map(|(index, node)| (index, node.path.as_path())), inside) {
+            let (index, path) = match layer {
+                Layer::Cover(index, path) => (index, path),
+                Layer::Inside(inside) => {
+                    inside.put()?;
+                    continue;
+                }
+            };
             // Where a private place took its room, nothing is left to hide.
-            let kind = fs::symlink_metadata(&node.path).map(|meta| meta.file_type());
-            if kind.is_ok_and(|kind| kind.is_dir() == node.is_directory && !kind.is_symlink()) {
-                put(&copy(&Path::new(NODES).join(index.to_string()))?, &node.path)?;
+            let kind = fs::symlink_metadata(path).map(|meta| meta.file_type());
+            let is_directory = nodes.get(index).is_some_and(|node| node.is_directory);
+            if kind.is_ok_and(|kind| kind.is_dir() == is_directory && !kind.is_symlink()) {
+                put(&copy(&Path::new(NODES).join(index.to_string()))?, path)?;
             }
         }
         unmount(NODES, UnmountFlags::DETACH).map_err(at("put the nodes away"))?;
@@ -257,24 +315,33 @@ fn hide_and_hear(
 }
 
 /// Covers what is hidden with nothing.
-fn hide(plan: &Plan) -> Result<(), Failed> {
+fn hide(plan: &Plan, inside: &[Inside]) -> Result<(), Failed> {
     const EMPTY: &str = "/dev/.hidden";
-    let is_there = |path: &&PathBuf| fs::symlink_metadata(path).is_ok();
-    let (directories, files): (Vec<_>, Vec<_>) =
-        plan.hide.iter().filter(is_there).partition(|path| path.is_dir());
-    for path in directories {
-        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::RDONLY;
-        mount("tmpfs", path, "tmpfs", flags, Some(c"mode=000,size=4k"))
-            .map_err(at(show("hide", path)))?;
-    }
-    if files.is_empty() {
-        return Ok(());
-    }
     fs::write(EMPTY, "")
         .and_then(|()| fs::set_permissions(EMPTY, fs::Permissions::from_mode(0o000)))
         .map_err(at("make an empty file"))?;
-    for path in files {
-        put(&copy(Path::new(EMPTY))?, path)?;
+    let mut covers = Vec::new();
+    for layer in layers(plan.hide.iter().map(PathBuf::as_path).enumerate(), inside) {
+        let path = match layer {
+            Layer::Cover(_, path) => path,
+            Layer::Inside(inside) => {
+                inside.put()?;
+                continue;
+            }
+        };
+        if path.is_dir() {
+            // Whoever goes through it to what is inside sees nothing else.
+            let leads = inside.iter().any(|inside| is_below(&inside.path, path));
+            let options = if leads { c"mode=111,size=4k" } else { c"mode=000,size=4k" };
+            let flags = MountFlags::NOSUID | MountFlags::NODEV;
+            mount("tmpfs", path, "tmpfs", flags, Some(options)).map_err(at(show("hide", path)))?;
+            covers.push(path);
+        } else if fs::symlink_metadata(path).is_ok() {
+            put(&copy(Path::new(EMPTY))?, path)?;
+            covers.push(path);
+        }
+    }
+    for path in covers {
         make_read_only(&c_string(path)?, Reach::Itself).map_err(at(show("hide", path)))?;
     }
     fs::remove_file(EMPTY).map_err(at("remove the empty file"))

@@ -44,7 +44,7 @@ impl Namespace {
         let kinds = Kinds::new(plan.network != Network::On, processes == Processes::Own);
         let (ours, theirs) = socket_pair().map_err(at("make a socket"))?;
         let maps = Maps::read();
-        let covers = hidden::nodes(&plan.hide);
+        let covers = hidden::nodes(plan);
         let first = match fork_into(Some(kinds)).map_err(at("make namespaces"))? {
             Fork::Child => {
                 drop(ours);

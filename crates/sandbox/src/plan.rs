@@ -17,9 +17,10 @@ pub struct Plan {
     pub write: Vec<PathBuf>,
     /// What stays read-only inside of these.
     pub protect: Vec<PathBuf>,
-    /// What can be neither read nor listed.
+    /// What can be neither read nor listed, but for what is shown or may be written below it.
     pub hide: Vec<PathBuf>,
-    /// What stays visible though it lies in a place that the job has one of its own of, as `/tmp`.
+    /// What stays visible though it lies below something hidden, or in a place that the job has one of its own
+    /// of, as `/tmp`.
     pub show: Vec<PathBuf>,
     /// The directory that the job sees as `/tmp`; without one it gets an empty one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,17 +141,30 @@ impl Plan {
 
     /// Whether a path may be written: the nearest of the paths above it decides.
     pub(crate) fn may_write(&self, path: &Path) -> bool {
-        // Of two paths above the same one, the longer is the nearer.
-        let depth = |paths: &[PathBuf]| {
-            let above = paths.iter().filter(|above| is_below(path, above));
-            above.map(|above| above.as_os_str().len()).max()
-        };
-        match (depth(&self.write), depth(&self.protect)) {
-            (Some(write), Some(protect)) => write > protect,
-            (Some(_), None) => true,
-            (None, _) => false,
-        }
+        nearest(path, &self.write) > nearest(path, &self.protect)
     }
+
+    /// Whether a path is hidden: the nearest of the paths above it decides.
+    pub(crate) fn hides(&self, path: &Path) -> bool {
+        let shown = nearest(path, &self.show).max(nearest(path, &self.write));
+        nearest(path, &self.hide) > shown
+    }
+
+    /// What can be seen below something hidden.
+    pub(crate) fn shown_inside(&self) -> impl Iterator<Item = &Path> {
+        let is_inside = |path: &&PathBuf| {
+            self.hide.iter().any(|hidden| is_below(path, hidden) && hidden != *path)
+        };
+        let seen = self.write.iter().chain(&self.show);
+        seen.filter(is_inside).map(PathBuf::as_path)
+    }
+}
+
+/// How long the nearest of the paths above another one is, if there is one: of two above the same path the longer
+/// is the nearer.
+fn nearest(path: &Path, paths: &[PathBuf]) -> Option<usize> {
+    let above = paths.iter().filter(|above| is_below(path, above));
+    above.map(|above| above.as_os_str().len()).max()
 }
 
 /// Whether a path is another one or lies below it. Both are absolute and have no `.`, `..` or empty parts; then

@@ -322,7 +322,7 @@ impl Policy {
             tell: self.tell,
             rungs: self.rungs,
         };
-        for path in plan.write.clone().iter().chain(&plan.show.clone()).chain(&self.reveal) {
+        for path in plan.write.clone().iter().chain(&self.reveal) {
             plan.reveal(path);
         }
         for path in plan.write.iter().chain(&plan.protect).chain(&plan.hide) {
@@ -336,7 +336,7 @@ impl Policy {
 
 impl Plan {
     /// Shows a path below something hidden: its neighbours on the way are hidden one by one instead.
-    pub fn reveal(&mut self, path: &Path) {
+    fn reveal(&mut self, path: &Path) {
         let (above, mut hide): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.hide).into_iter().partition(|hidden| path.starts_with(hidden));
         for hidden in above {

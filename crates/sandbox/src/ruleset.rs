@@ -11,7 +11,7 @@ use landlock::{
 };
 
 use crate::layout::{DEVICES, PRIVATE};
-use crate::plan::{Network, Plan, Rung};
+use crate::plan::{Network, Plan, Rung, is_below};
 
 /// The newest version of Landlock whose rights are asked for; an older kernel gives what it has.
 const VERSION: ABI = ABI::V7;
@@ -39,7 +39,8 @@ pub(crate) fn build(plan: &Plan, rung: Rung, root: &Path) -> Result<OwnedFd, Str
         ruleset = ruleset.handle_access(AccessNet::ConnectTcp).map_err(failed)?;
     }
     let created = ruleset.create().map_err(failed)?;
-    let mut rules = Rules { created, root, handled };
+    let inside = plan.shown_inside().collect();
+    let mut rules = Rules { created, root, handled, inside };
     rules.read(plan, rung)?;
     rules.execute(plan)?;
     rules.write(plan, rung)?;
@@ -64,11 +65,18 @@ struct Rules<'a> {
     root: &'a Path,
     /// What the rules are about; any other right is no matter for Landlock.
     handled: BitFlags<AccessFs>,
+    /// What the job sees below something hidden: the way there is closed to us, but on the machine it is the
+    /// same.
+    inside: Vec<&'a Path>,
 }
 
 impl Rules<'_> {
     fn add(&mut self, path: &Path, rights: BitFlags<AccessFs>) -> Result<(), String> {
-        let path = self.root.join(path.strip_prefix("/").unwrap_or(path));
+        let path = if self.inside.contains(&path) {
+            path.to_owned()
+        } else {
+            self.root.join(path.strip_prefix("/").unwrap_or(path))
+        };
         // What is not there, or cannot be looked at, needs no rule.
         let Ok(fd) = PathFd::new(&path) else { return Ok(()) };
         let is_directory = fs::metadata(&path).is_ok_and(|meta| meta.is_dir());
@@ -98,6 +106,13 @@ impl Rules<'_> {
             plan.hide.iter().map(PathBuf::as_path).chain([Path::new("/dev")]).collect();
         // A rule cannot be taken back further down: every neighbour of what is hidden has its own.
         let mut open = vec![PathBuf::from("/")];
+        for path in plan.shown_inside() {
+            if hide.iter().any(|hidden| is_below(hidden, path)) {
+                open.push(path.to_owned());
+            } else {
+                self.add(path, rights)?;
+            }
+        }
         while let Some(directory) = open.pop() {
             self.add(&directory, AccessFs::ReadDir.into())?;
             for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {

@@ -106,7 +106,8 @@ impl Sandbox {
     /// The command runs: from now on its calls are answered.
     pub fn begin(&mut self) -> io::Result<()> {
         let listener = self.walls.listener()?;
-        let mut guard = Guard::new(listener, self.walls.rung(), &self.walls.root())?;
+        let mut guard =
+            Guard::new(listener, self.walls.rung(), &self.walls.root(), self.walls.plan())?;
         guard.proxy_port = self.proxy.as_ref().and_then(Proxy::outside_port);
         self.guard = Some(guard);
         Ok(())

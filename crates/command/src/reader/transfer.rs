@@ -141,9 +141,10 @@ impl Walk {
             }
             _ if listed(VALUED, option) => {
                 let cookie_file = matches!(option, "-b" | "--cookie") && !text.contains('=');
-                if self.is_secret(text) && (cookie_file || text.starts_with('@')) {
+                let sends_file = text.starts_with('@') || queries_file(option, text);
+                if self.is_secret(text) && (cookie_file || sends_file) {
                     self.find(SECRET, name, what);
-                } else if text.starts_with('@') {
+                } else if sends_file {
                     self.find(UPLOAD, name, what);
                 } else if value.is_some_and(|word| !word.literal && word.may_split) {
                     self.find(
@@ -263,4 +264,9 @@ impl Walk {
             self.find(row.does, name, name);
         }
     }
+}
+
+/// `--url-query name@file`: what is in the file is sent.
+fn queries_file(option: &str, text: &str) -> bool {
+    option == "--url-query" && text.split('=').next().is_some_and(|name| name.contains('@'))
 }

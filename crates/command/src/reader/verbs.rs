@@ -32,7 +32,7 @@ const RUNS: &str =
 /// Words that are as often the name of a thing.
 const NOUNS: &str = "log logs history events status config env test key run image export import backup snapshot release releases output outputs build deploy connect policy tag label lock doc docs version versions check apps monitor health account record schedule restore sign auth build job view size cat usage stat stats nodes files routes active filter inventory console proxy script tunnel link search find report balance route load files tail read top tree summary details overview members peers facts locate versions";
 /// Looking at one of these shows it.
-const SECRET_NOUNS: [&str; 12] = [
+const SECRET_NOUNS: [&str; 16] = [
     "secret",
     "password",
     "token",
@@ -45,6 +45,10 @@ const SECRET_NOUNS: [&str; 12] = [
     "passwd",
     "access-key",
     "apikey",
+    "api-key",
+    "key-string",
+    "publishing-profile",
+    "access-details",
 ];
 /// Verbs that show the value of a thing, not only its name.
 const REVEALS: &str = "get show view read print export access lookup reveal decrypt assume batch-get fetch output outputs cat create-access-key";
@@ -109,7 +113,9 @@ pub(crate) fn tells_to_destroy(args: &[Word]) -> bool {
 
 /// Whether a word is the name of something that is done, as one of a sub-command would be.
 pub(crate) fn acts(word: &str) -> bool {
-    !among(NOUNS, word) && [WRITES, DESTROYS, RUNS].into_iter().any(|verbs| among(verbs, word))
+    let verb = word.split_once('-').map_or(word, |(verb, _)| verb);
+    let does = |word: &str| [WRITES, DESTROYS, RUNS].into_iter().any(|verbs| among(verbs, word));
+    !among(NOUNS, word) && (does(word) || does(verb) && !among(NOUNS, verb))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,15 +178,19 @@ impl Walk {
         // The pages of `universal-login` hold no secret.
         let said = words[..=at].join(" ").to_ascii_lowercase().replace("universal-login", "");
         let reveals = words[at].split(['-', ':']).next().is_some_and(|verb| among(REVEALS, verb))
+            || words[at].starts_with("batch-get")
             || among(REVEALS, words[at]);
-        let keys =
-            name == "az" && words[..=at].iter().any(|word| matches!(*word, "keys" | "list-keys"));
+        let keys = name.starts_with("az")
+            && words[..=at].iter().any(|word| matches!(*word, "keys" | "list-keys"));
         // What is known about a secret is not the secret.
         let about = ["policy", "last-used", "info", "random", "protection", "rotation"]
             .iter()
             .any(|part| words[at].contains(part) || said.contains(part) && *part == "protection");
         if reveals && !about && SECRET_NOUNS.iter().any(|noun| said.contains(noun))
             || said.contains("credential") && !about
+            || said.contains("connection-string") && !said.starts_with("sql ")
+            || said.contains("publishing-profile")
+            || said.contains("describe-user-pool-client")
             || keys
         {
             self.find(SECRET, name, what.clone());

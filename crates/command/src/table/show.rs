@@ -1,8 +1,8 @@
 //! Programs that mostly show something: viewers, queries, and command lines that are named by verbs.
 
 use crate::effect::{
-    DELETE, DESTROY, FETCH, INSTALL, OVERWRITE, PUBLISH, READ, REMOTE, RUN, SERVICE, SIGNAL, SYNC,
-    SYSTEM_INSTALL, UNKNOWN, WRITE,
+    DELETE, DESTROY, FETCH, INSTALL, OVERWRITE, PUBLISH, READ, REMOTE, RUN, SECRET, SERVICE,
+    SIGNAL, SYNC, SYSTEM_INSTALL, UNKNOWN, WRITE,
 };
 use crate::row::{Row, Takes, row};
 
@@ -37,17 +37,24 @@ pub(super) const ROWS: &[Row] = &[
     // Containers and machines.
     row("apptainer|singularity|enroot|toolbox|distrobox|lxc-ls|lxc-info|pct|qm|pvesh|pvesm|pveam|pvecm|pvenode|vboxmanage|virt-xml|podman-machine|docker-machine|sfdk|podman-compose|boot2docker", UNKNOWN).things(READ, RUN, REMOTE).other(UNKNOWN),
     row("virsh dominfo|virsh domstate|virsh domblklist|virsh domiflist|virsh dumpxml|virsh net-list|virsh net-info|virsh pool-list|virsh vol-list|virsh nodeinfo|virsh capabilities|virsh domstats|virsh hostname|virsh vcpuinfo|virsh domifaddr|virsh snapshot-list", READ).options("r:c: --all --inactive --active --name --uuid --table --title --details --tree"),
-    row("vagrant global-status|vagrant box list|vagrant port|vagrant version|vagrant ssh-config", READ).options("vm --prune"),
+    row("vagrant global-status|vagrant box list|vagrant version", READ).options("vm"),
     row("vagrant box", UNKNOWN).things(READ, SYNC, DELETE).other(UNKNOWN),
-    row("VBoxManage showvminfo|VBoxManage showmediuminfo|VBoxManage guestproperty|vboxmanage showvminfo", READ).options("--machinereadable --details --log="),
-    row("limactl info|colima version|minikube profile|minikube addons", READ).options("o@l --output@ --light"),
+    row("VBoxManage showvminfo|VBoxManage showmediuminfo|VBoxManage guestproperty get|VBoxManage guestproperty enumerate|vboxmanage showvminfo", READ).options("--machinereadable --details --log="),
+    row("VBoxManage guestproperty", UNKNOWN).subs().other(UNKNOWN),
+    row("minikube profile|minikube addons", UNKNOWN).subs().other(RUN),
+    row("limactl info|colima version|minikube profile list|minikube addons list", READ).options("o@l --output@ --light"),
     // Journals and time.
     row("hledger|ledger|bean-query|hledger-ui", READ).verbs(READ, WRITE, WRITE).other(READ).options("f:b:e:p:DWMQYVBXEIPRUHTNSAlMtsno@O@ijr --file= --begin= --end= --period= --depth= --daily --weekly --monthly --quarterly --yearly --cost --market --value= --real --unmarked --pending --cleared --tree --flat --no-elide --layout= --pivot= --cur= --drop= --historical --cumulative --average --row-total --no-total --sort --sort-amount --invert --percent --output-format@ --empty --auto --strict --dates --descend --forecast? --alias= --match= --limit= --display= --price-db=").when(&[("-o --output-file --output", OVERWRITE), ("--pager --exec --script --python", RUN)]),
     row("hledger add|hledger import|hledger web|hledger-web|ledger xact|ledger python|ledger exec", RUN),
     row("timetrap|watson|todo|todo.sh|topydo|dnote|nb|khal|gcalcli|calcurse|remind|jrnl|bd|pt", UNKNOWN).things(READ, WRITE, DELETE).other(UNKNOWN),
     row("calendar|ddate", READ).options("A:B:F:f:l:t:W:a"),
-    row("chronyc-tracking|ntpq|ntpdc|ntpctl", READ).options("vVpnc:i46rst:"),
+    row("chronyc-tracking|ntpq|ntpdc|ntpctl", READ).options("vVpni46rst:").when(&[("-c --command", UNKNOWN)]),
     // Looking at files of all kinds.
+    // Without a command it prints.
+    row("exiv2", READ).takes(Paths).subs().other(READ).options("P:K:g:p:uqvbn: --Print= --grep= --key= --verbose --quiet --unprintable --binary").when(&[("-i -e -d -a -r -T -t -F -M -m -c -l -S -k -f", WRITE)]),
+    row("exiv2 rm|exiv2 delete|exiv2 in|exiv2 insert|exiv2 ex|exiv2 extract|exiv2 ad|exiv2 adjust|exiv2 mo|exiv2 modify|exiv2 mv|exiv2 rename|exiv2 fi|exiv2 fixiso|exiv2 fc|exiv2 fixcom", WRITE).takes(Paths),
+    // A plugin that is named by its path is loaded.
+    row("gst-inspect-1.0", READ).options("aAbphuC --print-all --print-plugin-auto-install-info --plugin --types= --exists --atleast-version= --uri-handlers --no-colors --sort= --color").shaped(&[("*/*", RUN)]),
     row("ogginfo|opusinfo|webpinfo|tiffinfo|sndfile-info|mkvinfo|catimg|viu|timg|lsix|img2txt", READ).takes(Paths).options("-json -stats -mm -checksum").shaped(&[("*://*", UNKNOWN)]),
     row("isutf8|uchardet|chardet|chardetect|dexdump|wasm-objdump|rax2|checksec|llvm-nm|llvm-objdump|llvm-readelf|llvm-size|llvm-strings|llvm-dwarfdump|dwarfdump|pahole|lddtree", READ).takes(Paths).options("ahlqsStxcdfnpuv -cp= -classpath= -public -protected -package -private -c -l -s -v -constants -gc -gcutil -class --all --headers --symbols --syms --section-headers --program-headers --disassemble --demangle --json --quiet").shaped(&[("@* *://*", UNKNOWN)]).when(&[("-o --out-file --output --extract", UNKNOWN)]),
     row("isoinfo|lsinitramfs|lsinitrd|lsinitcpio|lsdiff|filterdiff|grepdiff|dpkg-deb|debdiff|zipnote|zzcat", READ).takes(Paths).options("123AafIcfilmnNpstTuvxzdJRi:hLkMSUWe1C: --list --contents --info --field --show --showformat= --verbose --strip= --include= --exclude= --files=").when(&[("-x -e -b --build --extract --raw-extract --control -X --vextract -R --fsys-tarfile --ctrl-tarfile -w", UNKNOWN)]),
@@ -55,7 +62,8 @@ pub(super) const ROWS: &[Row] = &[
     row("pyflakes|vercmp|chktex|lacheck|checkbashisms|xmlwf|h5ls|ncdump|pyroma", READ).takes(Paths).options("r:hcvx --recursive --quiet --verbose --json").when(&[("-d -m -o -w", UNKNOWN)]),
     row("pastel", READ).subs().other(READ),
     row("choose|huniq|hck|grcat|ccze|logread", READ).takes(Paths).options("f:i:no:xcl:A --one-indexed --exclusive --character-wise --non-greedy --input-field-separator= --output-field-separator=").when(&[("-F", UNKNOWN)]),
-    row("aha|ansi2html|ansifilter|rot13|cbonsai|pipes.sh|asciiquarium|cmatrix|nyancat|neofetch|fastfetch|screenfetch|pfetch|macchina|archey|inxi|cpufetch|hyfetch|nitch", READ).options("bFlMSvna --stdout --json --no-color --list-modules --list-logos --list-presets --off").when(&[("-c --config --gen-config --gen-config-force --load-config -f --file -o -i --save", UNKNOWN)]),
+    row("aha|ansi2html|ansifilter|rot13|cbonsai|pipes.sh|asciiquarium|cmatrix|nyancat|neofetch|fastfetch|pfetch|macchina|archey|inxi|cpufetch|hyfetch|nitch", READ).options("bFlMSvna --stdout --json --no-color --list-modules --list-logos --list-presets --off").when(&[("-c --config --gen-config --gen-config-force --load-config -f --file -o -i --save", UNKNOWN)]),
+    row("screenfetch", READ).options("vnNtEL").when(&[("-a -S -s -o -c -D -A", UNKNOWN)]),
     row("xwininfo|xdpyinfo|xlsclients|xlsfonts|xlsatoms|xev|wayland-info|fc-scan|fc-match|fc-query|fc-pattern|fc-validate|otfinfo|showfigfonts|figlist|chkfont", READ).options("alsvf:d:n: -root -id= -name= -display= -tree -children -stats -all -int -frame --verbose --format= --sort --brief --index="),
     row("xprop", READ).options("f: -root -id= -name= -display= -frame -len= -notype -font=").when(&[("-set -remove -spy", UNKNOWN)]),
     row("xinput", SERVICE).begins(&[("list --list list-props --list-props --version", READ)]),
@@ -65,11 +73,14 @@ pub(super) const ROWS: &[Row] = &[
     row("udisksctl|bluetoothctl|mmcli|wpctl|pactl|pw-cli|playerctl|mpc|cmus-remote|rmpc|boltctl|ddcutil|tlp-stat|cpufreq-info|ideviceinfo|idevice_id|adb|mtp-detect|lsusb.py|wdctl|iwctl|conntrack|ndctl|lsluns|multipathd|hciconfig|hcitool|usbguard|fprintd|mokutil|bootctl|sbctl|kmod|dkms|grubby|mhwd|ubuntu-drivers|lscgroup|cgget|numactl|tuned-adm|irqbalance-ui|kcarddb|ipmitool|semodule|ausyscall|keyctl|selinuxenabled|userdbctl|homectl|portablectl|coredumpctl|systemd-id128|busctl|gdbus|qdbus|dbus-monitor|dconf|gsettings|xfconf-query|xdg-settings|xdg-mime|xdg-user-dir|handlr", SERVICE).things(READ, SERVICE, SERVICE).other(SERVICE),
     row("getcap|getsebool|secon|seinfo|sesearch|usb-devices|kreadconfig5|kreadconfig6", READ).options("arvnlA --all --file= --group= --key= --allow --source= --target= --class= --perm= -a -A -s= -t= -c= -p=").takes(Names),
     row("upower", READ).options("edmvi: --enumerate --dump --monitor --monitor-detail --show-info= --wakeups"),
+    row("keyctl print|keyctl read|keyctl pipe", SECRET),
     row("gsettings get|gsettings list-schemas|gsettings list-keys|gsettings list-recursively|gsettings list-children|gsettings range|gsettings describe|gsettings writable|dconf read|dconf list|dconf dump|xdg-mime query|xdg-settings get|xdg-settings check|busctl tree|busctl introspect|busctl status|busctl list|busctl get-property|loginctl show-user", READ).options("a --user --system --all --no-pager --acquired --activatable --list --hidden --attributes= --json="),
     row("adb devices|adb logcat|adb version|adb get-state|adb get-serialno|adb features|adb bugreport-list", READ).options("ldt:s:v:b: --buffer= --format= --pid="),
     row("adb shell", RUN),
     // The network.
-    row("showmount|rpcinfo|nfsstat|smbtree|nmblookup|smbstatus|ldapwhoami|ssh-audit|speedtest|speedtest-cli|geoiplookup|mmdblookup|dict|wn|ansiweather|httpstat|avahi-browse|avahi-resolve|mdns-scan|arp-scan|dnstracer", FETCH).takes(Hosts).options("adeplsnchvrtbf:i: --json --simple --bytes --secure --list --server= --no-color --all --terminate --resolve --localnet -I=").when(&[("--share --proxy -o --xml --csv", UNKNOWN)]),
+    row("smbtree|nmblookup|smbstatus", FETCH).takes(Hosts).options("abdDnNSAMRrTpvU:B:u:L --shares --processes --locks --verbose --brief --numeric --fast --all-hosts").when(&[("-l --log-basename -s --configfile --option", UNKNOWN)]),
+    row("showmount|nfsstat|ldapwhoami|ssh-audit|speedtest|speedtest-cli|geoiplookup|mmdblookup|dict|wn|ansiweather|httpstat|avahi-browse|avahi-resolve|mdns-scan|arp-scan|dnstracer", FETCH).takes(Hosts).options("aeplsnchvrtbf:i: --json --simple --bytes --secure --list --server= --no-color --all --terminate --resolve --localnet -I=").when(&[("--share --proxy -o --xml --csv", UNKNOWN)]),
+    row("rpcinfo", FETCH).takes(Hosts).options("mpslta:n:T:u:b:").when(&[("-d", SERVICE)]),
     row("snmpwalk|snmpget|snmpgetnext|snmpbulkwalk|snmpbulkget|snmptable", FETCH).takes(Hosts).options("v:c:O:l:u:a:A:x:X:r:t:m:M:I:C:n:"),
     row("ldapsearch", FETCH).takes(Takes::Text).options("xLb:s:H:D:W h:p:Z -LLL -LL"),
     // Clusters.

@@ -621,6 +621,7 @@ pub(crate) fn asks_for_names(program: &str) -> bool {
             | "pinky"
             | "getent"
             | "terraform"
+            | "npm"
     )
 }
 

@@ -285,7 +285,7 @@ impl Judge<'_> {
     }
 
     pub(super) fn is_hidden(&self, path: &Path) -> bool {
-        self.plan.hide.iter().any(|hidden| is_below(path, hidden))
+        self.plan.hides(path)
     }
 
     fn is_granted(&self, path: &Path) -> bool {

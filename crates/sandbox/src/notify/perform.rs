@@ -39,7 +39,15 @@ pub(super) fn perform(
     if !caller.is_this_user() {
         return Err(Errno::ACCESS);
     }
-    let before = rustix::process::umask(caller.umask);
+    let makes = match call {
+        Call::Open { flags, .. } => flags & libc::O_CREAT.cast_unsigned() != 0,
+        Call::MakeDirectory { .. } | Call::MakeNode { .. } => true,
+        _ => false,
+    };
+    if !makes {
+        return perform_masked(call, paths, resolver, caller);
+    }
+    let before = rustix::process::umask(caller.umask());
     let done = perform_masked(call, paths, resolver, caller);
     rustix::process::umask(before);
     done

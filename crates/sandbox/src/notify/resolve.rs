@@ -10,6 +10,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 
 use super::call::{Links, Place};
+use crate::plan::is_below;
 
 /// Where a path leads.
 #[derive(Debug)]
@@ -49,13 +50,16 @@ pub(super) struct Resolver {
     root: OwnedFd,
     /// Whether that is the machine's own.
     is_shared: bool,
+    /// What the job sees below something hidden: the way there is closed to us, but on the machine it is the
+    /// same.
+    inside: Vec<PathBuf>,
 }
 
 impl Resolver {
-    pub(super) fn new(root: &Path) -> rustix::io::Result<Self> {
+    pub(super) fn new(root: &Path, inside: Vec<PathBuf>) -> rustix::io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let is_shared = root == Path::new("/");
-        Ok(Self { root: rustix::fs::open(root, flags, Mode::empty())?, is_shared })
+        Ok(Self { root: rustix::fs::open(root, flags, Mode::empty())?, is_shared, inside })
     }
 
     pub(super) fn resolve(&self, thread: u32, place: &Place, links: Links) -> Target {
@@ -101,8 +105,17 @@ impl Resolver {
     }
 
     fn open(&self, path: &Path, extra: OFlags) -> rustix::io::Result<OwnedFd> {
+        self.look(path, extra, ResolveFlags::IN_ROOT)
+    }
+
+    fn look(&self, path: &Path, extra: OFlags, how: ResolveFlags) -> rustix::io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::CLOEXEC | extra;
-        openat2(&self.root, path, flags, Mode::empty(), ResolveFlags::IN_ROOT)
+        match openat2(&self.root, path, flags, Mode::empty(), how) {
+            Err(Errno::ACCESS) if self.inside.iter().any(|shown| is_below(path, shown)) => {
+                openat2(CWD, path, flags, Mode::empty(), how - ResolveFlags::IN_ROOT)
+            }
+            done => done,
+        }
     }
 
     /// Whether a path in its text is where the kernel gets to: no link is on the way, nor followed at its end.
@@ -111,9 +124,8 @@ impl Resolver {
             Links::Follow => OFlags::empty(),
             Links::Stay => OFlags::NOFOLLOW,
         };
-        let flags = OFlags::PATH | OFlags::CLOEXEC | end;
         let how = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
-        matches!(openat2(&self.root, path, flags, Mode::empty(), how), Ok(_) | Err(Errno::NOENT))
+        matches!(self.look(path, end, how), Ok(_) | Err(Errno::NOENT))
     }
 
     /// The thing at a path without links, to act on.

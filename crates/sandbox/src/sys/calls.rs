@@ -32,19 +32,6 @@ pub(crate) use libc::{
     SYS_userfaultfd, SYS_utimensat,
 };
 
-/// Calls after which the files that a process makes have another owner or mode.
-pub(crate) const CALLER_CHANGES: [i64; 9] = [
-    libc::SYS_umask,
-    libc::SYS_setuid,
-    libc::SYS_setgid,
-    libc::SYS_setreuid,
-    libc::SYS_setregid,
-    libc::SYS_setresuid,
-    libc::SYS_setresgid,
-    libc::SYS_setfsuid,
-    libc::SYS_setfsgid,
-];
-
 /// `fchmodat2`, which has flags; Linux 6.6.
 pub(crate) const SYS_FCHMODAT2: i64 = 452;
 /// `setxattrat`; Linux 6.13.

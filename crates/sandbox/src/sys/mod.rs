@@ -4,6 +4,7 @@
 compile_error!("umbo-sandbox is made of Linux facilities; other systems have none of them yet");
 
 pub(crate) mod calls;
+pub(crate) mod handle;
 pub(crate) mod memory;
 pub(crate) mod namespace;
 pub(crate) mod seccomp;

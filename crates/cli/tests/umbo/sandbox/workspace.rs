@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::process::Command;
+use std::time::Duration;
 
 use umbo_engine::sandbox::{Plan, Profile, Rung};
-use umbo_engine::{Containment, End, Ladder, Request, Session, SessionDirectory, Shell, Size};
+use umbo_engine::{
+    Condition, Containment, End, Ladder, Met, Request, Session, SessionDirectory, Shell, Size,
+};
 
 use super::{Machine, Who, Yard, denied, every_rung};
 use crate::harness::{dies, signal};
@@ -315,6 +318,51 @@ fn contained_by_a_namespace_is_a_proof_of_the_engine() {
     let plan = yard.plan(Profile::Workspace);
     let (_, outcome) = yard.umbo.engine().run(&yard.request(plan, "true")).unwrap();
     assert!(matches!(outcome.contained_by, Some(Containment::Cgroup | Containment::Namespace)));
+}
+
+#[test]
+fn what_is_made_later_beside_what_is_lent_stays_hidden() {
+    const TIMEOUT: Duration = Duration::from_mins(1);
+    for rung in every_rung() {
+        let yard = Yard::new(Who::Tester, Machine::Usual);
+        let own = yard.path("own");
+        let lent = own.join("outputs/here");
+        fs::create_dir_all(&lent).unwrap();
+        fs::write(lent.join("output"), "lent\n").unwrap();
+        let mut plan = yard.plan(Profile::Workspace);
+        plan.rungs = vec![rung];
+        plan.hide.push(own.clone());
+        plan.show.push(lent.clone());
+        let line = "mkfifo made; echo ready; read go < made; exec 2>/dev/null; cd ../own/outputs/here && cat output; \
+                    cat ../../later; cat ../later; ls ../..; ls ..; echo x > output; echo x > new; true";
+        let engine = yard.umbo.engine();
+        let job = engine.start(&yard.request(plan, line)).unwrap();
+        let ready = Condition::Match { pattern: "ready".parse().unwrap(), from: 0 };
+        assert!(matches!(job.wait(&[ready], Some(TIMEOUT)).unwrap(), Met::Match { .. }));
+        fs::write(own.join("later"), "secret").unwrap();
+        fs::write(own.join("outputs/later"), "secret").unwrap();
+        fs::write(yard.project().join("made"), "go\n").unwrap();
+        job.wait(&[Condition::Exit], Some(TIMEOUT)).unwrap();
+        let outcome = job.outcome().unwrap().unwrap();
+        assert_eq!(fs::read_to_string(job.output_path()).unwrap(), "ready\nlent\n", "{rung:?}");
+        let told: Vec<String> = outcome
+            .denied
+            .iter()
+            .map(|one| format!("{} {}", one.operation.name(), one.target))
+            .collect();
+        let told = told.join("; ");
+        let at = |operation: &str, path: &str| format!("{operation} {}", own.join(path).display());
+        for wanted in [
+            at("read", "later"),
+            at("read", "outputs/later"),
+            at("read", "outputs"),
+            at("write", "outputs/here/output"),
+            at("create", "outputs/here/new"),
+        ] {
+            assert!(told.contains(&wanted), "{rung:?}: no {wanted} in {told}");
+        }
+        assert_eq!(fs::read_to_string(lent.join("output")).unwrap(), "lent\n");
+    }
 }
 
 /// Work on files in every way, with masks and users that change, and then a list of what it left.
