@@ -56,8 +56,7 @@ fn a_cut_result_links_to_the_rest_for_clients_that_take_links_and_for_no_other()
         client.initialize_as(name, revision, &json!({}));
         let result = client.tool("exec", &json!({"command": "seq 1 30000"}));
         let content = result["content"].as_array().unwrap();
-        let links: Vec<_> =
-            content.iter().filter(|part| part["type"] == "resource_link").collect();
+        let links: Vec<_> = content.iter().filter(|part| part["type"] == "resource_link").collect();
         assert_eq!(links.len(), expected, "{name} {revision}");
         for link in links {
             let uri = link["uri"].as_str().unwrap();
