@@ -6,7 +6,7 @@ use serde_json::Value;
 use umbo_model::{Message, Part};
 
 use crate::checkpoint::{CHECKPOINT, Checkpoint};
-use crate::entry::{Entry, EntryKind};
+use crate::entry::EntryKind;
 use crate::message::AgentMessage;
 use crate::session::{Session, SessionError};
 use crate::todo::{self, Phase, TODOS};
@@ -55,8 +55,8 @@ impl Context {
 /// The context at an entry, or at the leaf.
 pub fn build_context(session: &Session, leaf: Option<&str>) -> Result<Context, SessionError> {
     let entries = match leaf {
-        None => session.recent(session.leaf_index()),
-        Some(leaf) => session.path_to(Some(leaf))?,
+        None => session.recent(),
+        Some(leaf) => session.contents_to(leaf)?,
     };
     let mut context = from_entries(session, entries);
     // Without a choice, the model that answered last is the one that is asked.
@@ -72,52 +72,53 @@ pub fn build_context(session: &Session, leaf: Option<&str>) -> Result<Context, S
 /// jump, a compaction or an output that is left out changes what is already there.
 pub(crate) fn extend_context(session: &Session, context: &mut Context, from: usize) -> bool {
     let Some(new) = session.appended(from) else { return false };
-    for entry in new {
-        read_state(context, &entry);
-        if let EntryKind::Message { message: AgentMessage::Assistant(answer) } = &entry.kind
+    for (entry, kind) in new {
+        read_state(context, &entry, &kind);
+        if let EntryKind::Message { message: AgentMessage::Assistant(answer) } = &kind
             && !context.models.contains_key("default")
         {
             let name = format!("{}/{}", answer.provider, answer.model);
             context.models.insert("default".to_owned(), name);
         }
-        if let Some(message) = entry.kind.into_message() {
-            context.messages.push(ContextMessage { entry: entry.id, message });
+        if let Some(message) = kind.into_message() {
+            context.messages.push(ContextMessage { entry, message });
         }
     }
     true
 }
 
-fn from_entries(session: &Session, entries: Vec<Entry>) -> Context {
+fn from_entries(session: &Session, entries: Vec<(String, EntryKind)>) -> Context {
     let mut context = Context { mode: "none".to_owned(), ..Context::default() };
-    for entry in &entries {
-        read_state(&mut context, entry);
+    for (entry, kind) in &entries {
+        read_state(&mut context, entry, kind);
     }
-    let last = entries.iter().rposition(|entry| matches!(entry.kind, EntryKind::Compaction { .. }));
+    let is_compaction = |(_, kind): &(_, EntryKind)| matches!(kind, EntryKind::Compaction { .. });
+    let last = entries.iter().rposition(is_compaction);
     let mut first = 0;
     if let Some(last) = last
-        && let EntryKind::Compaction { summary, first_kept_entry_id, tokens_before, .. } =
-            &entries[last].kind
+        && let (id, EntryKind::Compaction { summary, first_kept_entry_id, tokens_before, .. }) =
+            &entries[last]
     {
         let summary = summary.clone();
         let message = AgentMessage::CompactionSummary { summary, tokens_before: *tokens_before };
-        context.messages.push(ContextMessage { entry: entries[last].id.clone(), message });
+        context.messages.push(ContextMessage { entry: id.clone(), message });
         // An entry that is gone keeps nothing: the summary is all there is.
-        let kept = entries.iter().position(|entry| entry.id == *first_kept_entry_id);
+        let kept = entries.iter().position(|(entry, _)| entry == first_kept_entry_id);
         first = kept.unwrap_or(last).min(last);
     }
-    for entry in entries.into_iter().skip(first) {
-        if let Some(mut message) = entry.kind.into_message() {
-            leave_out(session, &entry.id, &mut message);
-            context.messages.push(ContextMessage { entry: entry.id, message });
+    for (entry, kind) in entries.into_iter().skip(first) {
+        if let Some(mut message) = kind.into_message() {
+            leave_out(session, &entry, &mut message);
+            context.messages.push(ContextMessage { entry, message });
         }
     }
     context
 }
 
-fn read_state(context: &mut Context, entry: &Entry) {
-    match &entry.kind {
+fn read_state(context: &mut Context, entry: &str, kind: &EntryKind) {
+    match kind {
         EntryKind::Custom { custom_type, data } if custom_type == CHECKPOINT => {
-            context.checkpoint = Checkpoint::read(&entry.id, data.as_ref());
+            context.checkpoint = Checkpoint::read(entry, data.as_ref());
         }
         EntryKind::Custom { custom_type, data } if custom_type == TODOS => {
             context.todos = todo::read(data.as_ref());

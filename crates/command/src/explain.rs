@@ -1,5 +1,6 @@
 //! Why a verdict is what it is, command by command, and what would make it less.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use serde::Serialize;
@@ -63,6 +64,9 @@ pub struct Less {
 
 /// Words of a command that are tried without.
 const MOST_WORDS: usize = 32;
+/// So many bytes are judged again without one of their words; what is longer is explained without
+/// saying what would make it less. It keeps the cost linear in the text.
+const MOST_TRIED_BYTES: usize = 1 << 14;
 
 /// Reads a command and says of each part why.
 ///
@@ -74,20 +78,45 @@ const MOST_WORDS: usize = 32;
 /// assert_eq!(explained.commands[0].less[0].risk, Risk::ReadOnly);
 /// ```
 pub fn explain(text: &str, shell: Shell) -> Explanation {
-    let reading = crate::read(text, shell);
-    let walk = walk_twice(text, shell, Given::default());
-    let commands = reading.commands.iter().map(|command| explained(&walk, command)).collect();
-    Explanation { reading, commands }
+    explain_counted(text, shell).0
 }
 
-fn explained(walk: &Walk, command: &SimpleCommand) -> Explained {
-    let (risk, because) = judged(walk, &command.argv, &command.via);
+/// How much work an explanation was: for tests that the work grows with the text and not faster.
+#[doc(hidden)]
+pub fn explain_steps(text: &str, shell: Shell) -> usize {
+    explain_counted(text, shell).1
+}
+
+/// An explanation, and how much work it was.
+fn explain_counted(text: &str, shell: Shell) -> (Explanation, usize) {
+    let reading = crate::read(text, shell);
+    let walk = walk_twice(text, shell, Given::default());
+    let mut effort = Effort { bytes_to_try: MOST_TRIED_BYTES, steps: walk.steps };
+    let explain_one = |command| explained(&walk, command, &mut effort);
+    let commands = reading.commands.iter().map(explain_one).collect();
+    (Explanation { reading, commands }, effort.steps)
+}
+
+/// What an explanation may still cost, and what it has cost.
+struct Effort {
+    /// So many bytes may still be tried without one of their words.
+    bytes_to_try: usize,
+    steps: usize,
+}
+
+fn explained(walk: &Walk, command: &SimpleCommand, effort: &mut Effort) -> Explained {
+    let (risk, because) = judged(walk, &command.argv, &command.via, effort);
     let mut less = Vec::new();
-    for at in 1..command.argv.len().min(MOST_WORDS) {
+    let bytes = command.argv.iter().map(|word| word.text.len() + 1).sum::<usize>();
+    // Nothing is less than reading.
+    let most = if risk == Risk::ReadOnly { 0 } else { MOST_WORDS };
+    for at in 1..command.argv.len().min(most) {
         // An option alone, and an option with the word after it.
         let option = command.argv[at].starts_with("-");
         for count in 1..=if option { 2 } else { 1 } {
             let Some(taken) = command.argv.get(at..at + count) else { continue };
+            let Some(left) = effort.bytes_to_try.checked_sub(bytes) else { continue };
+            effort.bytes_to_try = left;
             let rest: Vec<Word> = command
                 .argv
                 .iter()
@@ -95,7 +124,7 @@ fn explained(walk: &Walk, command: &SimpleCommand) -> Explained {
                 .filter(|(index, _)| !(at..at + count).contains(index))
                 .map(|(_, word)| word.clone())
                 .collect();
-            let (without, _) = judged(walk, &rest, &command.via);
+            let (without, _) = judged(walk, &rest, &command.via, effort);
             if without < risk && !less.iter().any(|one: &Less| one.risk <= without) {
                 let words: Vec<&str> = taken.iter().map(|word| word.text.as_str()).collect();
                 less.push(Less { without: words.join(" "), risk: without });
@@ -107,21 +136,26 @@ fn explained(walk: &Walk, command: &SimpleCommand) -> Explained {
 }
 
 /// The verdict on one command, in the state of the text it is part of.
-fn judged(walk: &Walk, argv: &[Word], via: &[String]) -> (Risk, Vec<Because>) {
+fn judged(walk: &Walk, argv: &[Word], via: &[String], effort: &mut Effort) -> (Risk, Vec<Because>) {
     let mut probe = Walk::new(walk.shell, Rc::clone(&walk.known));
-    probe.functions = walk.functions.clone();
+    // Of the functions of the text those that the command may call.
+    for name in argv.iter().filter_map(Word::exact).filter(|name| walk.functions.has(name)) {
+        probe.functions.define(name);
+    }
     probe.judge(argv, via);
+    effort.steps += probe.steps;
     let mut because: Vec<Because> = Vec::new();
+    let mut seen = HashSet::new();
     for finding in &probe.found {
-        let one = Because {
+        if !seen.insert((finding.what.as_str(), finding.does.phrase)) {
+            continue;
+        }
+        because.push(Because {
             what: finding.what.clone(),
             does: finding.does.phrase.to_owned(),
             kind: finding.does.kind,
             risk: finding.does.risk,
-        };
-        if !because.contains(&one) {
-            because.push(one);
-        }
+        });
     }
     (Reading::of(probe).risk, because)
 }

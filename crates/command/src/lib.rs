@@ -52,7 +52,7 @@ mod wrapper;
 
 pub use arity::{arity, prefix};
 pub use effect::{Direction, Effect, Kind};
-pub use explain::{Because, Explained, Explanation, Less, explain};
+pub use explain::{Because, Explained, Explanation, Less, explain, explain_steps};
 pub use reading::{Reading, SimpleCommand};
 pub use risk::Risk;
 pub use shell::Shell;

@@ -306,6 +306,20 @@ fn the_work_grows_with_the_text_and_not_faster() {
 }
 
 #[test]
+fn an_explanation_costs_a_few_readings_however_long_the_text() {
+    for (name, family) in families() {
+        let text = family(1600);
+        let read = umbo_command::steps(&text, Shell::Bash);
+        let explained = umbo_command::explain_steps(&text, Shell::Bash);
+        // To say what would make a command less, it is read again some times: that much of any text.
+        assert!(
+            explained <= 6 * read + 1_000_000,
+            "{name}: {read} steps, explained in {explained}"
+        );
+    }
+}
+
+#[test]
 fn a_level_of_nesting_costs_its_length_and_is_not_read_twice() {
     let nested =
         |deep: usize| format!("{}ls{}", "echo $(echo ".repeat(deep), " | cat)".repeat(deep));

@@ -159,20 +159,28 @@ pub(super) fn parse(line: &[u8]) -> (String, EntryKind) {
         #[serde(default)]
         timestamp: String,
     }
+    let timestamp = match message_head(line) {
+        Some(head) => String::from_utf8_lossy(head.timestamp).into_owned(),
+        None => {
+            serde_json::from_slice::<Time>(line).map_or_else(|_| String::new(), |t| t.timestamp)
+        }
+    };
+    (timestamp, parse_kind(line))
+}
+
+/// Content of a line.
+pub(super) fn parse_kind(line: &[u8]) -> EntryKind {
     if let Some(found) = parse_message(line) {
         return found;
     }
-    let timestamp =
-        serde_json::from_slice::<Time>(line).map_or_else(|_| String::new(), |t| t.timestamp);
-    let kind = serde_json::from_slice(line).unwrap_or_else(|_| {
+    serde_json::from_slice(line).unwrap_or_else(|_| {
         serde_json::from_slice(line).map_or(EntryKind::Damaged, EntryKind::Unknown)
-    });
-    (timestamp, kind)
+    })
 }
 
 /// The lines that there are most of, on a shorter way: the role is looked up first, so that nothing
 /// has to be kept while it is not known yet.
-fn parse_message(line: &[u8]) -> Option<(String, EntryKind)> {
+fn parse_message(line: &[u8]) -> Option<EntryKind> {
     #[derive(Deserialize)]
     struct Peek<'a> {
         #[serde(borrow)]
@@ -185,35 +193,39 @@ fn parse_message(line: &[u8]) -> Option<(String, EntryKind)> {
     }
     #[derive(Deserialize)]
     struct Typed<T> {
-        #[serde(default)]
-        timestamp: String,
         message: T,
     }
     fn read<T: for<'a> Deserialize<'a>>(
         line: &[u8],
         wrap: impl FnOnce(T) -> AgentMessage,
-    ) -> Option<(String, EntryKind)> {
-        let Typed { timestamp, message } = serde_json::from_slice(line).ok()?;
-        Some((timestamp, EntryKind::Message { message: wrap(message) }))
+    ) -> Option<EntryKind> {
+        let Typed { message } = serde_json::from_slice(line).ok()?;
+        Some(EntryKind::Message { message: wrap(message) })
     }
     if !line.starts_with(br#"{"type":"message""#) {
         return None;
     }
-    let wrapped = |role: &str| match role {
-        "user" => read(line, AgentMessage::User),
-        "assistant" => read(line, AgentMessage::Assistant),
-        "toolResult" => read(line, AgentMessage::ToolResult),
+    let wrapped = |role: &[u8]| match role {
+        b"user" => read(line, AgentMessage::User),
+        b"assistant" => read(line, AgentMessage::Assistant),
+        b"toolResult" => read(line, AgentMessage::ToolResult),
         _ => None,
     };
-    match role_in_head(line) {
-        Some(role) => wrapped(role),
-        None => wrapped(&serde_json::from_slice::<Peek<'_>>(line).ok()?.message.role),
+    match message_head(line) {
+        Some(head) => wrapped(head.role),
+        None => wrapped(serde_json::from_slice::<Peek<'_>>(line).ok()?.message.role.as_bytes()),
     }
 }
 
-/// The role, where our own lines have it: behind name, place and time. Nothing before it can have a
-/// quote of its own, so what looks like it is it.
-fn role_in_head(line: &[u8]) -> Option<&str> {
+/// What the beginning of our own lines says of a message.
+struct MessageHead<'a> {
+    timestamp: &'a [u8],
+    role: &'a [u8],
+}
+
+/// The beginning of a message, where our own lines have it: name, place, time, role. Nothing in it can
+/// have a quote of its own, so what looks like it is it.
+fn message_head(line: &[u8]) -> Option<MessageHead<'_>> {
     let rest = line.strip_prefix(br#"{"type":"message","id":"#)?;
     let (_, rest) = plain_word(rest)?;
     let rest = rest.strip_prefix(br#","parentId":"#)?;
@@ -221,9 +233,9 @@ fn role_in_head(line: &[u8]) -> Option<&str> {
         Some(rest) => rest,
         None => plain_word(rest)?.1,
     };
-    let (_, rest) = plain_word(rest.strip_prefix(br#","timestamp":"#)?)?;
+    let (timestamp, rest) = plain_word(rest.strip_prefix(br#","timestamp":"#)?)?;
     let (role, _) = plain_word(rest.strip_prefix(br#","message":{"role":"#)?)?;
-    std::str::from_utf8(role).ok()
+    Some(MessageHead { timestamp, role })
 }
 
 /// A word in quotes without an escape in it, and what follows.

@@ -430,6 +430,12 @@ impl Session {
         Ok(self.way(at).into_iter().map(|at| self.parse(at)).collect())
     }
 
+    /// The same, each with its name alone.
+    pub(crate) fn contents_to(&self, id: &str) -> Result<Vec<(String, EntryKind)>, SessionError> {
+        let at = self.index(id)?;
+        Ok(self.way(Some(at)).into_iter().map(|at| self.content(at)).collect())
+    }
+
     /// The numbers of the entries from the beginning to one.
     fn way(&self, mut at: Option<usize>) -> Vec<usize> {
         let mut way = Vec::new();
@@ -454,10 +460,11 @@ impl Session {
     }
 
     /// The entries that a model may read from the last compaction on, without parsing what is before.
-    pub(crate) fn recent(&self, leaf: Option<usize>) -> Vec<Entry> {
+    pub(crate) fn recent(&self) -> Vec<(String, EntryKind)> {
+        let leaf = self.leaf;
         let way = self.way(leaf);
         let last = way.iter().rposition(|&at| self.slots[at].name == Name::Compaction);
-        let first = last.map_or(0, |last| match self.parse(way[last]).kind {
+        let first = last.map_or(0, |last| match self.content(way[last]).1 {
             EntryKind::Compaction { first_kept_entry_id, .. } => way
                 .iter()
                 .position(|&at| self.slots[at].id == first_kept_entry_id)
@@ -468,25 +475,25 @@ impl Session {
         // State before it counts too; messages do not.
         let is_needed =
             |&(place, at): &(usize, usize)| place >= first || self.slots[at].name == Name::State;
-        way.into_iter().enumerate().filter(is_needed).map(|(_, at)| self.parse(at)).collect()
+        way.into_iter().enumerate().filter(is_needed).map(|(_, at)| self.content(at)).collect()
     }
 
     /// The entries from a number on, if each stands on the path behind the one before it, and none
     /// of them changes what is before it. Remarks about calls and names are passed over.
-    pub(crate) fn appended(&self, from: usize) -> Option<Vec<Entry>> {
+    pub(crate) fn appended(&self, from: usize) -> Option<Vec<(String, EntryKind)>> {
         let mut new = Vec::new();
         let mut last = self.leaf;
         for at in (from..self.slots.len()).rev() {
             let slot = &self.slots[at];
             match slot.name {
                 Name::Compaction | Name::Damaged => return None,
-                Name::Remark => match self.parse(at).kind {
+                Name::Remark => match self.content(at).1 {
                     EntryKind::Leaf { .. } | EntryKind::ToolPruned { .. } => return None,
                     _ => {}
                 },
                 _ if last == Some(at) => {
                     last = slot.parent;
-                    new.push(self.parse(at));
+                    new.push(self.content(at));
                 }
                 _ => return None,
             }
@@ -502,7 +509,7 @@ impl Session {
             let slot = &self.slots[number];
             if slot.name == Name::Message
                 && let EntryKind::Message { message: AgentMessage::Assistant(answer) } =
-                    self.parse(number).kind
+                    self.content(number).1
                 && !answer.model.is_empty()
             {
                 return Ok(Some(format!("{}/{}", answer.provider, answer.model)));
@@ -512,12 +519,18 @@ impl Session {
         Ok(None)
     }
 
-    pub(crate) fn leaf_index(&self) -> Option<usize> {
-        self.leaf
-    }
-
     fn line(&self, at: usize) -> &[u8] {
         &self.text[self.slots[at].range.clone()]
+    }
+
+    /// An entry's name and what it is, without the rest.
+    fn content(&self, at: usize) -> (String, EntryKind) {
+        let slot = &self.slots[at];
+        let kind = match slot.name {
+            Name::Damaged => EntryKind::Damaged,
+            _ => load::parse_kind(self.line(at)),
+        };
+        (slot.id.clone(), kind)
     }
 
     fn parse(&self, at: usize) -> Entry {

@@ -32,7 +32,7 @@ const RUNS: &str =
 /// Words that are as often the name of a thing.
 const NOUNS: &str = "log logs history events status config env test key run image export import backup snapshot release releases output outputs build deploy connect policy tag label lock doc docs version versions check apps monitor health account record schedule restore sign auth build job view size cat usage stat stats nodes files routes active filter inventory console proxy script tunnel link search find report balance route load files tail read top tree summary details overview members peers facts locate versions";
 /// Looking at one of these shows it.
-const SECRET_NOUNS: [&str; 17] = [
+const SECRET_NOUNS: [&str; 16] = [
     "secret",
     "password",
     "token",
@@ -49,7 +49,6 @@ const SECRET_NOUNS: [&str; 17] = [
     "key-string",
     "publishing-profile",
     "access-details",
-    "user-pool-client",
 ];
 /// Verbs that show the value of a thing, not only its name.
 const REVEALS: &str = "get show view read print export access lookup reveal decrypt assume batch-get fetch output outputs cat create-access-key";
@@ -181,8 +180,8 @@ impl Walk {
         let reveals = words[at].split(['-', ':']).next().is_some_and(|verb| among(REVEALS, verb))
             || words[at].starts_with("batch-get")
             || among(REVEALS, words[at]);
-        let keys =
-            name == "az" && words[..=at].iter().any(|word| matches!(*word, "keys" | "list-keys"));
+        let keys = name.starts_with("az")
+            && words[..=at].iter().any(|word| matches!(*word, "keys" | "list-keys"));
         // What is known about a secret is not the secret.
         let about = ["policy", "last-used", "info", "random", "protection", "rotation"]
             .iter()
@@ -191,6 +190,7 @@ impl Walk {
             || said.contains("credential") && !about
             || said.contains("connection-string") && !said.starts_with("sql ")
             || said.contains("publishing-profile")
+            || said.contains("describe-user-pool-client")
             || keys
         {
             self.find(SECRET, name, what.clone());

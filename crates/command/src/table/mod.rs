@@ -96,6 +96,14 @@ fn wants_index() -> bool {
     LOOKUPS.fetch_add(1, Ordering::Relaxed) >= LOOKUPS_WITHOUT_INDEX
 }
 
+/// The text of [`looks`] is long: its index takes as long as a few look-ups.
+fn wants_looks_index() -> bool {
+    static LOOKUPS: AtomicUsize = AtomicUsize::new(0);
+    LOOKUPS.fetch_add(1, Ordering::Relaxed) >= LOOKUPS_WITHOUT_LOOKS_INDEX
+}
+
+const LOOKUPS_WITHOUT_LOOKS_INDEX: usize = 4;
+
 /// The row with a name that is written in Rust.
 fn written_row(name: &str) -> Option<&'static Row> {
     if wants_index() {
@@ -175,10 +183,10 @@ pub(crate) fn is_look_parent(name: &str) -> bool {
 /// Whether there is any line for the program of a name.
 pub(crate) fn has_looks(name: &str) -> bool {
     let program = program(name);
-    if wants_index() {
+    if wants_looks_index() {
         return LOOKS.contains_key(program);
     }
-    looks::programs().any(|(own, _)| own == program)
+    looks::has_line(program)
 }
 
 /// A row that says with which options a program only looks, which may have another row beside it.
@@ -272,6 +280,10 @@ mod tests {
         }
         for (program, _) in looks::programs() {
             assert!(super::LOOKS.contains_key(program), "{program}");
+            assert!(looks::has_line(program), "{program}");
+        }
+        for name in ["", "a", "e", ",", "--json", "no-such-program", "gh-", "#", "\n"] {
+            assert_eq!(looks::has_line(name), super::LOOKS.contains_key(name), "{name:?}");
         }
     }
 

@@ -13,6 +13,9 @@ use super::RemoteTransport;
 
 /// How long a server may take to end after its standard input was closed.
 const END_GRACE: Duration = Duration::from_secs(2);
+/// How long its last words are waited for after it has ended: something that left its group may keep
+/// standard error open.
+const LAST_WORDS_GRACE: Duration = Duration::from_secs(1);
 /// As much is kept of what a server said on standard error.
 const KEPT_ERROR_BYTES: usize = 2000;
 
@@ -33,6 +36,8 @@ struct State {
     end: Option<String>,
     /// The end of what it said on standard error.
     said: Vec<u8>,
+    /// That was all.
+    is_heard: bool,
 }
 
 impl Processes {
@@ -133,7 +138,10 @@ impl Process {
         // Before its number is free: what it left behind goes too.
         let _ = kill_process_group(self.group, Signal::KILL);
         let status = child.wait();
-        let mut state = self.state();
+        let state = self.state();
+        let heard =
+            self.has_ended.wait_timeout_while(state, LAST_WORDS_GRACE, |state| !state.is_heard);
+        let mut state = heard.unwrap_or_else(PoisonError::into_inner).0;
         let end = match status {
             Ok(status) => format!("it ended with {status}"),
             Err(error) => format!("nobody knows how it ended: {error}"),
@@ -155,5 +163,7 @@ impl Process {
             let excess = said.len().saturating_sub(KEPT_ERROR_BYTES);
             said.drain(..excess);
         }
+        self.state().is_heard = true;
+        self.has_ended.notify_all();
     }
 }
