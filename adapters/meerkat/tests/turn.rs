@@ -41,6 +41,12 @@ impl Script {
     fn last_read(&self) -> String {
         self.reads.lock().expect("reads").last().cloned().unwrap_or_default()
     }
+
+    /// The newest request with these words in it.
+    fn read_with(&self, words: &str) -> Option<String> {
+        let reads = self.reads.lock().expect("reads");
+        reads.iter().rev().find(|read| read.contains(words)).cloned()
+    }
 }
 
 #[async_trait]
@@ -162,21 +168,21 @@ async fn turn(agent: &mut DynAgent, text: &str) -> String {
     run.expect("a turn in time").unwrap_or_else(|error| panic!("no turn: {error}")).text
 }
 
-/// Runs turns until the model has read these words in the newest of them.
+/// Runs turns until the model has read these words. It may have read them already: a notice stands in one
+/// request and in none after it.
 async fn turns_until(agent: &mut DynAgent, script: &Script, words: &str) -> String {
     let turns = async {
         loop {
-            turn(agent, "anything new?").await;
-            let read = script.last_read();
-            if read.contains(words) {
+            if let Some(read) = script.read_with(words) {
                 return read;
             }
+            turn(agent, "anything new?").await;
             tokio::task::yield_now().await;
         }
     };
     match tokio::time::timeout(DEADLINE, turns).await {
         Ok(read) => read,
-        Err(_) => panic!("the model never read {words:?}, last: {}", script.last_read()),
+        Err(_) => panic!("the model never read {words:?}"),
     }
 }
 

@@ -42,7 +42,7 @@ const MOST_LETTERS: usize = 128;
 const TOO_MANY_LETTERS: &str = "--…";
 
 fn listed(list: &str, option: &str) -> bool {
-    list.split_whitespace().any(|one| one == option)
+    list.split_ascii_whitespace().any(|one| one == option)
 }
 
 impl<'a> Options<'a> {
@@ -187,7 +187,7 @@ impl<'a> Options<'a> {
         let mut applied = Vec::new();
         for (list, does) in row.rules {
             for Given { name, .. } in &self.given {
-                let hit = list.split_whitespace().any(|bad| {
+                let hit = list.split_ascii_whitespace().any(|bad| {
                     bad == name || (does.risk > Risk::ReadOnly && abbreviates(name, bad))
                 });
                 if hit {
@@ -212,7 +212,7 @@ impl<'a> Options<'a> {
                     let value = given.inline.as_deref().or(next);
                     value.is_some_and(|value| value.contains('=') && !value.contains("://"))
                 };
-                list.split_whitespace().next().is_some_and(|first| self.has(first))
+                list.split_ascii_whitespace().next().is_some_and(|first| self.has(first))
                     && !self.given.iter().any(names_file)
                     && self.given.iter().all(|one| harmless(&one.name))
                     && !self.hidden
@@ -278,7 +278,7 @@ fn is_known(row: &Row, given: &Given<'_>) -> bool {
 /// Whether a rule of the row, or of the program whose sub-command it is, says what the option does.
 fn is_ruled(row: &Row, option: &str) -> bool {
     let says = |(list, does): &(&str, Does)| {
-        let mut names = list.split_whitespace();
+        let mut names = list.split_ascii_whitespace();
         names
             .any(|name| name == option || (does.risk > Risk::ReadOnly && abbreviates(option, name)))
     };

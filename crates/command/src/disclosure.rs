@@ -26,10 +26,12 @@ static PRINTS_FILES: LazyLock<HashSet<&str>> = LazyLock::new(|| TEXT_TOOLS.split
 const FILE_OPTIONS: &str = "-f --file --from-file --to-file --files0-from --files-from --arg-file --input --input-file --rawfile --slurpfile --contents --head-file";
 
 /// Programs whose arguments are programs that can open files.
-const LANGUAGES: &str = "awk gawk mawk nawk jq gojq jaq duckdb sqlite3 clickhouse clickhouse-client clickhouse-local trdsql textql q mlr";
+static LANGUAGES: LazyLock<HashSet<&str>> = LazyLock::new(|| LANGUAGE_NAMES.split(' ').collect());
+const LANGUAGE_NAMES: &str = "awk gawk mawk nawk jq gojq jaq duckdb sqlite3 clickhouse clickhouse-client clickhouse-local trdsql textql q mlr";
 
 /// Clients of databases.
-const DATABASES: &str =
+static DATABASES: LazyLock<HashSet<&str>> = LazyLock::new(|| DATABASE_NAMES.split(' ').collect());
+const DATABASE_NAMES: &str =
     "psql pgcli usql mysql mariadb mycli cockroach sqlcmd clickhouse-client mysqlsh";
 
 /// Options that ask for what is hidden otherwise.
@@ -50,10 +52,10 @@ impl Walk {
         if PRINTS_FILES.contains(name) {
             self.secret_files_in_options(name, rest);
         }
-        if among(LANGUAGES, name) {
+        if LANGUAGES.contains(name) {
             self.secret_files_in_programs(name, rest);
         }
-        if among(DATABASES, name)
+        if DATABASES.contains(name)
             && let Some(word) = rest.iter().find(|word| selects_passwords(word.likely()))
         {
             self.find(SECRET, name, format!("{name} {}", word.text));

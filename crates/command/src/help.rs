@@ -73,7 +73,7 @@ fn has_row(name: &str, sub: &str) -> bool {
 
 /// Whether the row knows an option, and so says itself what it does.
 fn takes_otherwise(row: &Row, option: &str) -> bool {
-    let ruled = |(list, _): &(&str, _)| list.split_whitespace().any(|one| one == option);
+    let ruled = |(list, _): &(&str, _)| list.split_ascii_whitespace().any(|one| one == option);
     argv::takes(row, option).is_some() || row.rules.iter().any(ruled)
 }
 

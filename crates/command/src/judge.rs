@@ -360,7 +360,7 @@ impl Walk {
             self.by_shapes(row, name, args, &options);
         }
         if let Some((most, does, unless)) = row.operands {
-            let excused = unless.split_whitespace().any(|option| options.has(option));
+            let excused = unless.split_ascii_whitespace().any(|option| options.has(option));
             if options.count() > most && !excused {
                 match options.operands.get(most) {
                     Some(operand) => self.path_target(does, name, operand),
@@ -412,7 +412,7 @@ impl Walk {
         let words: Vec<&Word> = words.collect();
         for (shapes, does) in row.shapes {
             let is_so = |word: &&&Word| {
-                shapes.split_whitespace().any(|shape| argv::has_shape(shape, word.likely()))
+                shapes.split_ascii_whitespace().any(|shape| argv::has_shape(shape, word.likely()))
             };
             if let Some(word) = words.iter().find(is_so) {
                 self.find(*does, name, format!("{name} {}", word.text));

@@ -34,22 +34,21 @@ fn takes(mark: Option<char>) -> Takes {
 
 /// What a spec says about an option; nothing if it does not know it.
 pub(crate) fn find(spec: &str, option: &str) -> Option<Takes> {
-    let letter = option.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-    let letter = letter.and_then(|rest| {
-        let mut chars = rest.chars();
-        chars.next().filter(|_| chars.next().is_none())
-    });
-    spec.split_whitespace().find_map(|word| match word.strip_prefix(option) {
-        Some(mark) if word.starts_with('-') => {
-            let is_mark = matches!(mark, "" | "=" | "?" | "@");
-            is_mark.then(|| takes(mark.chars().next()))
+    let letter = match option.as_bytes() {
+        [b'-', letter] if !b"-:;@".contains(letter) => Some(*letter),
+        _ => None,
+    };
+    spec.split_ascii_whitespace().find_map(|word| {
+        let mut bytes = word.bytes();
+        if !word.starts_with('-') {
+            let letter = letter?;
+            return bytes.any(|byte| byte == letter).then(|| takes(bytes.next().map(char::from)));
         }
-        _ if word == "--*" && option.starts_with("--") => Some(Takes::Attached),
-        _ if word.starts_with('-') => None,
-        _ => {
-            let letter = letter.filter(|letter| !matches!(letter, ':' | ';' | '@'));
-            let mut chars = word.chars().skip_while(|c| Some(*c) != letter);
-            chars.next().map(|_| takes(chars.next()))
+        match word.strip_prefix(option) {
+            Some("") => Some(Takes::Nothing),
+            Some(mark @ ("=" | "?" | "@")) => Some(takes(mark.chars().next())),
+            _ if word == "--*" && option.starts_with("--") => Some(Takes::Attached),
+            _ => None,
         }
     })
 }

@@ -38,6 +38,21 @@ pub(super) fn programs() -> impl Iterator<Item = (&'static str, &'static str)> {
     heads.flat_map(|(head, line)| head.split(", ").map(move |name| (super::program(name), line)))
 }
 
+/// Whether a program has a line. It looks at the lines that have its name in them and no others: to take
+/// all of them apart costs more than a reading.
+pub(super) fn has_line(program: &str) -> bool {
+    let names = |at: usize| {
+        let start = TEXT[..at].rfind('\n').map_or(0, |end| end + 1);
+        let end = TEXT[at..].find('\n').map_or(TEXT.len(), |end| at + end);
+        let line = TEXT[start..end].trim();
+        let named = head(line).filter(|_| !line.starts_with('#'));
+        named.is_some_and(|(head, _, _)| {
+            head.split(", ").any(|name| super::program(name) == program)
+        })
+    };
+    !program.is_empty() && TEXT.match_indices(program).any(|(at, _)| names(at))
+}
+
 /// A line's names, which sign follows them, and what follows that.
 fn head(line: &'static str) -> Option<(&'static str, u8, &'static str)> {
     let is_sign = |window: &[u8]| window[0] == b' ' && b":>=".contains(&window[1]);

@@ -55,12 +55,19 @@ struct Looks {
 }
 
 /// The rows of those lines.
-struct LookRows {
+pub(crate) struct LookRows {
     /// Those with the program's own names. A line may be another program's, too.
     index: Index,
     /// Names below which there are others.
     parents: HashSet<&'static str>,
     families: Families,
+}
+
+impl LookRows {
+    /// The row that says with which options a program only looks.
+    pub(crate) fn find(&self, name: &str) -> Option<&'static Row> {
+        self.index.get(name).copied().or_else(|| family_among(&self.families, name))
+    }
 }
 
 impl Looks {
@@ -78,7 +85,7 @@ impl Looks {
 }
 
 /// The rows of the program of a name in [`looks`].
-fn looks_of(name: &str) -> Option<&'static LookRows> {
+pub(crate) fn looks_of(name: &str) -> Option<&'static LookRows> {
     let program = program(name);
     if !has_looks(program) {
         return None;
@@ -95,6 +102,14 @@ fn wants_index() -> bool {
     static LOOKUPS: AtomicUsize = AtomicUsize::new(0);
     LOOKUPS.fetch_add(1, Ordering::Relaxed) >= LOOKUPS_WITHOUT_INDEX
 }
+
+/// The text of [`looks`] is long: its index takes as long as a few look-ups.
+fn wants_looks_index() -> bool {
+    static LOOKUPS: AtomicUsize = AtomicUsize::new(0);
+    LOOKUPS.fetch_add(1, Ordering::Relaxed) >= LOOKUPS_WITHOUT_LOOKS_INDEX
+}
+
+const LOOKUPS_WITHOUT_LOOKS_INDEX: usize = 4;
 
 /// The row with a name that is written in Rust.
 fn written_row(name: &str) -> Option<&'static Row> {
@@ -175,16 +190,15 @@ pub(crate) fn is_look_parent(name: &str) -> bool {
 /// Whether there is any line for the program of a name.
 pub(crate) fn has_looks(name: &str) -> bool {
     let program = program(name);
-    if wants_index() {
+    if wants_looks_index() {
         return LOOKS.contains_key(program);
     }
-    looks::programs().any(|(own, _)| own == program)
+    looks::has_line(program)
 }
 
 /// A row that says with which options a program only looks, which may have another row beside it.
 pub(crate) fn find_look(name: &str) -> Option<&'static Row> {
-    let looks = looks_of(name)?;
-    looks.index.get(name).copied().or_else(|| family_among(&looks.families, name))
+    looks_of(name)?.find(name)
 }
 
 fn family_among(families: &Families, name: &str) -> Option<&'static Row> {
@@ -272,6 +286,10 @@ mod tests {
         }
         for (program, _) in looks::programs() {
             assert!(super::LOOKS.contains_key(program), "{program}");
+            assert!(looks::has_line(program), "{program}");
+        }
+        for name in ["", "a", "e", ",", "--json", "no-such-program", "gh-", "#", "\n"] {
+            assert_eq!(looks::has_line(name), super::LOOKS.contains_key(name), "{name:?}");
         }
     }
 

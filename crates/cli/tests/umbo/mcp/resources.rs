@@ -45,6 +45,29 @@ fn an_output_is_read_whole_and_in_ranges() {
 }
 
 #[test]
+fn a_cut_result_links_to_the_rest_for_clients_that_take_links_and_for_no_other() {
+    let umbo = Umbo::new();
+    for (name, revision, expected) in [
+        ("mcp-inspector", "2025-06-18", 1),
+        ("mcp-inspector", "2025-03-26", 0),
+        ("langchain", "2025-11-25", 0),
+    ] {
+        let mut client = Client::of(&mut umbo.call(["mcp"]).into_command());
+        client.initialize_as(name, revision, &json!({}));
+        let result = client.tool("exec", &json!({"command": "seq 1 30000"}));
+        let content = result["content"].as_array().unwrap();
+        let links: Vec<_> = content.iter().filter(|part| part["type"] == "resource_link").collect();
+        assert_eq!(links.len(), expected, "{name} {revision}");
+        for link in links {
+            let uri = link["uri"].as_str().unwrap();
+            let whole = read(&mut client, uri);
+            assert!(whole["result"]["contents"][0]["text"].is_string(), "{uri}: {whole}");
+        }
+        client.close();
+    }
+}
+
+#[test]
 fn a_secret_is_masked_in_a_resource_too() {
     let umbo = Umbo::new();
     let mut command = umbo.call(["mcp"]).env("API_TOKEN", "s3cr3t-v4lue-of-mine").into_command();
