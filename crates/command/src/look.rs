@@ -13,17 +13,21 @@ impl Walk {
     /// there is one that knows what is given here.
     pub(crate) fn by_look(&mut self, name: &str, args: &[Word]) -> bool {
         const MOST_SUBS: usize = 4;
-        let words: Vec<&str> = args.iter().map_while(Word::exact).take(MOST_SUBS).collect();
-        for count in (0..=words.len()).rev() {
-            let mut full = name.to_owned();
-            for word in &words[..count] {
-                full.push(' ');
-                full.push_str(word);
-            }
+        let Some(lines) = table::looks_of(name) else { return false };
+        // The name with none, one, two … of the words after it.
+        let mut joined = name.to_owned();
+        let mut ends = vec![joined.len()];
+        for word in args.iter().map_while(Word::exact).take(MOST_SUBS) {
+            joined.push(' ');
+            joined.push_str(word);
+            ends.push(joined.len());
+        }
+        for (count, end) in ends.into_iter().enumerate().rev() {
+            let full = &joined[..end];
             let rest = &args[count..];
-            let Some(look) = table::find_look(&full) else { continue };
-            if only_looks(look, &full, rest) && !tells_to_act(look, &full, rest) {
-                self.plain(look, &full, rest);
+            let Some(look) = lines.find(full) else { continue };
+            if only_looks(look, full, rest) && !tells_to_act(look, full, rest) {
+                self.plain(look, full, rest);
                 return true;
             }
         }

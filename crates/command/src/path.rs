@@ -169,6 +169,10 @@ const SECRET_PLACES: &[&str] = &[
     "/proc/kcore",
 ];
 
+/// One of these is in each of the places: most paths have none, and are not searched for all of them.
+const SECRET_PLACE_MARKS: &[&str] =
+    &["/.", "/etc/", "/run/", "/proc/", "/Library/", "/Application Support/"];
+
 /// Whether reading the path reveals a secret.
 pub(crate) fn is_secret(text: &str) -> bool {
     // `HEAD:.env`, `file=@.env` and `host:path` all name a path at their end.
@@ -228,7 +232,8 @@ pub(crate) fn is_secret(text: &str) -> bool {
     ]
     .iter()
     .any(|e| name.len() > e.len() && name.ends_with(e));
-    let placed = SECRET_PLACES.iter().any(|place| path.contains(place));
+    let placed = SECRET_PLACE_MARKS.iter().any(|mark| path.contains(mark))
+        && SECRET_PLACES.iter().any(|place| path.contains(place));
     let whole = ["/.ssh", "/.gnupg", "/.aws", "/.kube", "/.azure", "/.password-store", "/.mozilla"]
         .iter()
         .any(|place| path.ends_with(place));
@@ -449,4 +454,17 @@ pub(crate) fn is_everything(text: &str) -> bool {
     ) && !text.is_empty()
         || normal(text) == "/"
         || text.starts_with("../..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SECRET_PLACE_MARKS, SECRET_PLACES, is_secret};
+
+    #[test]
+    fn every_place_of_secrets_has_a_mark_by_which_it_is_found() {
+        for place in SECRET_PLACES {
+            assert!(SECRET_PLACE_MARKS.iter().any(|mark| place.contains(mark)), "{place}");
+            assert!(is_secret(&format!("/home/u{place}/x")) || is_secret(place), "{place}");
+        }
+    }
 }

@@ -55,12 +55,19 @@ struct Looks {
 }
 
 /// The rows of those lines.
-struct LookRows {
+pub(crate) struct LookRows {
     /// Those with the program's own names. A line may be another program's, too.
     index: Index,
     /// Names below which there are others.
     parents: HashSet<&'static str>,
     families: Families,
+}
+
+impl LookRows {
+    /// The row that says with which options a program only looks.
+    pub(crate) fn find(&self, name: &str) -> Option<&'static Row> {
+        self.index.get(name).copied().or_else(|| family_among(&self.families, name))
+    }
 }
 
 impl Looks {
@@ -78,7 +85,7 @@ impl Looks {
 }
 
 /// The rows of the program of a name in [`looks`].
-fn looks_of(name: &str) -> Option<&'static LookRows> {
+pub(crate) fn looks_of(name: &str) -> Option<&'static LookRows> {
     let program = program(name);
     if !has_looks(program) {
         return None;
@@ -191,8 +198,7 @@ pub(crate) fn has_looks(name: &str) -> bool {
 
 /// A row that says with which options a program only looks, which may have another row beside it.
 pub(crate) fn find_look(name: &str) -> Option<&'static Row> {
-    let looks = looks_of(name)?;
-    looks.index.get(name).copied().or_else(|| family_among(&looks.families, name))
+    looks_of(name)?.find(name)
 }
 
 fn family_among(families: &Families, name: &str) -> Option<&'static Row> {
