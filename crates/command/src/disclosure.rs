@@ -4,7 +4,7 @@
 //! (`awk 'BEGIN { ARGV[1] = … }'`), a disk or the memory holds everything that is on the machine, and
 //! some programs print what they keep when an option asks them to.
 
-use std::collections::HashSet;
+use crate::hash::HashSet;
 use std::sync::LazyLock;
 
 use brush_parser::ast;

@@ -1,6 +1,6 @@
 //! Why a verdict is what it is, command by command, and what would make it less.
 
-use std::collections::HashSet;
+use crate::hash::HashSet;
 use std::rc::Rc;
 
 use serde::Serialize;
@@ -145,7 +145,7 @@ fn judged(walk: &Walk, argv: &[Word], via: &[String], effort: &mut Effort) -> (R
     probe.judge(argv, via);
     effort.steps += probe.steps;
     let mut because: Vec<Because> = Vec::new();
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     for finding in &probe.found {
         if !seen.insert((finding.what.as_str(), finding.does.phrase)) {
             continue;

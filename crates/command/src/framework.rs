@@ -44,21 +44,15 @@ pub(crate) fn drops_database(name: &str, words: &[&str]) -> bool {
             | "hasura"
             | "supabase"
     );
+    let is_thing = |word: &str| THINGS.iter().any(|it| it.eq_ignore_ascii_case(word));
+    let is_end = |word: &str| ENDS.iter().any(|it| it.eq_ignore_ascii_case(word));
     let one = |word: &str| {
-        let lower = word.to_ascii_lowercase();
-        let parts: Vec<&str> = lower.split([':', '.']).collect();
-        parts.len() > 1
-            && !lower.contains('/')
-            && THINGS.contains(&parts[0])
-            && parts.last().is_some_and(|last| ENDS.contains(last))
+        let (first, rest) = word.split_once([':', '.']).unwrap_or_default();
+        let last = rest.rsplit([':', '.']).next().unwrap_or_default();
+        is_thing(first) && is_end(last) && !word.contains('/')
     };
-    let two = |pair: &[&str]| {
-        THINGS.contains(&pair[0].to_ascii_lowercase().as_str())
-            && ENDS.contains(&pair[1].to_ascii_lowercase().as_str())
-    };
-    let alone = |word: &&str| {
-        ENDS.contains(&word.to_ascii_lowercase().as_str()) || (*word == "clean" && name == "flyway")
-    };
+    let two = |pair: &[&str]| is_thing(pair[0]) && is_end(pair[1]);
+    let alone = |word: &&str| is_end(word) || (*word == "clean" && name == "flyway");
     let resets = words.contains(&"--force-reset")
         || words.contains(&"--all") && words.iter().any(|word| word.ends_with(":rollback"))
         || name == "truncate" && words.first().is_some_and(|it| it.eq_ignore_ascii_case("table"));

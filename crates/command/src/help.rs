@@ -24,10 +24,12 @@ pub(crate) fn asks_for_help(row: &Row, name: &str, args: &[Word]) -> bool {
     {
         return true;
     }
-    if among(LOADS_PROJECT, name) && !prints_version(name, args) {
-        return false;
-    }
-    let Some((last, before)) = args.split_last().filter(|_| !builtin) else { return false };
+    let is_asked = !builtin && asks_row_for_help(row, name, args);
+    is_asked && (!among(LOADS_PROJECT, name) || prints_version(name, args))
+}
+
+fn asks_row_for_help(row: &Row, name: &str, args: &[Word]) -> bool {
+    let Some((last, before)) = args.split_last() else { return false };
     let alone = before.is_empty();
     let sub_names = || row.subs && before.iter().all(is_sub_name);
     match last.exact() {

@@ -1,6 +1,6 @@
 //! The answer: what a command would do, and how sure we are.
 
-use std::collections::HashSet;
+use crate::hash::HashSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -143,7 +143,9 @@ impl Reading {
 
 /// Code that comes over the network is run: nothing can be said about it, and everything is possible.
 fn code_from_elsewhere(walk: &mut Walk) {
-    let network = walk.found.iter().any(|finding| finding.does.kind == Kind::Network);
+    if !walk.found.iter().any(|finding| finding.does.kind == Kind::Network) {
+        return;
+    }
     let written: HashSet<String> = walk
         .found
         .iter()
@@ -157,20 +159,21 @@ fn code_from_elsewhere(walk: &mut Walk) {
     };
     let found = walk.found.iter().find(|finding| finding.foreign);
     let Some(run) = found.or_else(|| walk.found.iter().find(fetched)).cloned() else { return };
-    if network {
-        let does = crate::effect::Does {
-            kind: Kind::Execute,
-            direction: None,
-            phrase: "runs code from another machine",
-            ..LISTEN
-        };
-        walk.found.push(Finding { does, ..run });
-    }
+    let does = crate::effect::Does {
+        kind: Kind::Execute,
+        direction: None,
+        phrase: "runs code from another machine",
+        ..LISTEN
+    };
+    walk.found.push(Finding { does, ..run });
 }
+
+/// So many are compared one by one, which is quicker than a set.
+const FEW_EFFECTS: usize = 16;
 
 fn effects(found: &[Finding]) -> Vec<Effect> {
     let mut effects: Vec<Effect> = Vec::new();
-    let mut seen: HashSet<Effect> = HashSet::new();
+    let mut seen: HashSet<Effect> = HashSet::default();
     for finding in found {
         let effect = Effect {
             kind: finding.does.kind,
@@ -180,7 +183,12 @@ fn effects(found: &[Finding]) -> Vec<Effect> {
             direction: finding.does.direction,
             program: finding.program.clone(),
         };
-        if seen.insert(effect.clone()) {
+        let is_new = if found.len() <= FEW_EFFECTS {
+            !effects.contains(&effect)
+        } else {
+            seen.insert(effect.clone())
+        };
+        if is_new {
             effects.push(effect);
         }
     }

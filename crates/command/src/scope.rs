@@ -1,6 +1,6 @@
 //! Variables: which may change what runs, and what is known about their values.
 
-use std::collections::HashMap;
+use crate::hash::HashMap;
 
 use crate::path;
 

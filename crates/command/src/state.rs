@@ -1,6 +1,6 @@
 //! What a shell remembers while it runs a text: its functions, its directory, the files it wrote.
 
-use std::collections::HashMap;
+use crate::hash::HashMap;
 
 use crate::effect::{DESTROY, Does};
 use crate::path;

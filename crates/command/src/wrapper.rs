@@ -1,6 +1,6 @@
 //! Programs that run another program: the table.
 
-use std::collections::HashMap;
+use crate::hash::HashMap;
 use std::sync::LazyLock;
 
 use crate::effect::{Does, FETCH, OVERWRITE, PRIVILEGE, READ, SEND, WRITE};

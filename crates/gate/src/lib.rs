@@ -37,6 +37,7 @@ mod place;
 mod policy;
 mod recipe;
 mod refusal;
+mod repository;
 mod rule;
 mod rulefile;
 mod sandbox;

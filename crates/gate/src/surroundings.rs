@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use umbo_command::{Given, Reading, Risk, Shell, Supposition, Tool, read_given};
 
@@ -67,75 +67,25 @@ fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The text of a plain file. Opening anything else, a FIFO for example, could block.
-fn text_of(path: &Path) -> Option<String> {
+/// All of the text of a plain file, if that is not too long: what is only in part in sight says nothing.
+/// Opening anything else, a FIFO for example, could block.
+pub(crate) fn text_of(path: &Path) -> Option<String> {
     if !path.metadata().ok()?.is_file() {
         return None;
     }
     let mut text = String::new();
-    File::open(path).ok()?.take(LONGEST_FILE_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
+    File::open(path).ok()?.take(LONGEST_FILE_BYTES + 1).read_to_string(&mut text).ok()?;
+    (text.len() as u64 <= LONGEST_FILE_BYTES).then_some(text)
 }
 
 /// Why a supposition does not hold in a directory, if it does not.
 fn broken_supposition(supposition: Supposition, cwd: &Path, home: Option<&Path>) -> Option<String> {
     match supposition {
-        Supposition::GitHasNoHelpers => git_helper(cwd),
+        Supposition::GitHasNoHelpers => crate::repository::helper(cwd),
         Supposition::CargoHasNoConfig => cargo_setting(cwd, home),
         Supposition::PythonHasNoModules => python_module(cwd),
         Supposition::ProjectBringsNo(tool) => brought_tool(tool, cwd),
     }
-}
-
-/// A setting of the repository that names a program which reading commands of git run.
-fn git_helper(cwd: &Path) -> Option<String> {
-    let settings = git_settings(cwd)?;
-    let text = match text_of(&settings) {
-        Some(text) => text,
-        None if settings.exists() => {
-            return Some("the settings of the git repository cannot be read".to_owned());
-        }
-        None => return None,
-    };
-    let mut section = String::new();
-    for line in text.lines().map(str::trim) {
-        if let Some(rest) = line.strip_prefix('[') {
-            section = rest.split([' ', ']', '.']).next().unwrap_or_default().to_ascii_lowercase();
-            continue;
-        }
-        let (key, value) =
-            line.split_once('=').map_or((line, ""), |(key, value)| (key.trim(), value.trim()));
-        let key = key.to_ascii_lowercase();
-        let names_program = names_a_program(&section, &key, value);
-        if names_program {
-            return Some(format!("the git repository sets {section}.{key}, which git may run"));
-        }
-    }
-    None
-}
-
-/// Whether a setting names a program that git runs while it reads, or more settings.
-fn names_a_program(section: &str, key: &str, value: &str) -> bool {
-    const PROGRAMS: &str = "core.pager core.sshcommand core.gitproxy core.alternaterefscommand core.worktree core.attributesfile diff.external diff.command diff.textconv filter.clean filter.smudge filter.process gpg.program remote.uploadpack remote.vcs";
-    let is_setting = !key.is_empty() && !key.starts_with(['#', ';']);
-    match section {
-        "pager" | "include" | "includeif" | "interactive" => is_setting,
-        "core" if key == "fsmonitor" => !matches!(value, "true" | "false"),
-        _ => PROGRAMS.split(' ').any(|one| one.split_once('.') == Some((section, key))),
-    }
-}
-
-/// The settings of the repository that a directory is in.
-fn git_settings(cwd: &Path) -> Option<PathBuf> {
-    let git = cwd.ancestors().map(|above| above.join(".git")).find(|git| git.exists())?;
-    if git.is_dir() {
-        return Some(git.join("config"));
-    }
-    // A worktree says where its repository is.
-    let text = text_of(&git)?;
-    let named = cwd.join(text.trim().strip_prefix("gitdir:")?.trim());
-    let common = text_of(&named.join("commondir")).map(|common| named.join(common.trim()));
-    Some(common.unwrap_or(named).join("config"))
 }
 
 /// A setting for cargo that names a program.
@@ -156,7 +106,9 @@ fn cargo_setting(cwd: &Path, home: Option<&Path>) -> Option<String> {
     let mut files = above
         .flat_map(|above| ["config.toml", "config"].map(|name| above.join(".cargo").join(name)));
     files.find_map(|file| {
-        let text = text_of(&file)?;
+        let Some(text) = text_of(&file) else {
+            return file.exists().then(|| format!("{} cannot be read", file.display()));
+        };
         let told = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
         let runs =
             told.flat_map(|line| RUNS.iter().filter(move |word| line.contains(**word))).next()?;

@@ -5,7 +5,7 @@
 //! share; what deletes and destroys is what the row says of destroying; any other verb changes
 //! something; and a sentence without a verb is unknown.
 
-use std::collections::HashMap;
+use crate::hash::HashMap;
 use std::sync::LazyLock;
 
 use crate::argv::Options;
@@ -64,7 +64,7 @@ static VERBS: LazyLock<HashMap<&str, Verb>> = LazyLock::new(|| {
         (RUNS, Verb::Runs),
         (WRITES, Verb::Writes),
     ];
-    let mut verbs = HashMap::new();
+    let mut verbs = HashMap::default();
     for (list, kind) in lists {
         for word in list.split(' ') {
             verbs.entry(word).or_insert(kind);

@@ -13,7 +13,7 @@
 //! A program whose sub-commands alone have lines is unknown with any other. A program that has a row in
 //! Rust keeps it: a line only says in which ways it looks.
 
-use std::collections::HashSet;
+use crate::hash::HashSet;
 
 use crate::effect::{Does, FETCH, READ, UNKNOWN};
 use crate::row::{Row, Takes, row};

@@ -14,7 +14,7 @@ mod show;
 mod system;
 mod tools;
 
-use std::collections::{HashMap, HashSet};
+use crate::hash::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, OnceLock};
 
@@ -37,7 +37,7 @@ fn program(name: &str) -> &str {
 /// The lines of [`looks`] for each program, also for those that have another row. Its rows are made when the
 /// program is first met: to make all of them takes longer than most commands.
 static LOOKS: LazyLock<HashMap<&'static str, Looks>> = LazyLock::new(|| {
-    let mut looks: HashMap<&'static str, Looks> = HashMap::new();
+    let mut looks: HashMap<&'static str, Looks> = HashMap::default();
     for (program, line) in looks::programs() {
         let lines = &mut looks.entry(program).or_default().lines;
         if lines.last() != Some(&line) {
@@ -162,7 +162,7 @@ static FAMILIES: LazyLock<Families> = LazyLock::new(|| families(written()));
 
 fn families(rows: impl Iterator<Item = &'static Row>) -> Families {
     let named = rows.flat_map(|row| row.names.split('|').map(move |name| (name, row)));
-    let mut families = Families::new();
+    let mut families = Families::default();
     for (name, row) in named.filter(|(name, _)| name.contains('*')) {
         families.entry(program(name)).or_default().push((name.split(' ').collect(), row));
     }

@@ -23,6 +23,10 @@ fn git_is_read_only_where_the_repository_names_no_program() {
         "[core]\n\tfsmonitor = ./x",
         "[diff \"a\"]\n textconv=x",
         "[include]\n path = x",
+        "[core] fsmonitor = ./x",
+        "[core \"a]\"] fsmonitor = [./x]",
+        "\u{feff}[core]fsmonitor=./x",
+        "[tar \"evil\"]\n\tcommand = ./x",
     ] {
         fs::write(git.join("config"), helper).unwrap();
         let inside = place.path().join("deep");
@@ -31,6 +35,84 @@ fn git_is_read_only_where_the_repository_names_no_program() {
         assert_eq!(reading.risk, Risk::Unknown, "{helper}");
         assert!(reading.reason.contains("git repository"), "{}", reading.reason);
     }
+}
+
+/// Runs the real git; the tests of what it runs by itself go by whether this file comes into being.
+fn git(directory: &Path, words: &[&str]) {
+    let mut command = std::process::Command::new("git");
+    let settings = ["-c", "user.name=a", "-c", "user.email=b", "-c", "protocol.file.allow=always"];
+    command.args(settings).args(words).current_dir(directory);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    let _ = command.output().expect("git runs");
+}
+
+#[test]
+fn what_the_real_git_runs_while_it_reads_is_never_called_read_only() {
+    let place = tempfile::tempdir().unwrap();
+    let marker = place.path().join("ran");
+    let touch = format!("touch {}; false", marker.display());
+    let project = |name: &str| {
+        let project = place.path().join(name);
+        fs::create_dir(&project).unwrap();
+        git(&project, &["init", "-q"]);
+        fs::write(project.join("file"), "a").unwrap();
+        git(&project, &["add", "."]);
+        git(&project, &["commit", "-q", "-m", "a"]);
+        project
+    };
+    let hooked = project("hooked");
+    fs::create_dir_all(hooked.join(".git/hooks")).unwrap();
+    let hook = hooked.join(".git/hooks/post-index-change");
+    fs::write(&hook, format!("#!/bin/sh\n{touch}\n")).unwrap();
+    fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    // The index is written anew where a file looks changed.
+    fs::write(hooked.join("file"), "b").unwrap();
+    fs::write(hooked.join("file"), "a").unwrap();
+    let one_line = project("one-line");
+    let settings = one_line.join(".git/config");
+    let before = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, format!("{before}[core] fsmonitor = \"{touch}\"\n")).unwrap();
+    let superproject = project("superproject");
+    let source = project("source");
+    git(&superproject, &["submodule", "add", "-q", source.to_str().unwrap(), "a/b"]);
+    let module = superproject.join(".git/modules/a/b/config");
+    let before = fs::read_to_string(&module).unwrap();
+    fs::write(&module, format!("{before}[core]\n fsmonitor = \"{touch}\"\n")).unwrap();
+    let archive = project("archive");
+    git(&archive, &["config", "tar.evil.command", &touch]);
+    let outer = project("outer");
+    let bare = outer.join("data");
+    git(&outer, &["init", "-q", "--bare", "data"]);
+    git(&bare, &["config", "core.bare", "false"]);
+    git(&bare, &["config", "core.worktree", outer.to_str().unwrap()]);
+    git(&bare, &["config", "core.fsmonitor", &touch]);
+    for (directory, command) in [
+        (&hooked, "git status"),
+        (&one_line, "git status"),
+        (&superproject, "git status"),
+        (&archive, "git archive --format=evil HEAD"),
+        (&bare, "git status"),
+    ] {
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        git(directory, &words);
+        assert!(marker.exists(), "git runs nothing for `{command}` in {}", directory.display());
+        fs::remove_file(&marker).unwrap();
+        let risk = read(command, directory).risk;
+        assert!(risk > Risk::ReadOnly, "{command} in {}: {risk:?}", directory.display());
+    }
+    assert_eq!(read("git status", &source).risk, Risk::ReadOnly);
+}
+
+#[test]
+fn a_script_or_a_setting_that_is_only_in_part_in_sight_says_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let script = format!("{}rm -rf ~\n", "echo a\n".repeat(20_000));
+    fs::write(place.path().join("long.sh"), &script).unwrap();
+    assert!(read("sh long.sh", place.path()).risk > Risk::ReadOnly);
+    fs::create_dir(place.path().join(".cargo")).unwrap();
+    let settings = format!("{}[build]\nrustc = \"./x\"\n", "# a\n".repeat(40_000));
+    fs::write(place.path().join(".cargo/config.toml"), settings).unwrap();
+    assert_eq!(read("cargo metadata", place.path()).risk, Risk::Unknown);
 }
 
 #[test]
