@@ -3,7 +3,7 @@
 //! Reading a command is pure: the reading lists what it supposes of the directory and which files it would
 //! run as scripts. This module checks both on disk. A check can only raise the risk.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
@@ -11,6 +11,36 @@ use umbo_command::{Given, Reading, Risk, Shell, Supposition, Tool, read_given};
 
 /// More of a file than this is not read.
 const LONGEST_FILE_BYTES: u64 = 128 * 1024;
+/// The modules of Python's standard library, of all versions in use: they import one another, so that any
+/// of them may be taken instead.
+const STANDARD_MODULES: &str = "__future__ _abc _aix_support _android_support _apple_support _ast _ast_unparse _asyncio _bisect _blake2 \
+     _bootlocale _bootsubprocess _bz2 _codecs _codecs_cn _codecs_hk _codecs_iso2022 _codecs_jp _codecs_kr \
+     _codecs_tw _collections _collections_abc _colorize _compat_pickle _compression _contextvars _crypt _csv \
+     _ctypes _curses _curses_panel _datetime _dbm _decimal _elementtree _frozen_importlib \
+     _frozen_importlib_external _functools _gdbm _hashlib _heapq _hmac _imp _interpchannels _interpqueues \
+     _interpreters _io _ios_support _json _locale _lsprof _lzma _markupbase _md5 _msi _multibytecodec \
+     _multiprocessing _opcode _opcode_metadata _operator _osx_support _overlapped _pickle _posixshmem \
+     _posixsubprocess _py_abc _py_warnings _pydatetime _pydecimal _pyio _pylong _pyrepl _queue _random \
+     _remote_debugging _scproxy _sha1 _sha256 _sha3 _sha512 _signal _sitebuiltins _socket _sqlite3 _sre _ssl _stat \
+     _statistics _string _strptime _struct _suggestions _symtable _sysconfig _thread _threading_local _tkinter \
+     _tokenize _tracemalloc _types _typing _uuid _warnings _weakref _weakrefset _winapi _zoneinfo _zstd abc aifc \
+     annotationlib antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii \
+     binhex bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys \
+     compileall compression concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes curses \
+     dataclasses datetime dbm decimal difflib dis distutils doctest dummy_threading email encodings ensurepip enum \
+     errno faulthandler fcntl filecmp fileinput fnmatch formatter fractions ftplib functools gc genericpath getopt \
+     getpass gettext glob graphlib grp gzip hashlib heapq hmac html http idlelib imaplib imghdr imp importlib \
+     inspect io ipaddress itertools json keyword lib2to3 linecache locale logging lzma macpath mailbox mailcap \
+     marshal math mimetypes mmap modulefinder msilib msvcrt multiprocessing netrc nis nntplib nt ntpath nturl2path \
+     numbers opcode operator optparse os ossaudiodev parser pathlib pdb pickle pickletools pipes pkgutil platform \
+     plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc pydoc_data pyexpat queue \
+     quopri random re readline reprlib resource rlcompleter runpy sched secrets select selectors shelve shlex \
+     shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 sre_compile sre_constants sre_parse \
+     ssl stat statistics string stringprep struct subprocess sunau symbol symtable sys sysconfig syslog tabnanny \
+     tarfile telnetlib tempfile termios textwrap this threading time timeit tkinter token tokenize tomllib trace \
+     traceback tracemalloc tty turtle turtledemo types typing unicodedata unittest urllib uu uuid venv warnings \
+     wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo";
+
 /// More scripts than this are not read.
 const MOST_SCRIPTS: usize = 16;
 
@@ -140,11 +170,24 @@ fn brought_tool(tool: Tool, cwd: &Path) -> Option<String> {
     })
 }
 
-/// A module beside the command that Python would import instead of its own.
+/// A module beside the command that Python would import instead of one of its own.
 fn python_module(cwd: &Path) -> Option<String> {
-    const IMPORTED: &str = "json sys re math datetime time collections itertools functools operator statistics string textwrap decimal fractions random uuid hashlib base64 struct platform argparse os io abc codecs copy copyreg enum heapq keyword locale numbers reprlib types warnings weakref contextlib typing bisect calendar tokenize token ast tabnanny site sysconfig this binascii traceback linecache signal subprocess shutil tempfile pathlib stat genericpath posixpath runpy importlib pkgutil encodings";
-    let name = IMPORTED.split(' ').find(|name| {
-        cwd.join(format!("{name}.py")).exists() || cwd.join(name).join("__init__.py").exists()
-    })?;
-    Some(format!("a module {name} lies beside it, which Python would import"))
+    fs::read_dir(cwd).ok()?.flatten().find_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let module = name.split('.').next()?;
+        let is_module = STANDARD_MODULES.split(' ').any(|one| one == module)
+            && (is_python(&name) || has_python_inside(&entry.path()));
+        is_module.then(|| format!("a module {module} lies beside it, which Python would import"))
+    })
+}
+
+/// Whether Python imports a file of this name: source, compiled, or a library.
+fn is_python(name: &str) -> bool {
+    name.ends_with(".py") || name.ends_with(".pyc") || name.ends_with(".so")
+}
+
+fn has_python_inside(directory: &Path) -> bool {
+    let mut names =
+        fs::read_dir(directory).into_iter().flatten().flatten().map(|it| it.file_name());
+    names.any(|name| name.to_str().is_some_and(|it| it.starts_with("__init__.") && is_python(it)))
 }

@@ -138,6 +138,37 @@ fn python_is_read_only_where_no_module_takes_the_place_of_its_own() {
 }
 
 #[test]
+fn what_the_real_python_imports_beside_a_command_is_never_called_read_only() {
+    let place = tempfile::tempdir().unwrap();
+    let marker = place.path().join("ran");
+    let source = format!("open({:?}, 'w')\n", marker.display().to_string());
+    let run = |directory: &Path, words: &[&str]| {
+        let mut python = std::process::Command::new("python3");
+        python.args(words).current_dir(directory).env_remove("PYTHONSAFEPATH");
+        let _ = python.output().expect("python3 runs");
+    };
+    for (number, file) in
+        ["json.py", "gettext.py", "_json.py", "json/__init__.py", "json.pyc"].iter().enumerate()
+    {
+        let directory = place.path().join(number.to_string());
+        let path = directory.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if let Some(name) = file.strip_suffix(".pyc") {
+            let code = format!("import py_compile; py_compile.compile('x.py', '{name}.pyc')");
+            fs::write(directory.join("x.py"), &source).unwrap();
+            run(&directory, &["-c", &code]);
+        } else {
+            fs::write(&path, &source).unwrap();
+        }
+        fs::write(directory.join("data"), "{}").unwrap();
+        run(&directory, &["-m", "json.tool", "data"]);
+        assert!(marker.exists(), "python imports no {file}");
+        fs::remove_file(&marker).unwrap();
+        assert_eq!(read("python3 -m json.tool data", &directory).risk, Risk::Unknown, "{file}");
+    }
+}
+
+#[test]
 fn a_script_is_judged_by_what_is_in_it_now() {
     let place = tempfile::tempdir().unwrap();
     let script = place.path().join("s.sh");
