@@ -127,8 +127,9 @@ fn cargo_setting(cwd: &Path, home: Option<&Path>) -> Option<String> {
         "runner",
         "linker",
         "credential",
-        "[env",
-        "env.",
+        "env",
+        // What is written by the numbers of its letters.
+        "\\",
         "include",
         "paths",
     ];
@@ -163,7 +164,9 @@ fn brought_tool(tool: Tool, cwd: &Path) -> Option<String> {
     cwd.ancestors().find_map(|above| {
         let says = |(name, word): &&(&str, &str)| {
             let file = above.join(name);
-            file.exists() && (word.is_empty() || text_of(&file).is_none_or(|it| it.contains(word)))
+            file.exists()
+                && (word.is_empty()
+                    || text_of(&file).is_none_or(|it| it.contains(word) || it.contains('\\')))
         };
         let (name, _) = files.iter().find(says)?;
         Some(format!("{} says what runs in the place of the program", above.join(name).display()))

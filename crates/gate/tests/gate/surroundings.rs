@@ -138,6 +138,45 @@ fn python_is_read_only_where_no_module_takes_the_place_of_its_own() {
 }
 
 #[test]
+fn what_the_real_cargo_runs_while_it_looks_is_never_called_read_only() {
+    let place = tempfile::tempdir().unwrap();
+    let marker = place.path().join("ran");
+    let program = place.path().join("program");
+    fs::write(&program, format!("#!/bin/sh\ntouch {}\n", marker.display())).unwrap();
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let program = program.display();
+    for (number, setting) in [
+        format!("[build]\nrustc = \"{program}\""),
+        format!("build.rustc-wrapper = \"{program}\""),
+        format!("[build]\n\"rust\\u0063\" = \"{program}\""),
+        format!("build = {{ \"\\u0072ustc\" = \"{program}\" }}"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let project = place.path().join(number.to_string());
+        fs::create_dir_all(project.join(".cargo")).unwrap();
+        fs::create_dir(project.join("src")).unwrap();
+        fs::write(project.join("src/lib.rs"), "").unwrap();
+        let manifest =
+            "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
+        fs::write(project.join("Cargo.toml"), manifest).unwrap();
+        fs::write(project.join(".cargo/config.toml"), setting).unwrap();
+        let words = ["metadata", "--offline", "--format-version", "1"];
+        let mut cargo = std::process::Command::new("cargo");
+        cargo.args(words).current_dir(&project).env("CARGO_CACHE_RUSTC_INFO", "0");
+        for name in ["RUSTC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CARGO_TARGET_DIR"] {
+            cargo.env_remove(name);
+        }
+        let _ = cargo.output().expect("cargo runs");
+        assert!(marker.exists(), "cargo runs nothing for {setting}");
+        fs::remove_file(&marker).unwrap();
+        let risk = read(&format!("cargo {}", words.join(" ")), &project).risk;
+        assert_eq!(risk, Risk::Unknown, "{setting}");
+    }
+}
+
+#[test]
 fn what_the_real_python_imports_beside_a_command_is_never_called_read_only() {
     let place = tempfile::tempdir().unwrap();
     let marker = place.path().join("ran");
