@@ -2,7 +2,7 @@
 #![expect(deprecated, reason = "revisions before 2026-07-28 are told of ends by messages")]
 
 use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams,
@@ -35,6 +35,9 @@ const REVISIONS: [ProtocolVersion; 4] = [
     ProtocolVersion::V_2026_07_28,
 ];
 
+/// Streams that were asked for and not opened yet, at most.
+const MOST_BEGUN: usize = 64;
+
 /// Answers one client. A program with a runtime and a transport of its own serves it with rmcp.
 pub struct McpHandler {
     catalogue: Arc<Catalogue>,
@@ -42,6 +45,9 @@ pub struct McpHandler {
     slot: Arc<CallerSlot>,
     /// The listener on the connection, once it wants to be notified.
     listener: OnceLock<Arc<Listener>>,
+    /// Listeners on streams that are about to be acknowledged. They hear already: what happens between the
+    /// acknowledgement and the stream would be lost.
+    begun: Mutex<Vec<(SubscriptionFilter, Arc<Listener>)>>,
     options: ClientOptions,
     cancellations: Arc<Cancellations>,
 }
@@ -80,8 +86,8 @@ impl McpHandler {
         slot: Arc<CallerSlot>,
         options: ClientOptions,
     ) -> Self {
-        let (listener, cancellations) = (OnceLock::new(), Arc::default());
-        Self { catalogue, hub, slot, listener, options, cancellations }
+        let (listener, begun, cancellations) = (OnceLock::new(), Mutex::default(), Arc::default());
+        Self { catalogue, hub, slot, listener, begun, options, cancellations }
     }
 
     /// The listener of this connection; from the first time on it is told what it wants to know.
@@ -265,13 +271,26 @@ impl ServerHandler for McpHandler {
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
         let tools = Arc::clone(&self.slot.caller().ok()?.tools);
+        let listener = Listener::new(Arc::clone(&tools));
         let mut accepted = SubscriptionFilter::new();
         accepted.resources_list_changed = requested.resources_list_changed;
+        if accepted.resources_list_changed == Some(true) {
+            listener.want_list();
+        }
         // What leads nowhere is left out, and the client sees that it is.
+        let subscribe = |uri: &&String| {
+            tools.job_of(uri).map(|job| listener.subscribe(job, (*uri).clone())).is_ok()
+        };
         accepted.resource_subscriptions = requested
             .resource_subscriptions
             .as_ref()
-            .map(|uris| uris.iter().filter(|uri| tools.job_of(uri).is_ok()).cloned().collect());
+            .map(|uris| uris.iter().filter(subscribe).cloned().collect());
+        listener::listen(&self.hub, &listener, &tools);
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.push((accepted.clone(), listener));
+        if begun.len() > MOST_BEGUN {
+            begun.remove(0);
+        }
         Some(accepted)
     }
 
@@ -300,16 +319,14 @@ impl ServerHandler for McpHandler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let tools = Arc::clone(&self.slot.caller()?.tools);
-        let listener = Listener::new(Arc::clone(&tools));
-        if context.accepted().resources_list_changed == Some(true) {
-            listener.want_list();
-        }
-        for uri in context.accepted().resource_subscriptions.iter().flatten() {
-            let job = resources::job_of(Arc::clone(&tools), uri.clone()).await?;
-            listener.subscribe(job, uri.clone());
-        }
-        listener::listen(&self.hub, &listener, &tools);
+        let begun = {
+            let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+            let place = begun.iter().position(|(accepted, _)| accepted == context.accepted());
+            place.map(|place| begun.remove(place).1)
+        };
+        let Some(listener) = begun else {
+            return Err(ErrorData::internal_error("too many streams were asked for at once", None));
+        };
         tokio::select! {
             () = listener.deliver(Sink::Stream(context.sink().clone())) => {}
             () = context.cancelled() => {}
