@@ -287,7 +287,7 @@ impl ServerHandler for McpHandler {
             .map(|uris| uris.iter().filter(subscribe).cloned().collect());
         listener::listen(&self.hub, &listener, &tools);
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        begun.push((accepted.clone(), listener));
+        begun.push((requested.clone(), listener));
         if begun.len() > MOST_BEGUN {
             begun.remove(0);
         }
@@ -321,7 +321,7 @@ impl ServerHandler for McpHandler {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let begun = {
             let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-            let place = begun.iter().position(|(accepted, _)| accepted == context.accepted());
+            let place = begun.iter().position(|(requested, _)| requested == context.requested());
             place.map(|place| begun.remove(place).1)
         };
         let Some(listener) = begun else {
