@@ -186,7 +186,8 @@ fn python_module(cwd: &Path) -> Option<String> {
 
 /// Whether Python imports a file of this name: source, compiled, or a library.
 fn is_python(name: &str) -> bool {
-    name.ends_with(".py") || name.ends_with(".pyc") || name.ends_with(".so")
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+    matches!(extension, Some("py" | "pyc" | "so"))
 }
 
 fn has_python_inside(directory: &Path) -> bool {
