@@ -16,7 +16,7 @@ use crate::risk::Risk;
 use crate::row::{Reader, Row, Takes};
 use crate::scan;
 use crate::shell::Shell;
-use crate::supposition::{Supposition, Tool};
+use crate::supposition::{Supposition, Tool, directory_named};
 use crate::table;
 use crate::unwrap::find_wrapper;
 use crate::walk::{FORK_STORM, Walk};
@@ -218,8 +218,13 @@ impl Walk {
         }
     }
 
-    /// Judges by a row, following sub-commands.
+    /// Judges by a row, following sub-commands, where the arguments say that it is to run.
     pub(crate) fn by_row(&mut self, row: &'static Row, name: &str, args: &[Word]) {
+        let there = directory_named(name, args);
+        self.elsewhere(there.as_deref(), |walk| walk.by_row_here(row, name, args));
+    }
+
+    fn by_row_here(&mut self, row: &'static Row, name: &str, args: &[Word]) {
         if asks_for_help(row, name, args) {
             self.suppose_for(name);
             self.find(ASKS_HELP, name, name);

@@ -57,7 +57,7 @@ pub use explain::{Because, Explained, Explanation, Less, explain, explain_steps}
 pub use reading::{Reading, SimpleCommand};
 pub use risk::Risk;
 pub use shell::Shell;
-pub use supposition::{Supposition, Tool};
+pub use supposition::{Supposed, Supposition, Tool};
 pub use unfinished::is_unfinished;
 pub use word::{Expansion, Word};
 

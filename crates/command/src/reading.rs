@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::effect::{Effect, Kind, LISTEN};
 use crate::path;
 use crate::risk::Risk;
-use crate::supposition::Supposition;
+use crate::supposition::Supposed;
 use crate::walk::{Finding, Walk};
 use crate::word::Word;
 
@@ -61,10 +61,10 @@ pub struct Reading {
     /// ([`crate::Given::files`]), a second reading says what is in them.
     #[serde(skip)]
     pub scripts: Vec<String>,
-    /// What the verdict supposes of the directory. Who has the directory looks, and calls
-    /// [`Reading::distrust`] if it is otherwise.
+    /// What the verdict supposes of the directories that the command may run in. Who has them looks, and
+    /// calls [`Reading::distrust`] if it is otherwise.
     #[serde(skip)]
-    pub supposes: Vec<Supposition>,
+    pub supposes: Vec<Supposed>,
 }
 
 /// The programs an `accept_edits` mode runs without asking.

@@ -1,5 +1,7 @@
 //! What a shell remembers while it runs a text: its functions, its directory, the files it wrote.
 
+use std::rc::Rc;
+
 use crate::hash::HashMap;
 
 use crate::effect::{DESTROY, Does};
@@ -76,7 +78,14 @@ const LONGEST_PATH_BYTES: usize = 4096;
 pub(crate) struct Directory {
     /// From where the text began; empty while it is still there.
     path: String,
+    /// All the others it may be in, for each `cd` on the way may have failed.
+    possible: Rc<Vec<String>>,
 }
+
+/// Of more directories than this nobody keeps account: where a text is then is not known.
+const MOST_DIRECTORIES: usize = 16;
+/// A directory only known at run time.
+const ANYWHERE: &str = "$";
 
 impl Directory {
     pub(crate) fn enter(&mut self, to: &str) {
@@ -87,6 +96,39 @@ impl Directory {
             self.path = format!("{}/{to}", self.path);
         }
         // Otherwise there is no such directory, and nobody goes there.
+        self.follow(to);
+    }
+
+    /// Adds where a `cd` leads to from everywhere that the text may be.
+    fn follow(&mut self, to: &str) {
+        let from_here = |here: &str| match here {
+            "" => to.to_owned(),
+            here => format!("{here}/{to}"),
+        };
+        let added: Vec<String> = if to == "-" && !self.possible.is_empty() {
+            // Back to one that is listed.
+            Vec::new()
+        } else if to == "-" {
+            vec![ANYWHERE.to_owned()]
+        } else if is_rooted(to) {
+            vec![to.to_owned()]
+        } else {
+            self.possible().map(from_here).collect()
+        };
+        let possible = Rc::make_mut(&mut self.possible);
+        for directory in added {
+            if !possible.contains(&directory) {
+                possible.push(directory);
+            }
+        }
+        if possible.len() > MOST_DIRECTORIES {
+            *possible = vec![ANYWHERE.to_owned()];
+        }
+    }
+
+    /// Every directory that the text may be in, from where it began; empty for that one.
+    pub(crate) fn possible(&self) -> impl Iterator<Item = &str> {
+        std::iter::once("").chain(self.possible.iter().map(String::as_str))
     }
 
     /// How much there is to look through for each path.

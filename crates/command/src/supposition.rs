@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::word::Word;
+
 /// One thing that a verdict supposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -18,6 +20,51 @@ pub enum Supposition {
     PythonHasNoModules,
     /// The project does not say that another program is to run in the place of this one.
     ProjectBringsNo(Tool),
+}
+
+/// The directory that a program is told to go to before it begins: `git -C DIR`, `terraform -chdir=DIR`.
+pub(crate) fn directory_named(program: &str, args: &[Word]) -> Option<String> {
+    let options: &[&str] = match program {
+        "git" | "cargo" => &["-C"],
+        "terraform" | "tofu" => &["-chdir", "--chdir"],
+        "yarn" => &["--cwd"],
+        "mvn" => &["-f", "--file"],
+        _ => return None,
+    };
+    let mut directory = String::new();
+    let mut words = args.iter().map(Word::likely);
+    while let Some(word) = words.next() {
+        // What comes after the sub-command is its own: `git log -C`.
+        if !word.starts_with('-') && program != "mvn" {
+            break;
+        }
+        let named = options.iter().find_map(|option| match word.strip_prefix(option)? {
+            "" => words.clone().next(),
+            rest => rest.strip_prefix('='),
+        });
+        if let Some(named) = named {
+            let goes_on = !directory.is_empty() && !named.starts_with(['/', '~', '$']);
+            directory = if goes_on { format!("{directory}/{named}") } else { named.to_owned() };
+        }
+        if options.contains(&word) || (program == "git" && TAKES_NEXT.contains(&word)) {
+            words.next();
+        }
+    }
+    (!directory.is_empty()).then_some(directory)
+}
+
+/// Options of git before its sub-command that take the next word.
+const TAKES_NEXT: [&str; 6] =
+    ["-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source"];
+
+/// A supposition, and the directory that it is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Supposed {
+    /// What is supposed.
+    pub what: Supposition,
+    /// Where: from the directory in which the command begins, as the text names it; empty for that one.
+    /// What only a shell could fill in (`$DIR`) is left as it stands.
+    pub directory: String,
 }
 
 /// A program that a project can bring itself: whoever runs it runs the project's.

@@ -68,7 +68,12 @@ impl Walk {
             wrapper::Inner::Argv if inside.rest.is_empty() => self.find(READ, name, name),
             wrapper::Inner::Argv => {
                 let before = self.found.len();
-                self.judge(inside.rest, &via);
+                let there = match name {
+                    "env" => inside.value_of(&["-C", "--chdir"]),
+                    "sudo" => inside.value_of(&["-D", "--chdir"]),
+                    _ => None,
+                };
+                self.elsewhere(there, |walk| walk.judge(inside.rest, &via));
                 // A package of that name is not the program that the tables know.
                 if fetches_packages(name)
                     && self.found[before..].iter().all(|it| it.does.risk == Risk::ReadOnly)

@@ -17,7 +17,7 @@ use crate::scan;
 use crate::scope::{self, Value, Variables};
 use crate::shell::Shell;
 use crate::state::{Directory, Files, Functions};
-use crate::supposition::Supposition;
+use crate::supposition::{Supposed, Supposition};
 use crate::word::{Expansion, Word};
 
 /// Parsing is the dearest part of a reading.
@@ -68,8 +68,8 @@ pub(crate) struct Walk {
     pub(crate) files: Files,
     /// Files that are run as scripts.
     pub(crate) scripts: Vec<String>,
-    /// What the verdict supposes of the directory.
-    pub(crate) supposes: Vec<Supposition>,
+    /// What the verdict supposes of directories.
+    pub(crate) supposes: Vec<Supposed>,
     /// How many loops without an end, and how many parts that run beside each other, are open.
     pub(crate) endless: usize,
     pub(crate) beside: usize,
@@ -116,11 +116,23 @@ impl Walk {
         self.steps <= self.budget
     }
 
-    /// Notes that the verdict holds only if the directory is as supposed.
-    pub(crate) fn suppose_of_directory(&mut self, supposition: Supposition) {
-        if !self.supposes.contains(&supposition) {
-            self.supposes.push(supposition);
+    /// Notes that the verdict holds only if every directory that this may run in is as supposed.
+    pub(crate) fn suppose_of_directory(&mut self, what: Supposition) {
+        for directory in self.directory.possible() {
+            let supposed = Supposed { what, directory: directory.to_owned() };
+            if !self.supposes.contains(&supposed) {
+                self.supposes.push(supposed);
+            }
         }
+    }
+
+    /// Judges something in another directory.
+    pub(crate) fn elsewhere(&mut self, directory: Option<&str>, judge: impl FnOnce(&mut Self)) {
+        let Some(directory) = directory else { return judge(self) };
+        let here = self.directory.clone();
+        self.directory.enter(directory);
+        judge(self);
+        self.directory = here;
     }
 
     /// What the next command finds on its standard input.

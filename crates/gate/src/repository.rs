@@ -15,14 +15,15 @@ pub(crate) fn helper(cwd: &Path) -> Option<String> {
     for above in cwd.ancestors() {
         // Git takes a directory that looks like a repository for one, also in the middle of a project.
         let is_bare = ["HEAD", "objects", "refs"].iter().all(|name| above.join(name).exists());
-        let place = repository(&above.join(".git")).or_else(|| is_bare.then(|| above.to_owned()));
-        let Some(place) = place else { continue };
-        if let Some(found) = helper_of(&place).or_else(|| helper_of_submodules(&place)) {
-            return Some(found);
-        }
-        // One that is none is passed over by git, and the search goes on above it.
-        if place.join("HEAD").exists() {
-            return None;
+        let bare = is_bare.then(|| above.to_owned());
+        for place in repository(&above.join(".git")).into_iter().chain(bare) {
+            if let Some(found) = helper_of(&place).or_else(|| helper_of_submodules(&place)) {
+                return Some(found);
+            }
+            // One that is none is passed over by git, and the search goes on.
+            if place.join("HEAD").exists() {
+                return None;
+            }
         }
     }
     None

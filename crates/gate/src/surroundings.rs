@@ -5,9 +5,9 @@
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
-use umbo_command::{Given, Reading, Risk, Shell, Supposition, Tool, read_given};
+use umbo_command::{Given, Reading, Risk, Shell, Supposed, Supposition, Tool, read_given};
 
 /// More of a file than this is not read.
 const LONGEST_FILE_BYTES: u64 = 128 * 1024;
@@ -63,8 +63,7 @@ pub fn read_in(
         }
     }
     if reading.risk == Risk::ReadOnly {
-        let found =
-            reading.supposes.clone().into_iter().find_map(|it| broken_supposition(it, cwd, home));
+        let found = reading.supposes.iter().find_map(|it| broken_supposition(it, cwd, home));
         if let Some(reason) = found {
             reading.distrust(&reason);
         }
@@ -108,14 +107,63 @@ pub(crate) fn text_of(path: &Path) -> Option<String> {
     (text.len() as u64 <= LONGEST_FILE_BYTES).then_some(text)
 }
 
-/// Why a supposition does not hold in a directory, if it does not.
-fn broken_supposition(supposition: Supposition, cwd: &Path, home: Option<&Path>) -> Option<String> {
-    match supposition {
+/// Why a supposition does not hold in its directory, if it does not.
+fn broken_supposition(supposed: &Supposed, cwd: &Path, home: Option<&Path>) -> Option<String> {
+    let cwd = match place(&supposed.directory, cwd, home) {
+        Place::At(place) => place,
+        Place::Nowhere => return None,
+        Place::Unknown => {
+            return Some(format!("what {} has is only known at run time", supposed.directory));
+        }
+    };
+    let cwd = cwd.as_path();
+    match supposed.what {
         Supposition::GitHasNoHelpers => crate::repository::helper(cwd),
         Supposition::CargoHasNoConfig => cargo_setting(cwd, home),
         Supposition::PythonHasNoModules => python_module(cwd),
         Supposition::ProjectBringsNo(tool) => brought_tool(tool, cwd),
     }
+}
+
+/// Where a directory is that a text names.
+enum Place {
+    At(PathBuf),
+    /// There is none, so that nobody goes there.
+    Nowhere,
+    Unknown,
+}
+
+fn place(directory: &str, cwd: &Path, home: Option<&Path>) -> Place {
+    if directory.contains(['$', '`', '*', '?', '[', '{']) {
+        return Place::Unknown;
+    }
+    let named = match (directory.strip_prefix('~'), home) {
+        (None, _) => cwd.join(directory),
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+            home.join(rest.trim_start_matches('/'))
+        }
+        (Some(_), _) => return Place::Unknown,
+    };
+    // Behind a link `..` is one directory to a shell and another to the kernel.
+    match (named.canonicalize(), without_steps_back(&named).canonicalize()) {
+        (Ok(real), Ok(said)) if real == said => Place::At(real),
+        (Err(_), Err(_)) => Place::Nowhere,
+        _ => Place::Unknown,
+    }
+}
+
+/// A path as a shell goes it: each `..` takes back the name before it.
+fn without_steps_back(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 /// A setting for cargo that names a program.

@@ -49,6 +49,13 @@ pub(crate) struct Umbo {
     late: Arc<AtomicBool>,
 }
 
+/// Puts the binary somewhere else: as another name of the same file where that can be, for it is large.
+pub(crate) fn copy_of_umbo(to: &Path) {
+    if fs::hard_link(UMBO, to).is_err() {
+        fs::copy(UMBO, to).unwrap();
+    }
+}
+
 impl Umbo {
     /// A fresh one.
     pub(crate) fn new() -> Self {
@@ -90,7 +97,7 @@ impl Umbo {
         }
         // The build directory may be closed to others: the binary goes where they can run it.
         let binary = directory.path().join("umbo");
-        fs::copy(UMBO, &binary).unwrap();
+        copy_of_umbo(&binary);
         fs::create_dir_all(state.join("home")).unwrap();
         for path in [directory.path(), &state, &state.join("home")] {
             std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();

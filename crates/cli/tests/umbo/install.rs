@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::gate::{at_a_terminal, person};
-use crate::harness::{Call, UMBO, Umbo};
+use crate::harness::{Call, UMBO, Umbo, copy_of_umbo};
 
 /// Variables that say where clients keep their settings; empty is as good as unset.
 const ELSEWHERE: [&str; 7] = [
@@ -545,7 +545,7 @@ fn an_agent_does_not_change_settings_from_inside_a_job() {
     }
     // The gate knows the verb by the program's name; under another the job itself gives it away.
     let copy = umbo.path().join("copied");
-    fs::copy(UMBO, &copy).unwrap();
+    copy_of_umbo(&copy);
     let run = |rest: &str| call(&umbo, &["exec", &format!("{} {rest}", copy.display())]).answer();
     for verb in ["install", "uninstall"] {
         let no = run(&format!("{verb} codex --yes"));
@@ -669,7 +669,7 @@ fn a_state_directory_that_is_named_is_written_down() {
 fn a_renamed_umbo_knows_its_own_entry() {
     let umbo = Umbo::new();
     let renamed = umbo.path().join("shield");
-    fs::copy(UMBO, &renamed).unwrap();
+    copy_of_umbo(&renamed);
     let run = |words: &[&str]| {
         let mut command = Command::new(&renamed);
         command.env_clear().env("HOME", home(&umbo)).env("UMBO_STATE_DIR", umbo.state());

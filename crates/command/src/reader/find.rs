@@ -155,7 +155,10 @@ impl Walk {
                 "-delete" => self.find(DELETES, name, "find -delete"),
                 "-exec" | "-execdir" | "-ok" | "-okdir" => {
                     runs = true;
-                    at = self.find_exec(name, args, at);
+                    // In the directory of each file that it finds.
+                    let there = text.ends_with("dir").then_some("$");
+                    let start = at;
+                    self.elsewhere(there, |walk| at = walk.find_exec(name, args, start));
                 }
                 "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                     self.writes(name, format!("{name} {text}"), args.get(at));

@@ -69,11 +69,14 @@ impl Walk {
 
     /// A file is run as a script: what is in it, where that is known, can only make it worse.
     pub(crate) fn run_file(&mut self, file: &str, shell: Shell) {
-        if !self.scripts.iter().any(|one| one == file) {
-            self.scripts.push(file.to_owned());
-        }
         let resolved = self.directory.resolve(file);
-        let text = self.files.get(file).or_else(|| self.files.get(resolved.as_deref()?));
+        for name in [Some(file), resolved.as_deref()].into_iter().flatten() {
+            if !self.scripts.iter().any(|one| one == name) {
+                self.scripts.push(name.to_owned());
+            }
+        }
+        let from_there = resolved.as_deref().and_then(|name| self.files.get(name));
+        let text = from_there.or_else(|| self.files.get(file));
         if let Some(text) = text.map(str::to_owned)
             && !self.probing
             && self.depth < crate::lexer::MAX_DEPTH / 2

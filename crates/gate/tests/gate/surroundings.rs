@@ -104,6 +104,61 @@ fn what_the_real_git_runs_while_it_reads_is_never_called_read_only() {
 }
 
 #[test]
+fn a_directory_that_the_command_goes_to_is_looked_at_too() {
+    let place = tempfile::tempdir().unwrap();
+    let marker = place.path().join("ran");
+    let (clean, other) = (place.path().join("clean"), place.path().join("other"));
+    for project in [&clean, &other] {
+        fs::create_dir_all(project.join("deep")).unwrap();
+        git(project, &["init", "-q"]);
+    }
+    git(&other, &["config", "core.fsmonitor", &format!("touch {}; false", marker.display())]);
+    std::os::unix::fs::symlink(other.join("deep"), clean.join("link")).unwrap();
+    // A directory of this name is none to git, which then looks at what is beside it.
+    let mixed = clean.join("mixed");
+    git(&clean, &["init", "-q", "--bare", "mixed"]);
+    git(&mixed, &["config", "core.bare", "false"]);
+    git(&mixed, &["config", "core.worktree", clean.to_str().unwrap()]);
+    git(&mixed, &["config", "core.fsmonitor", &format!("touch {}; false", marker.display())]);
+    fs::create_dir(mixed.join(".git")).unwrap();
+    for command in [
+        "cd ../other && git status",
+        "cd ../other/deep; cd nowhere; git status",
+        "cd nowhere; cd ../other; git status",
+        "(cd ../other; git status)",
+        "git -C .. -C other status",
+        "git --no-pager -C ../other status",
+        "env -C ../other git status",
+        "env --chdir=../other git status",
+        "find ../other -maxdepth 1 -name deep -execdir git status ';'",
+        "cd link && git status",
+        "D=../other; cd $D && git status",
+        "cd ../other; cd -; cd -; git status",
+        "pushd ../other > /dev/null; git status",
+        "cd mixed; git status",
+    ] {
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", command]).current_dir(&clean).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        let _ = shell.output().expect("bash runs");
+        assert!(marker.exists(), "git runs nothing for `{command}`");
+        fs::remove_file(&marker).unwrap();
+        let risk = read(command, &clean).risk;
+        assert!(risk > Risk::ReadOnly, "{command}: {risk:?}");
+    }
+    for command in [
+        "git status",
+        "git -C deep status",
+        "cd deep && git log",
+        "cd deep; cd ..; git diff",
+        "git log -C ../other",
+    ] {
+        assert_eq!(read(command, &clean).risk, Risk::ReadOnly, "{command}");
+    }
+    // Who stands in a link stands where it leads to.
+    assert!(read("git status", &clean.join("link")).risk > Risk::ReadOnly);
+}
+
+#[test]
 fn a_script_or_a_setting_that_is_only_in_part_in_sight_says_nothing() {
     let place = tempfile::tempdir().unwrap();
     let script = format!("{}rm -rf ~\n", "echo a\n".repeat(20_000));
