@@ -47,10 +47,14 @@ impl Judge<'_> {
             return None;
         }
         match changed(asked)? {
-            Changed::Path(at, links) => Some(self.allow(self.plain(asked, at, links)?.path())),
+            Changed::Path(at, links) => {
+                let mut text = Text::new();
+                Some(self.allow(self.plain(asked, at, links, &mut text)?))
+            }
             Changed::Entry(at) => {
-                let text = self.plain(asked, at, Links::Stay)?;
-                (!self.holds_protected(text.path())).then(|| self.allow(text.path()))
+                let mut text = Text::new();
+                let path = self.plain(asked, at, Links::Stay, &mut text)?;
+                (!self.holds_protected(path)).then(|| self.allow(path))
             }
             Changed::Entries(from, links, to) => self.allow_two(asked, from, links, to),
             Changed::Open(descriptor) => self.allow_open(asked, descriptor),
@@ -66,9 +70,9 @@ impl Judge<'_> {
     }
 
     fn allow_two(&self, asked: &Notification, from: At, links: Links, to: At) -> Option<Verdict> {
-        let from = self.plain(asked, from, links)?;
-        let to = self.plain(asked, to, Links::Stay)?;
-        let (first, second) = (from.path(), to.path());
+        let (mut one, mut other) = (Text::new(), Text::new());
+        let first = self.plain(asked, from, links, &mut one)?;
+        let second = self.plain(asked, to, Links::Stay, &mut other)?;
         if self.holds_protected(first) || self.holds_protected(second) {
             return None;
         }
@@ -98,10 +102,15 @@ impl Judge<'_> {
     }
 
     /// The path of a call, if it may be written and is the path that the kernel will get to.
-    fn plain(&self, asked: &Notification, at: At, links: Links) -> Option<Text> {
+    fn plain<'text>(
+        &self,
+        asked: &Notification,
+        at: At,
+        links: Links,
+        text: &'text mut Text,
+    ) -> Option<&'text Path> {
         let mut buffer = [0; LONGEST_PATH];
         let given = read_path_into(asked.thread, asked.long(at.path), &mut buffer)?;
-        let mut text = Text::new();
         if !given.starts_with(b"/") {
             let directory = at.directory.map(|argument| asked.int(argument));
             text.follow(asked.thread, directory.filter(|number| *number != libc::AT_FDCWD))?;
@@ -110,7 +119,7 @@ impl Judge<'_> {
         let is_plain = self.may_write(text.path())
             && (text.path() == Path::new("/dev/null")
                 || self.resolver.is_plain(text.path(), links));
-        is_plain.then_some(text)
+        is_plain.then(|| text.path())
     }
 }
 

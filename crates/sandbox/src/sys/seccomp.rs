@@ -1,6 +1,7 @@
 //! Seccomp: installing a filter, and answering for the calls it asks about.
 #![expect(unsafe_code, reason = "seccomp and its notifications have no safe wrapper")]
 
+use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -16,8 +17,10 @@ const IOCTL_SEND: u64 = 0xc018_2101;
 const IOCTL_IS_VALID: u64 = 0x4008_2102;
 const IOCTL_ADD_FD: u64 = 0x4018_2103;
 const IOCTL_SET_FLAGS: u64 = 0x4008_2104;
-/// The one who waits for an answer runs on the processor of the one who gives it.
+/// Whoever is woken runs on the processor of the one who wakes it, and at once.
 const SYNC_WAKE_UP: u64 = 1;
+/// A thread that asked so many times in a row is taken for the only one at work.
+const ALONE: u32 = 64;
 const FLAG_CONTINUE: u32 = 1;
 const ADD_FD_SEND: u32 = 2;
 
@@ -147,19 +150,49 @@ pub(crate) fn add_terminal(ruleset: BorrowedFd<'_>, terminal: BorrowedFd<'_>) ->
 
 /// Where notifications come from and answers go.
 #[derive(Debug)]
-pub(crate) struct Listener(OwnedFd);
+pub(crate) struct Listener {
+    fd: OwnedFd,
+    wakes_here: Cell<bool>,
+    /// The thread that asked last, and how many times in a row.
+    last: Cell<u32>,
+    in_a_row: Cell<u32>,
+}
 
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.fd.as_fd()
     }
 }
 
 impl Listener {
     pub(crate) fn new(fd: OwnedFd) -> Self {
-        // SAFETY: the flag is a plain number. Before Linux 6.6 this fails, and answers take longer.
-        unsafe { libc::ioctl(fd.as_raw_fd(), IOCTL_SET_FLAGS, SYNC_WAKE_UP) };
-        Self(fd)
+        let listener =
+            Self { fd, wakes_here: Cell::new(false), last: Cell::new(0), in_a_row: Cell::new(0) };
+        listener.wake_here(true);
+        listener
+    }
+
+    /// Whether wake-ups stay on the processor that they come from.
+    fn wake_here(&self, here: bool) {
+        let flags = if here { SYNC_WAKE_UP } else { 0 };
+        if self.wakes_here.replace(here) != here {
+            // SAFETY: the flag is a plain number. Before Linux 6.6 this fails, and answers take longer.
+            unsafe { libc::ioctl(self.fd.as_raw_fd(), IOCTL_SET_FLAGS, flags) };
+        }
+    }
+
+    /// Answers by one of the kernel's requests.
+    ///
+    /// Who asks leaves its processor to us while it waits, so a question wakes us there. An answer leaves it to
+    /// the scheduler where to go on: two that ask in turn would both stay with us, and another processor
+    /// idle. Only one that asks again and again, alone, is fastest where we are.
+    fn answer<T>(&self, request: u64, body: &T) -> io::Result<()> {
+        self.wake_here(self.in_a_row.get() >= ALONE);
+        // SAFETY: the body lives through the call; both who call this give the one that the request is for.
+        let result = unsafe { libc::ioctl(self.fd.as_raw_fd(), request, std::ptr::from_ref(body)) };
+        let answered = if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
+        self.wake_here(true);
+        answered
     }
 
     /// The next notification. Waits for one: ask only when the descriptor is readable.
@@ -167,9 +200,11 @@ impl Listener {
         // SAFETY: all-zero is valid, and wanted by the kernel; the structure has its size.
         unsafe {
             let mut notification: Notification = std::mem::zeroed();
-            if libc::ioctl(self.0.as_raw_fd(), IOCTL_RECEIVE, &raw mut notification) != 0 {
+            if libc::ioctl(self.fd.as_raw_fd(), IOCTL_RECEIVE, &raw mut notification) != 0 {
                 return Err(io::Error::last_os_error());
             }
+            let is_same = self.last.replace(notification.thread) == notification.thread;
+            self.in_a_row.set(if is_same { self.in_a_row.get().saturating_add(1) } else { 0 });
             Ok(notification)
         }
     }
@@ -178,12 +213,12 @@ impl Listener {
     /// only if so.
     pub(crate) fn is_valid(&self, id: u64) -> bool {
         // SAFETY: the id lives through the call.
-        unsafe { libc::ioctl(self.0.as_raw_fd(), IOCTL_IS_VALID, &raw const id) == 0 }
+        unsafe { libc::ioctl(self.fd.as_raw_fd(), IOCTL_IS_VALID, &raw const id) == 0 }
     }
 
-    fn send(&self, response: &Response) -> bool {
-        // SAFETY: the response lives through the call and has the size that the number says.
-        unsafe { libc::ioctl(self.0.as_raw_fd(), IOCTL_SEND, std::ptr::from_ref(response)) == 0 }
+    /// If nobody waits any more, nobody is told.
+    fn send(&self, response: &Response) {
+        let _ = self.answer(IOCTL_SEND, response);
     }
 
     /// Has the kernel do the call, as if nobody had been asked.
@@ -210,11 +245,8 @@ impl Listener {
             target: 0,
             target_flags: if close_on_exec { libc::O_CLOEXEC.cast_unsigned() } else { 0 },
         };
-        // SAFETY: the request lives through the call and has the size that the number says.
-        let result = unsafe { libc::ioctl(self.0.as_raw_fd(), IOCTL_ADD_FD, &raw const request) };
-        if result < 0 {
-            let error = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EACCES);
-            self.fail(id, error);
+        if let Err(error) = self.answer(IOCTL_ADD_FD, &request) {
+            self.fail(id, error.raw_os_error().unwrap_or(libc::EACCES));
         }
     }
 }
