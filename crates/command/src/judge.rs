@@ -246,11 +246,8 @@ impl Walk {
         {
             self.globals(row, name, &args[..at]);
             let Some(sub) = args[at].exact().filter(|sub| !sub.contains([' ', '*'])) else {
-                self.find(
-                    UNKNOWN,
-                    name,
-                    format!("{name} with a sub-command only known at run time"),
-                );
+                let shown = format!("{name} with a sub-command only known at run time");
+                self.find(UNKNOWN, name, shown);
                 return;
             };
             self.late_globals(row, name, &args[at + 1..]);

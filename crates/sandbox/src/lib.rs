@@ -33,6 +33,7 @@ mod proxy;
 mod question;
 mod ruleset;
 mod sandbox;
+mod seen;
 mod sys;
 mod walls;
 
@@ -41,7 +42,7 @@ pub use hosts::HostRule;
 pub use known::SECRETS_IN_HOME;
 pub use namespace::join_network;
 pub use plan::{Ask, Network, Plan, Rung, Tell};
-pub use policy::{Error, Policy, Profile, Surroundings};
+pub use policy::{Error, Plans, Policy, Profile, Surroundings};
 pub use probe::probe;
 pub use proxy::Requested;
 pub use question::{Decision, Grant, Question};

@@ -3,14 +3,17 @@
 //! A policy is made from a profile and a few facts about the machine, changed by what its caller grants,
 //! and then resolved: links are followed, what is not there is left out, caches that a tool needs are made.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::hosts::HostRule;
 use crate::known;
 use crate::plan::{Ask, Network, Plan, Rung, Tell};
+use crate::seen::{Seen, Settled};
 
 /// The profiles that have a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +99,7 @@ pub struct Surroundings {
 }
 
 /// What a job may touch.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     /// The name of the profile it came from.
     pub profile: String,
@@ -128,9 +131,11 @@ pub struct Policy {
     pub tell: Tell,
     /// The ways of enforcing it that are good enough.
     pub rungs: Vec<Rung>,
-    /// Caches that are made where they are missing.
-    caches: Vec<PathBuf>,
+    /// Caches that are made where they are missing: if there is that program, or in any case.
+    caches: Vec<(Option<&'static str>, PathBuf)>,
     cache_files: Vec<PathBuf>,
+    /// Where programs are found.
+    search_path: Vec<PathBuf>,
 }
 
 impl Policy {
@@ -157,6 +162,7 @@ impl Policy {
             rungs: Rung::ALL.to_vec(),
             caches: Vec::new(),
             cache_files: Vec::new(),
+            search_path: Vec::new(),
         };
         if profile != Profile::ReadOnly {
             policy.open_workspace(around)?;
@@ -184,12 +190,11 @@ impl Policy {
             let join =
                 |names: &[&str]| names.iter().map(|name| home.join(name)).collect::<Vec<_>>();
             self.write.extend(join(known::CACHES_IN_HOME));
-            self.caches = join(&[".cache"]);
+            self.caches = vec![(None, home.join(".cache"))];
             for (program, caches) in known::CACHES_OF_PROGRAMS {
-                if around.search_path.iter().any(|place| place.join(program).exists()) {
-                    self.caches.extend(join(caches));
-                }
+                self.caches.extend(join(caches).into_iter().map(|cache| (Some(*program), cache)));
             }
+            self.search_path.clone_from(&around.search_path);
             self.cache_files = join(known::LOCKS_OF_CARGO);
             self.open_moved_caches(around, &home);
         }
@@ -221,7 +226,7 @@ impl Policy {
             let (files, directories): (Vec<_>, Vec<_>) = found.into_iter().partition(is_lock);
             self.write.extend(files.iter().chain(&directories).cloned());
             self.cache_files.extend(files);
-            self.caches.extend(directories);
+            self.caches.extend(directories.into_iter().map(|directory| (None, directory)));
         }
     }
 
@@ -288,20 +293,36 @@ impl Policy {
 
     /// Resolves it to what a supervisor needs.
     pub fn plan(self) -> Result<Plan, Error> {
-        for cache in self.caches.iter().filter(|cache| !cache.is_dir()) {
+        self.plan_seeing(&mut Seen::default())
+    }
+
+    fn make_caches(&self, seen: &mut Seen) {
+        let is_there = |seen: &mut Seen, program: &str| {
+            self.search_path.iter().any(|place| seen.resolve(&place.join(program)).is_some())
+        };
+        for (program, cache) in &self.caches {
+            let is_wanted = seen.resolve(cache).is_none()
+                && program.is_none_or(|program| is_there(seen, program));
             // Where it cannot be made, writing it is denied later, and said.
-            let _ = fs::create_dir_all(cache);
-        }
-        for file in &self.cache_files {
-            if !file.exists() && file.parent().is_some_and(Path::is_dir) {
-                let _ = fs::OpenOptions::new().create(true).append(true).open(file);
+            if is_wanted && fs::create_dir_all(cache).is_ok() {
+                seen.forget(cache);
             }
         }
-        let present = |paths: Vec<PathBuf>| {
-            // Most are not there, and to find that out is quicker than to follow their links.
-            let is_there = |path: &&PathBuf| fs::symlink_metadata(path).is_ok();
-            let there = paths.iter().filter(is_there);
-            let mut paths: Vec<_> = there.filter_map(|path| fs::canonicalize(path).ok()).collect();
+        for file in &self.cache_files {
+            let mut options = fs::OpenOptions::new();
+            if seen.resolve(file).is_none()
+                && file.parent().is_some_and(Path::is_dir)
+                && options.create(true).append(true).open(file).is_ok()
+            {
+                seen.forget(file);
+            }
+        }
+    }
+
+    fn plan_seeing(self, seen: &mut Seen) -> Result<Plan, Error> {
+        self.make_caches(seen);
+        let mut present = |paths: Vec<PathBuf>| {
+            let mut paths: Vec<_> = paths.iter().filter_map(|path| seen.resolve(path)).collect();
             paths.sort();
             paths.dedup();
             paths
@@ -313,7 +334,7 @@ impl Policy {
             hide: outermost(present(self.hide)),
             show: outermost(present(self.show)),
             temporary: self.temporary,
-            execute: self.execute.map(present),
+            execute: self.execute.map(&mut present),
             network: self.network,
             connect: outermost(present(self.connect)),
             drop_variables: self.drop_variables,
@@ -323,6 +344,8 @@ impl Policy {
             rungs: self.rungs,
         };
         for path in plan.write.clone().iter().chain(&self.reveal) {
+            // What is beside it is in the directories on its way.
+            seen.resolve(path);
             plan.reveal(path);
         }
         for path in plan.write.iter().chain(&plan.protect).chain(&plan.hide) {
@@ -331,6 +354,51 @@ impl Policy {
             }
         }
         Ok(plan)
+    }
+}
+
+/// Plans that were made, for those who make many: each is good as long as all that was looked at for it is as it was.
+#[derive(Debug, Default)]
+pub struct Plans(Mutex<VecDeque<Made>>);
+
+#[derive(Debug)]
+struct Made {
+    policy: Policy,
+    plan: Plan,
+    seen: Settled,
+}
+
+impl Plans {
+    /// The plan of a policy, as [`Policy::plan`] makes it.
+    pub fn plan(&self, policy: Policy) -> Result<Plan, Error> {
+        /// Of different policies: a server has a few projects and profiles in use at a time.
+        const MOST_KEPT: usize = 8;
+        if let Some(plan) = self.known(&policy) {
+            return Ok(plan);
+        }
+        let mut seen = Seen::default();
+        let plan = policy.clone().plan_seeing(&mut seen)?;
+        if let Some(seen) = seen.settled() {
+            let mut made = self.lock();
+            made.push_back(Made { policy, plan: plan.clone(), seen });
+            if made.len() > MOST_KEPT {
+                made.pop_front();
+            }
+        }
+        Ok(plan)
+    }
+
+    fn known(&self, policy: &Policy) -> Option<Plan> {
+        let mut made = self.lock();
+        let place = made.iter().position(|made| made.policy == *policy)?;
+        let found = made.remove(place).filter(|found| found.seen.holds())?;
+        let plan = found.plan.clone();
+        made.push_back(found);
+        Some(plan)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Made>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -387,4 +455,48 @@ fn resolved(field: &'static str, path: &Path) -> Result<PathBuf, Error> {
         return Err(Error::path(field, &path, &"that is everything; name a directory below it"));
     }
     Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_kept_plan_is_what_a_new_one_would_be() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        for name in ["home/project/.git", "home/.config", "home/.cache", "bin", "elsewhere/keys"] {
+            fs::create_dir_all(at(name)).unwrap();
+        }
+        let around = Surroundings {
+            project: at("home/project"),
+            home: Some(at("home")),
+            search_path: vec![at("bin")],
+            ..Surroundings::default()
+        };
+        let policy = || Policy::of(Profile::Workspace, &around).unwrap().unwrap();
+        let plans = Plans::default();
+        let changes: [(&str, &dyn Fn()); 6] = [
+            ("nothing", &|| {}),
+            ("a secret comes", &|| fs::create_dir(at("home/.aws")).unwrap()),
+            ("one in a directory that was there", &|| {
+                fs::create_dir(at("home/.config/gcloud")).unwrap();
+            }),
+            ("one that is a link", &|| symlink(at("elsewhere/keys"), at("home/.ssh")).unwrap()),
+            ("what that leads to goes", &|| fs::remove_dir(at("elsewhere/keys")).unwrap()),
+            ("a program comes", &|| fs::write(at("bin/npm"), "").unwrap()),
+        ];
+        for (name, change) in changes {
+            change();
+            let kept = plans.plan(policy()).unwrap();
+            assert_eq!(kept, policy().plan().unwrap(), "{name}");
+            // What changed just now is not kept yet.
+            while plans.known(&policy()).is_none() {
+                assert_eq!(plans.plan(policy()).unwrap(), kept, "{name}");
+            }
+        }
+        assert!(at("home/.npm").is_dir(), "the cache of a program that came is made");
+    }
 }

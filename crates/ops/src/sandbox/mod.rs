@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use umbo_command::Effect;
 use umbo_engine::Outcome;
-use umbo_engine::sandbox::{Network, Operation, Plan, Policy, Profile, Rung};
+use umbo_engine::sandbox::{Network, Operation, Plan, Plans, Policy, Profile, Rung};
 use umbo_gate::Grounds;
 
 use self::place::Place;
@@ -42,6 +42,7 @@ const VERDICT: &str = "read-only (verdict)";
 pub(crate) struct Sandboxes {
     settings: SandboxSettings,
     place: Place,
+    plans: Plans,
     /// How sandboxes are enforced here, from when somebody needs to know on.
     rung: OnceLock<Option<Rung>>,
     /// Whether the caller knows that its commands are in one.
@@ -107,7 +108,13 @@ impl Sandboxes {
             hidden: settings.hidden.clone(),
             project: settings.project.clone(),
         };
-        Self { settings, place, rung: OnceLock::new(), is_told: AtomicBool::new(false) }
+        Self {
+            settings,
+            place,
+            plans: Plans::default(),
+            rung: OnceLock::new(),
+            is_told: AtomicBool::new(false),
+        }
     }
 
     /// The project that a command in a directory works on.
@@ -275,7 +282,7 @@ impl Sandboxes {
         self.allow(&mut policy, &always, Strictness::Listed, directory)?;
         policy.ask = self.settings.ask;
         policy.show.extend(self.lent(directory));
-        Ok(Chosen { plan: Some(policy.plan().map_err(wrong)?), by: by.to_owned() })
+        Ok(Chosen { plan: Some(self.plans.plan(policy).map_err(wrong)?), by: by.to_owned() })
     }
 
     fn allow(
@@ -314,7 +321,7 @@ impl Sandboxes {
         }
         if reached.has_port {
             policy.network = Network::On;
-            return policy.plan().map_err(wrong);
+            return self.plans.plan(policy).map_err(wrong);
         }
         for effect in effects.iter().filter(|effect| propose::is_network(effect.kind)) {
             if !propose::is_proxied(effect) {
@@ -329,7 +336,7 @@ impl Sandboxes {
                 break;
             }
         }
-        policy.plan().map_err(wrong)
+        self.plans.plan(policy).map_err(wrong)
     }
 
     /// What a caller has to know about the sandbox of its command: once, that there is one; and that a

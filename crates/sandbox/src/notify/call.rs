@@ -110,6 +110,12 @@ impl Call {
         flags & WRITING != 0
     }
 
+    /// Whether it is an `open` that waits until somebody reads what is written.
+    pub(super) fn waits_for_reader(&self) -> bool {
+        let at_once = libc::O_NONBLOCK.cast_unsigned();
+        matches!(self, Self::Open { flags, .. } if flags & at_once == 0)
+    }
+
     pub(super) fn operation(&self) -> Operation {
         match self {
             Self::Open { flags, .. } if !Self::is_writing(*flags) => Operation::Read,

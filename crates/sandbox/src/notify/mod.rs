@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use self::call::{Call, Links, Place};
 use self::caller::{Caller, Callers, command_line};
@@ -53,6 +54,8 @@ pub(crate) struct Guard {
     /// What is asked about, with the calls that wait for the answer.
     held: OpenQuestions<Vec<Waiting>>,
     pending: Vec<Pending>,
+    /// Those who open a pipe to write and wait for its reader.
+    writers: RefCell<Vec<Waiting>>,
     callers: Callers,
     /// A call that came and has to be judged in full.
     unanswered: Cell<Option<Notification>>,
@@ -83,6 +86,7 @@ impl Guard {
             wrote: RefCell::default(),
             held: OpenQuestions::after(0),
             pending: Vec::new(),
+            writers: RefCell::default(),
             callers: Callers::default(),
             unanswered: Cell::new(None),
         })
@@ -108,7 +112,8 @@ impl Guard {
     pub(crate) fn answer_quickly(&self, plan: &Plan) -> bool {
         let Some(listener) = &self.listener else { return false };
         match listener.receive() {
-            Ok(asked) if self.try_quickly(&asked, plan) => true,
+            // Whoever waits for a reader is looked after by `serve`.
+            Ok(asked) if self.try_quickly(&asked, plan) => self.writers.borrow().is_empty(),
             Ok(asked) => {
                 self.unanswered.set(Some(asked));
                 false
@@ -147,7 +152,17 @@ impl Guard {
                 None => break,
             }
         }
+        self.retry_writers();
         self.expire(denials);
+    }
+
+    /// Tries again for those who wait for the reader of a pipe.
+    fn retry_writers(&self) {
+        for Waiting { id, thread, call, judged } in self.writers.take() {
+            if self.listener.as_ref().is_some_and(|listener| listener.is_valid(id)) {
+                self.perform(id, thread, &call, &judged);
+            }
+        }
     }
 
     fn next(&mut self) -> Option<Notification> {
@@ -218,6 +233,11 @@ impl Guard {
             Ok(Done::Descriptor { fd, close_on_exec }) => {
                 listener.hand_over(id, fd.as_fd(), close_on_exec);
             }
+            // A pipe that nobody reads yet. We cannot wait for that, but who asked can.
+            Err(Errno::NXIO) if call.waits_for_reader() => {
+                let (call, judged) = (call.clone(), judged.clone());
+                self.writers.borrow_mut().push(Waiting { id, thread, call, judged });
+            }
             Err(errno) => listener.fail(id, errno.raw_os_error()),
         }
     }
@@ -281,7 +301,10 @@ impl Guard {
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.held.next_deadline()
+        /// Nothing tells when a reader comes.
+        const RETRY: Duration = Duration::from_millis(10);
+        let retry = (!self.writers.borrow().is_empty()).then(|| Instant::now() + RETRY);
+        [self.held.next_deadline(), retry].into_iter().flatten().min()
     }
 
     /// Lets the calls behind a question go on, or fails them. `false` if there is no such question.

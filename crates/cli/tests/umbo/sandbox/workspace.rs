@@ -383,6 +383,7 @@ if [ "$(id -u)" = 0 ]; then
   echo root > root
 fi
 (echo p1 > p1 & umask 0; echo p2 > p2; wait)
+mkfifo q; for i in 1 2 3 4 5; do echo "written before it is read: $i" > q & cat q; wait; done; rm q
 find . -printf '%P %y %m %U:%G %s %l\n' | sort; stat -c '%n %Y' d/moved link; cat a d/moved c s x/y 2>/dev/null; true
 "#;
 
