@@ -21,6 +21,7 @@
 use std::ops::Range;
 use std::path::Path;
 
+use memchr::memchr_iter;
 use regex::RegexBuilder;
 use toml_edit::{Document, Item, TableLike, Value};
 use umbo_command::{Kind, Risk};
@@ -127,7 +128,7 @@ struct RuleParser<'a> {
 impl RuleParser<'_> {
     fn line(&self, span: Option<&Range<usize>>) -> usize {
         let start = span.map_or(0, |span| span.start.min(self.text.len()));
-        self.text.as_bytes()[..start].split(|byte| *byte == b'\n').count()
+        memchr_iter(b'\n', &self.text.as_bytes()[..start]).count() + 1
     }
 
     fn error(&self, span: Option<&Range<usize>>, problem: &str) -> Error {

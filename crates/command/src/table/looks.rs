@@ -13,6 +13,8 @@
 //! A program whose sub-commands alone have lines is unknown with any other. A program that has a row in
 //! Rust keeps it: a line only says in which ways it looks.
 
+use memchr::memmem;
+
 use crate::hash::HashSet;
 
 use crate::effect::{Does, FETCH, READ, UNKNOWN};
@@ -50,7 +52,8 @@ pub(super) fn has_line(program: &str) -> bool {
             head.split(", ").any(|name| super::program(name) == program)
         })
     };
-    !program.is_empty() && TEXT.match_indices(program).any(|(at, _)| names(at))
+    let mut places = memmem::find_iter(TEXT.as_bytes(), program);
+    !program.is_empty() && places.any(names)
 }
 
 /// A line's names, which sign follows them, and what follows that.
