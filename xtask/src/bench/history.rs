@@ -42,7 +42,7 @@ const EVENT: usize = 128;
 /// A file has at most so many names.
 const MOST_LINKS: usize = 30_000;
 /// Files of a job that are the same in all of them.
-const SHARED: [&str; 3] = ["output", "index", "lock"];
+const SHARED: [&str; 2] = ["output", "index"];
 
 /// One row of the table: what is called, and how long it takes in each column.
 struct Row {
