@@ -85,7 +85,7 @@ const MEASUREMENTS: &[Measurement] = &[
         format: Format::Markdown,
         plots: &[Plot {
             name: "flood",
-            title: "Capturing a flood, time × `cat > file`",
+            title: "Capturing a flood, throughput × `cat > file`",
             table: 0,
             labels: &["writer"],
             value: "ratio of medians",
@@ -220,6 +220,8 @@ impl Measurement {
         say(format!("\n## {} (`cargo xtask {}`)\n", self.title, words.join(" ")));
         let mut command = Command::new(own);
         command.args(&words).current_dir(root()).stdout(Stdio::piped());
+        // Cargo's own, in which every program that is measured would look for its libraries.
+        command.env_remove("LD_LIBRARY_PATH");
         let mut child = command.spawn().map_err(Failure::at(self.title))?;
         let Some(output) = child.stdout.take() else {
             return Err(Failure::new("a measurement without a pipe"));
@@ -256,7 +258,7 @@ fn write(parts: &[Part], summary: &str, is_quick: bool) -> Done {
             fs::write(&file, part.draw(plot)?).map_err(Failure::at(file.display()))?;
         }
     }
-    let readme = page::with_table(&read(README)?, summary)?;
+    let readme = page::with_table(&read(README)?, &page::readme_table(parts)?)?;
     fs::write(root().join(README), readme).map_err(Failure::at(README))?;
     let text = page::page(parts, summary, is_quick)?;
     fs::write(root().join(PAGE), text).map_err(Failure::at(PAGE))?;

@@ -23,11 +23,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let bytes = parse_size(options.amount.unwrap_or("1G"))?;
     let scratch = Scratch::open(&options)?;
     let engine = scratch.engine(STATE).open().map_err(Failure::at("umbo"))?;
-    say(format!(
-        "{} MiB, {ROUNDS} rounds in turns, in {}\n",
-        bytes >> 20,
-        scratch.directory().display()
-    ));
+    say(format!("{} MiB, {ROUNDS} rounds in turns\n", bytes >> 20));
     say("| writer | `cat > file` MB/s | umbo MB/s | ratio of medians | supervisor's peak |");
     say("|---|---|---|---|---|");
     let blocks = bytes >> 16;

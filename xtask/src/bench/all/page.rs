@@ -175,7 +175,7 @@ const LINES: &[Line] = &[
         unit: "",
     },
     Line {
-        what: "capturing a flood of output, time beside `cat > file`",
+        what: "capturing a flood of output, throughput beside `cat > file`",
         part: "flood",
         table: 0,
         column: "ratio of medians",
@@ -192,7 +192,37 @@ const LINES: &[Line] = &[
     },
 ];
 
-/// The lines of the README.
+/// What the README shows of the servers: the name of the line, the table and the column of it.
+const OF_SERVERS: &[(&str, usize, &str)] = &[
+    ("`echo hi` over MCP, × a bare `sh -c`", 2, "× bare"),
+    ("start to first answer, ms", 1, "start to first answer, ms (median)"),
+    ("memory at rest, MB", 1, "resident at rest, MB"),
+    ("of 64 commands at once, answered rightly", 4, "of 64 at once: right"),
+];
+
+/// The table of the README: the servers beside each other.
+pub(super) fn readme_table(parts: &[Part]) -> Done<String> {
+    let missing = || Failure::new("no measurement of servers");
+    let part = parts.iter().find(|part| part.name == "mcp").ok_or_else(missing)?;
+    let mut text = String::new();
+    for &(what, table, column) in OF_SERVERS {
+        let table = part.table(table)?;
+        let first = table.heads.first().cloned().unwrap_or_default();
+        let cells = |column: &str| -> Done<String> {
+            let cells: Done<Vec<_>> =
+                (0..table.rows()).map(|row| table.cell(row, column)).collect();
+            Ok(cells?.join(" | ").replace("umbo, commands in a sandbox", "in a sandbox"))
+        };
+        if text.is_empty() {
+            let _ =
+                writeln!(text, "| | {} |\n|---|{}", cells(&first)?, "--:|".repeat(table.rows()));
+        }
+        let _ = writeln!(text, "| {what} | {} |", cells(column)?);
+    }
+    Ok(text)
+}
+
+/// The figures in short.
 pub(super) fn summary(parts: &[Part]) -> Done<String> {
     let mut text = "| what | measured |\n|---|---|\n".to_owned();
     for line in LINES {
@@ -302,6 +332,28 @@ mod tests {
         let renamed = flood.replace("ratio of medians", "ratio");
         let failure = summary(&[part("flood", &renamed)]).err().unwrap();
         assert!(failure.message().contains("ratio of medians"), "{}", failure.message());
+    }
+
+    #[test]
+    fn the_readme_has_the_servers_beside_each_other() {
+        let table = |heads: &str, rows: &str| format!("| {heads} |\n|---|---|\n{rows}\n");
+        let rows = "| umbo | 1 |\n| umbo, commands in a sandbox | 2 |\n| other | 3 |\n";
+        let start = "start to first answer, ms (median) | resident at rest, MB";
+        let three = rows.replace(" |\n", " | 9 |\n");
+        let text = [
+            table("client | n", "| a | 1 |\n"),
+            table(&format!("server | {start}"), &three),
+            table("`echo hi` | × bare", rows),
+            table("outstanding | share", "| 1 | 0.5 |\n"),
+            table("server | of 64 at once: right", rows),
+        ];
+        let shown = readme_table(&[part("mcp", &text.concat())]).unwrap();
+        assert!(
+            shown.starts_with("| | umbo | in a sandbox | other |\n|---|--:|--:|--:|\n"),
+            "{shown}"
+        );
+        assert!(shown.contains("| memory at rest, MB | 9 | 9 | 9 |\n"), "{shown}");
+        assert!(readme_table(&[]).is_err());
     }
 
     #[test]
