@@ -31,17 +31,17 @@ pub(crate) fn propose(
         return Proposal { words: SandboxWords::profile(Profile::Off.name()), because };
     }
     let network = || reading.effects.iter().filter(|effect| is_network(effect.kind));
-    let changes = |effect: &&Effect| effect.risk > Risk::ReadOnly && !is_network(effect.kind);
+    let changes = |effect: &&Effect| {
+        effect.risk > Risk::ReadOnly && (!is_network(effect.kind) || keeps_what_it_fetches(effect))
+    };
     let change = reading.effects.iter().find(changes);
     let profile = match (change, network().next()) {
         _ if !reading.exact && reading.effects.is_empty() => Profile::WorkspaceNet,
         (None, _) => Profile::ReadOnly,
-        // What runs code of the project may fetch what that needs.
-        (Some(effect), None) if matches!(effect.kind, Kind::Execute | Kind::Unknown) => {
-            Profile::WorkspaceNet
+        (Some(_), None) if !reading.effects.iter().any(|effect| may_fetch(effect.kind)) => {
+            Profile::Workspace
         }
-        (Some(_), None) => Profile::Workspace,
-        (Some(_), Some(_)) => Profile::WorkspaceNet,
+        (Some(_), _) => Profile::WorkspaceNet,
     };
     let mut words = SandboxWords::profile(profile.name());
     // A list is only smaller than all if it is whole.
@@ -70,6 +70,16 @@ pub(crate) fn propose(
         (None, None) => "it only reads".to_owned(),
     };
     Proposal { words, because }
+}
+
+/// Whether something may be fetched though no host is named: packages, or what code of the project needs.
+fn may_fetch(kind: Kind) -> bool {
+    matches!(kind, Kind::Install | Kind::Execute | Kind::Unknown)
+}
+
+/// Whether what comes from another machine is written into the project.
+fn keeps_what_it_fetches(effect: &Effect) -> bool {
+    effect.kind == Kind::Network && effect.program.starts_with("git ")
 }
 
 /// What no sandbox lets do.
@@ -117,6 +127,10 @@ mod tests {
             ("touch x", "workspace"),
             ("mkdir -p a/b && cp c a/b", "workspace"),
             ("make test", "workspace+net"),
+            ("touch x && make test", "workspace+net"),
+            ("npm install left-pad", "workspace+net"),
+            ("pip install requests", "workspace+net"),
+            ("git clone https://a.example/b", "workspace+net"),
             ("sudo apt-get install x", "off"),
             ("systemctl restart nginx", "off"),
         ] {
