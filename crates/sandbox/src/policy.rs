@@ -293,7 +293,7 @@ impl Policy {
 
     /// Resolves it to what a supervisor needs.
     pub fn plan(self) -> Result<Plan, Error> {
-        self.plan_seeing(&mut Seen::default())
+        self.plan_seeing(&mut Seen::new())
     }
 
     fn make_caches(&self, seen: &mut Seen) {
@@ -376,7 +376,7 @@ impl Plans {
         if let Some(plan) = self.known(&policy) {
             return Ok(plan);
         }
-        let mut seen = Seen::default();
+        let mut seen = Seen::new();
         let plan = policy.clone().plan_seeing(&mut seen)?;
         if let Some(seen) = seen.settled() {
             let mut made = self.lock();

@@ -13,13 +13,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// As many links as the kernel follows.
 const MOST_LINKS: usize = 40;
-/// File systems count time in ticks: of a directory that changed less than this ago it is not certain that it did
-/// not change again after we looked.
-const SETTLED: Duration = Duration::from_millis(100);
+/// File systems count time in ticks: of a directory that changed less than one ago it is not certain that it did not
+/// change again after we looked.
+const TICK: Duration = Duration::from_millis(100);
+/// The same where times have no fraction of a second.
+const COARSE_TICK: Duration = Duration::from_secs(3);
 
 /// The directories that were looked at, and what was in them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Seen {
+    /// When the first look was.
+    begun: SystemTime,
     directories: BTreeMap<PathBuf, Option<Stamp>>,
     entries: HashMap<PathBuf, Entry>,
 }
@@ -55,9 +59,23 @@ impl Stamp {
             entries_changed: time(metadata.mtime(), metadata.mtime_nsec()),
         })
     }
+
+    /// Whether every change after that moment gives another stamp.
+    fn is_older_than(&self, moment: Duration) -> bool {
+        [self.changed, self.entries_changed].into_iter().all(|last| {
+            let tick = if last.subsec_nanos() == 0 { COARSE_TICK } else { TICK };
+            last + tick < moment
+        })
+    }
 }
 
 impl Seen {
+    /// Nothing yet.
+    pub(crate) fn new() -> Self {
+        let (directories, entries) = (BTreeMap::new(), HashMap::new());
+        Self { begun: SystemTime::now(), directories, entries }
+    }
+
     /// Where a path leads to, with its links followed; none if nothing is there or it cannot be reached.
     pub(crate) fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
         let parts = |path: &Path| -> Vec<OsString> {
@@ -68,7 +86,7 @@ impl Seen {
             };
             path.components().rev().filter_map(named).collect()
         };
-        let mut left = parts(path);
+        let mut left = parts(&std::path::absolute(path).ok()?);
         let mut done = PathBuf::from("/");
         let mut links = 0;
         while let Some(name) = left.pop() {
@@ -121,15 +139,12 @@ impl Seen {
         self.entries.retain(|known, _| !path.starts_with(known));
     }
 
-    /// What is left of it when everything is known; none if something changed just now.
+    /// What is left of it when everything is known; none if something changed just before.
     pub(crate) fn settled(self) -> Option<Settled> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let is_settled = |stamp: Option<Stamp>| {
-            let last = stamp.map(|stamp| stamp.changed.max(stamp.entries_changed));
-            last.is_none_or(|last| last + SETTLED < now)
-        };
+        let begun = self.begun.duration_since(UNIX_EPOCH).unwrap_or_default();
         let directories: Vec<_> = self.directories.into_iter().collect();
-        directories.iter().all(|(_, stamp)| is_settled(*stamp)).then_some(Settled { directories })
+        let mut stamps = directories.iter().filter_map(|(_, stamp)| *stamp);
+        stamps.all(|stamp| stamp.is_older_than(begun)).then_some(Settled { directories })
     }
 }
 
@@ -163,9 +178,24 @@ mod tests {
     #[test]
     fn what_changed_just_now_is_not_taken_for_settled() {
         let place = tempfile::tempdir().unwrap();
-        let mut seen = Seen::default();
+        let mut seen = Seen::new();
         assert_eq!(seen.resolve(&place.path().join("missing")), None);
         assert!(seen.settled().is_none());
+    }
+
+    #[test]
+    fn a_change_within_a_tick_of_the_first_look_could_come_again_unseen() {
+        let stamp =
+            |last: Duration| Stamp { device: 1, inode: 1, changed: last, entries_changed: last };
+        let at = Duration::from_millis;
+        assert!(!stamp(at(10_450)).is_older_than(at(10_500)));
+        assert!(stamp(at(10_250)).is_older_than(at(10_500)));
+        assert!(!stamp(at(10_000)).is_older_than(at(10_500)), "all of that second looks the same");
+        assert!(stamp(at(7_000)).is_older_than(at(10_500)));
+        assert!(
+            !stamp(at(11_001)).is_older_than(at(10_500)),
+            "a clock that went back says nothing"
+        );
     }
 
     #[test]
@@ -192,7 +222,7 @@ mod tests {
             }),
         ];
         for (name, change) in changes {
-            let mut seen = Seen::default();
+            let mut seen = Seen::new();
             let _ = seen.resolve(&at("first/deep/file"));
             // Only the clock of the test is too fast, so what is settled is taken as it is.
             let settled = Settled { directories: seen.directories.into_iter().collect() };
@@ -200,7 +230,7 @@ mod tests {
             for directory in ["", "real", "real/deep", "other", "other/deep", "links"] {
                 let _ = fs::metadata(at(directory)).map(|_| age(&at(directory)));
             }
-            let mut seen = Seen::default();
+            let mut seen = Seen::new();
             let _ = seen.resolve(&at("first/deep/file"));
             let settled = Settled { directories: seen.directories.into_iter().collect() };
             change();
@@ -225,8 +255,10 @@ mod tests {
             for (name, target) in links {
                 let _ = symlink(target, place.join("a").join(name));
             }
+            // A path that is not absolute begins where the process is.
+            prop_assert_eq!(Seen::new().resolve(Path::new(&path)), Path::new(&path).canonicalize().ok());
             let path = place.join("a").join(path);
-            prop_assert_eq!(Seen::default().resolve(&path), path.canonicalize().ok());
+            prop_assert_eq!(Seen::new().resolve(&path), path.canonicalize().ok());
         }
     }
 }

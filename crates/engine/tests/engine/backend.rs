@@ -114,8 +114,14 @@ fn a_job_runs_and_tells_how_it_ended(on: &Tested) {
 }
 
 fn output_is_read_by_offset_and_by_stream_and_as_a_file(on: &Tested) {
-    let line = "echo one; sleep 0.01; echo two >&2; sleep 0.01; echo three";
-    let (job, _) = on.run(&on.place.shell(line)).unwrap();
+    // Two pipes have no order between them: each line waits until the one before it is kept.
+    let line = "echo one; read x; echo two >&2; read x; echo three";
+    let job = on.start(&on.place.shell(line).stdin(Stdin::Open)).unwrap();
+    for kept in ["one\n", "two\n"] {
+        assert!(matches!(job.wait(&[matching(kept)], Some(TIMEOUT)).unwrap(), Met::Match { .. }));
+        job.input(b"\n").unwrap();
+    }
+    ended(&job);
     let mut log = job.log().unwrap();
     assert_eq!(log.length().unwrap(), 14);
     assert_eq!(log.omitted(), None);

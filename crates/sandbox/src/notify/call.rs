@@ -110,8 +110,8 @@ impl Call {
         flags & WRITING != 0
     }
 
-    /// Whether it is an `open` that waits until somebody reads what is written.
-    pub(super) fn waits_for_reader(&self) -> bool {
+    /// Whether it is an `open` that waits where it has to.
+    pub(super) fn may_wait(&self) -> bool {
         let at_once = libc::O_NONBLOCK.cast_unsigned();
         matches!(self, Self::Open { flags, .. } if flags & at_once == 0)
     }

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use self::call::{Call, Links, Place};
@@ -234,12 +235,23 @@ impl Guard {
                 listener.hand_over(id, fd.as_fd(), close_on_exec);
             }
             // A pipe that nobody reads yet. We cannot wait for that, but who asked can.
-            Err(Errno::NXIO) if call.waits_for_reader() => {
+            Err(Errno::NXIO) if self.waits_for_reader(call, judged) => {
                 let (call, judged) = (call.clone(), judged.clone());
                 self.writers.borrow_mut().push(Waiting { id, thread, call, judged });
             }
             Err(errno) => listener.fail(id, errno.raw_os_error()),
         }
+    }
+
+    /// Whether a call opens a pipe, and may wait until somebody reads it: a socket fails the same way.
+    fn waits_for_reader(&self, call: &Call, judged: &Judged) -> bool {
+        call.may_wait()
+            && self.writers.borrow().len() < MOST_HELD
+            && self
+                .resolver
+                .hold(&judged.first)
+                .and_then(rustix::fs::fstat)
+                .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
     }
 
     fn deny_or_hold(

@@ -384,6 +384,7 @@ if [ "$(id -u)" = 0 ]; then
 fi
 (echo p1 > p1 & umask 0; echo p2 > p2; wait)
 mkfifo q; for i in 1 2 3 4 5; do echo "written before it is read: $i" > q & cat q; wait; done; rm q
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'; (echo x > socket) 2>/dev/null || echo a socket is no pipe; rm socket
 find . -printf '%P %y %m %U:%G %s %l\n' | sort; stat -c '%n %Y' d/moved link; cat a d/moved c s x/y 2>/dev/null; true
 "#;
 
