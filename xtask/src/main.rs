@@ -92,6 +92,7 @@ fn run(words: &[&str]) -> Done {
         ["record", rest @ ..] => record::run(rest),
         ["bench", "all", rest @ ..] => bench::all::run(rest),
         ["bench", "exec", rest @ ..] => bench::exec::run(rest),
+        ["bench", "floor", rest @ ..] => bench::floor::serve(rest),
         ["bench", "flood", rest @ ..] => bench::flood::run(rest),
         ["bench", "streams", rest @ ..] => bench::streams::run(rest),
         ["bench", "jobs", rest @ ..] => bench::jobs::run(rest),

@@ -14,7 +14,7 @@ use umbo_text::quote;
 
 use crate::attached::{Attached, Given, Sent};
 use crate::builder::Builder;
-use crate::catalog::Living;
+use crate::catalog::{Living, Owned};
 use crate::clock::{self, Clock};
 use crate::error::{Error, Result};
 use crate::event::Journal;
@@ -61,6 +61,7 @@ struct Inner {
     /// By which ended jobs get old.
     clock: Clock,
     living: Mutex<Living>,
+    owned: Mutex<Owned>,
     /// Held open for those who look what ended, which is every call.
     journal: Mutex<Option<Journal>>,
 }
@@ -106,8 +107,17 @@ impl Engine {
         listed: Listed,
         clock: Clock,
     ) -> Self {
-        let (living, journal) = (Mutex::default(), Mutex::default());
-        let inner = Inner { state, spares, max_running, retention, listed, clock, living, journal };
+        let inner = Inner {
+            state,
+            spares,
+            max_running,
+            retention,
+            listed,
+            clock,
+            living: Mutex::default(),
+            owned: Mutex::default(),
+            journal: Mutex::default(),
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -129,6 +139,12 @@ impl Engine {
     pub(crate) fn living(&self) -> Result<Vec<JobId>> {
         let mut living = self.inner.living.lock().unwrap_or_else(PoisonError::into_inner);
         living.jobs(self.state()).map_err(Error::state(self.state_directory()))
+    }
+
+    /// The numbers of the jobs that may be this owner's, oldest first.
+    pub(crate) fn owned(&self, owner: &str) -> Result<Arc<Vec<u128>>> {
+        let mut followed = self.inner.owned.lock().unwrap_or_else(PoisonError::into_inner);
+        followed.numbers(self.state(), owner).map_err(Error::state(self.state_directory()))
     }
 
     pub(crate) fn journal(&self) -> Result<Journal> {

@@ -219,9 +219,25 @@ impl Engine {
         from: Option<&JobId>,
         most: usize,
     ) -> Result<Vec<Summary>> {
+        if let Some(name) = owner {
+            let numbers = self.owned(name)?;
+            Ok(self.newest_of(owner, from, most, numbers.iter().rev().copied()))
+        } else {
+            let numbers = self.backwards()?.map(|entry| entry.number());
+            Ok(self.newest_of(None, from, most, numbers))
+        }
+    }
+
+    /// The same, of jobs in about the order in which they were created, the newest first.
+    fn newest_of(
+        &self,
+        owner: Option<&str>,
+        from: Option<&JobId>,
+        most: usize,
+        numbers: impl Iterator<Item = u128>,
+    ) -> Vec<Summary> {
         let highest = from.map_or(u128::MAX, JobId::number);
-        let entries = self.backwards()?.filter(|entry| entry.may_be_of(owner));
-        let mut numbers = entries.map(|entry| entry.number()).peekable();
+        let mut numbers = numbers.peekable();
         let mut summaries = Vec::new();
         while summaries.len() < most && numbers.peek().is_some() {
             let mut page: Vec<u128> =
@@ -240,7 +256,7 @@ impl Engine {
                 .filter(|found| owner.is_none() || found.owner.as_deref() == owner);
             summaries.extend(own.take(most - summaries.len()));
         }
-        Ok(summaries)
+        summaries
     }
 }
 

@@ -44,9 +44,10 @@ pub(crate) fn run(words: &[&str]) -> Done {
     }
     let servers = servers(&scratch);
     starts(&servers)?;
-    calls(&servers)?;
+    calls("`echo hi`", &servers)?;
     throughput(&scratch, &servers[0])?;
     losses(&servers, checked)?;
+    calls("`echo hi`, the least", &floors(&scratch)?)?;
     scratch.prove_empty("state")
 }
 
@@ -100,6 +101,26 @@ fn servers(scratch: &Scratch) -> Vec<Server> {
         }
     }
     servers
+}
+
+/// What a call takes at least: without umbo, and with jobs that are kept and nothing else.
+fn floors(scratch: &Scratch) -> Done<Vec<Server>> {
+    let program = std::env::current_exe().map_err(Failure::at("this program"))?;
+    let state = scratch.state("state").display().to_string();
+    let umbo = scratch.umbo().display().to_string();
+    let server = |name, more: &[&str]| Server {
+        name,
+        program: program.clone(),
+        words: [&["bench", "floor"], more].concat().into_iter().map(str::to_owned).collect(),
+        variables: Vec::new(),
+        directory: None,
+        tool: "exec",
+        arguments: |line| json!({"command": line}),
+    };
+    Ok(vec![
+        server("a server that runs `sh -c` and nothing else", &[]),
+        server("a server that calls the library and nothing else", &[&umbo, &state]),
+    ])
 }
 
 fn peers() -> PathBuf {
@@ -285,8 +306,8 @@ fn starts(servers: &[Server]) -> Done {
 
 /// What `echo hi` costs, in turns with the bare command and with asking for nothing. Each server has
 /// the machine for itself, as it has at a user's.
-fn calls(servers: &[Server]) -> Done {
-    say("| `echo hi` | p50 µs | p99 µs | bare p50 µs | × bare | `ping` p50 µs |");
+fn calls(title: &str, servers: &[Server]) -> Done {
+    say(format!("| {title} | p50 µs | p99 µs | bare p50 µs | × bare | `ping` p50 µs |"));
     say("|---|---|---|---|---|---|");
     for server in servers {
         let mut client = Client::start(server)?;

@@ -5,6 +5,7 @@ pub(crate) mod all;
 pub(crate) mod command;
 pub(crate) mod exec;
 pub(crate) mod flood;
+pub(crate) mod floor;
 pub(crate) mod history;
 pub(crate) mod jobs;
 pub(crate) mod mcp;
@@ -69,13 +70,17 @@ fn microseconds(time: Duration) -> String {
 
 /// A line of the shell without umbo, read to its end.
 fn bare(line: &str, wanted: &[u8]) -> Done {
+    if bare_output(line)? == wanted {
+        return Ok(());
+    }
+    Err(Failure::new(format!("{line}: it wrote something else")))
+}
+
+fn bare_output(line: &str) -> Done<Vec<u8>> {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", line]).stdin(Stdio::null()).stderr(Stdio::inherit());
     let output = command.output().map_err(Failure::at(line))?;
-    if output.status.success() && output.stdout == wanted {
-        return Ok(());
-    }
-    Err(Failure::of(line, output.status))
+    if output.status.success() { Ok(output.stdout) } else { Err(Failure::of(line, output.status)) }
 }
 
 #[cfg(test)]

@@ -89,7 +89,9 @@ fn the_kernel_hears_of_what_is_more_than_reading() {
         "sh -c true",
         "exec 3<>/dev/tcp/192.0.2.1/9",
         "sqlite3 in.db 'delete from t'",
+        "kill -TERM 1",
         "cat in",
+        "cat <(:) & kill $!; wait",
     ];
     let seen = namespace::run(&commands.map(str::to_owned));
     let found: Vec<bool> = seen
@@ -100,7 +102,7 @@ fn the_kernel_hears_of_what_is_more_than_reading() {
             })
         })
         .collect();
-    assert_eq!(found, [true, true, true, true, true, true, true, false], "{seen:#?}");
+    assert_eq!(found, [true, true, true, true, true, true, true, true, false, false], "{seen:#?}");
 }
 
 #[test]

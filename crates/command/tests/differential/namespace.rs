@@ -1,5 +1,6 @@
 //! Running commands where they can do no harm, and hearing from the kernel what they tried.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -12,13 +13,14 @@ mount -o remount,bind,ro / || exit 92
 for place in /tmp /var /home /root /run; do mount -o remount,bind,ro "$place" 2>/dev/null; done
 cd "$1" || exit 93
 export HOME="$1/home" TERM=dumb LC_ALL=C PAGER=cat GIT_CONFIG_NOSYSTEM=1 GIT_OPTIONAL_LOCKS=0
-calls=open,openat,creat,execve,connect,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,chmod,fchmod,fchmodat,chown,fchown,lchown,fchownat,link,linkat,symlink,symlinkat,truncate,mknod,mknodat,utimensat,utime,utimes,setxattr,settimeofday,clock_settime,sethostname,kill,mount
+calls=open,openat,creat,execve,connect,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,chmod,fchmod,fchmodat,chown,fchown,lchown,fchownat,link,linkat,symlink,symlinkat,truncate,mknod,mknodat,utimensat,utime,utimes,setxattr,settimeofday,clock_settime,sethostname,kill,mount,clone,clone3,fork,vfork
 for file in commands/*; do
   timeout -k 1 5 strace -f -y -qq -s 400 -e trace=$calls -e signal=none -o .trace bash --norc "$file" </dev/null >/dev/null 2>&1
   echo "== $file"
   # A database is opened for writing even where it is only read: what counts is whether it changed.
   cmp -s in.db "$2/in.db" || { echo "0 truncate(\"in.db has changed\")"; cp "$2/in.db" in.db; }
-  grep -vE ' open(at)?\([^)]*O_RDONLY' .trace 2>/dev/null | grep -v resumed | head -n 60
+  grep -oE '(clone|fork).* = [0-9]+$' .trace 2>/dev/null | sed 's/.* = /0 began /'
+  grep -vE ' open(at)?\([^)]*O_RDONLY| (clone3?|v?fork)\(' .trace 2>/dev/null | grep -v resumed | head -n 60
 done
 "#;
 
@@ -99,7 +101,18 @@ pub(crate) fn run(commands: &[String]) -> Vec<Vec<String>> {
             (None, None) => {}
         }
     }
-    seen
+    seen.into_iter().map(without_own_processes).collect()
+}
+
+/// Leaves out the signals to processes that the command began itself, as one does whose time is over.
+fn without_own_processes(mut traces: Vec<String>) -> Vec<String> {
+    let began = |trace: &String| Some(trace.strip_prefix("0 began ")?.to_owned());
+    let own: HashSet<String> = traces.iter().filter_map(began).collect();
+    traces.retain(|trace| {
+        let target = trace.split_once("kill(").and_then(|(_, target)| target.split(',').next());
+        began(trace).is_none() && target.is_none_or(|target| !own.contains(target))
+    });
+    traces
 }
 
 /// Whether a line of a trace shows more than reading. `starts` are the programs that may be started.

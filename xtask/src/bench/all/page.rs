@@ -135,6 +135,14 @@ const LINES: &[Line] = &[
         unit: " ×",
     },
     Line {
+        what: "the least that takes",
+        part: "mcp",
+        table: 5,
+        column: "× bare",
+        rows: &[],
+        unit: " ×",
+    },
+    Line {
         what: "commands a second over MCP with 1, 2, 4, 8 outstanding, share of a bare loop",
         part: "mcp",
         table: 3,

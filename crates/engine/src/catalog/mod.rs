@@ -13,17 +13,19 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use rustix::fs::{CWD, FallocateFlags, RenameFlags, SeekFrom, fallocate, renameat_with, seek};
 
-use crate::clock;
 use crate::files;
 use crate::hash::Fnv;
 use crate::id::JobId;
 use crate::names;
 use crate::state::State;
 use crate::sys::lock;
+
+mod followed;
+
+pub(crate) use followed::{Living, Owned};
 
 /// The length of a slot.
 const SLOT: usize = 32;
@@ -33,9 +35,6 @@ const MAGIC: &[u8; 16] = b"umbo catalog 1\n\0";
 const FIRST_LIVE: u64 = 16;
 /// How much is read at once.
 const PAGE: usize = 2048 * SLOT;
-/// A slot without a directory belongs to a job that is just made, or that never was: this long the
-/// first is supposed.
-const LONGEST_MAKING: Duration = Duration::from_mins(1);
 /// The place of the state in a slot.
 const STATE: usize = SLOT - 1;
 /// What the state can be.
@@ -262,76 +261,6 @@ fn scan(file: &File, from: u64, mut each: impl FnMut(Entry)) -> io::Result<u64> 
             }
         }
     }
-}
-
-/// The jobs that may be alive, as one engine follows them.
-#[derive(Debug, Default)]
-pub(crate) struct Living {
-    file: Option<File>,
-    /// How far the catalog was read.
-    end: u64,
-    live: Vec<Entry>,
-}
-
-impl Living {
-    /// Those that may be alive now, in the order in which they were created.
-    pub(crate) fn jobs(&mut self, state: &State) -> io::Result<Vec<JobId>> {
-        let is_there = |file: &File| file.metadata().is_ok_and(|meta| meta.nlink() > 0);
-        if !self.file.as_ref().is_some_and(is_there) {
-            *self = Self::default();
-        }
-        let Some(file) = self.file.take().or_else(|| open_to_read(state).ok()) else {
-            let all = all(state)?;
-            return Ok(all.iter().filter(|entry| entry.is_live).map(Entry::job).collect());
-        };
-        self.live.retain(|entry| {
-            let now = read_slot(&file, entry.at);
-            now.is_some_and(|now| now.is_live && now.number == entry.number)
-        });
-        let from = if self.end == 0 { first_live(&file) } else { self.end };
-        let live = &mut self.live;
-        self.end = scan(&file, from, |entry| {
-            if entry.is_live {
-                live.push(entry);
-            }
-        })?;
-        self.live.retain(|entry| is_possible(state, entry));
-        let first = self.live.first().map_or(self.end, |entry| entry.at);
-        if first > from + PAGE as u64 {
-            // For those who come later. Slots never become alive again, so it stays true.
-            let _ = open_to_write(state)
-                .and_then(|file| file.write_all_at(&first.to_le_bytes(), FIRST_LIVE));
-        }
-        self.file = Some(file);
-        Ok(self.live.iter().map(Entry::job).collect())
-    }
-}
-
-fn first_live(file: &File) -> u64 {
-    let mut bytes = [0; 8];
-    let said = file.read_exact_at(&mut bytes, FIRST_LIVE).map(|()| u64::from_le_bytes(bytes));
-    let length = file.metadata().map_or(0, |meta| meta.len());
-    said.ok()
-        .filter(|at| at.is_multiple_of(SLOT as u64) && *at <= length)
-        .unwrap_or(0)
-        .max(SLOT as u64)
-}
-
-/// Whether a job that may be alive is worth a look. One that was announced, or never got a directory,
-/// is marked here.
-fn is_possible(state: &State, entry: &Entry) -> bool {
-    let job = entry.job();
-    let directory = state.job(&job);
-    let is_over = if directory.exists() {
-        directory.is_announced()
-    } else {
-        let age = (clock::now_us() / 1000).saturating_sub(job.made_at_ms());
-        u128::from(age) > LONGEST_MAKING.as_millis()
-    };
-    if is_over {
-        mark_ended(state, &job, Some(entry.at));
-    }
-    !is_over
 }
 
 /// How far the catalog reaches now; what comes later is not for [`forget`].
