@@ -39,6 +39,8 @@ const DRAIN: Duration = Duration::from_secs(1);
 const DISK_FULL: Duration = Duration::from_secs(30);
 /// How often an exit record that the disk refuses is tried again, and how many times.
 const RECORD_RETRY: (Duration, u32) = (Duration::from_millis(250), 40);
+/// The shortest sleep there is: the kernel makes about 50 µs of it.
+const AFTER_YOU: Duration = Duration::from_micros(1);
 /// After more output than this a supervisor takes no other job: it has touched much memory.
 const MOST_BYTES_BEFORE_ANOTHER: u64 = 1 << 20;
 /// A command line is cut at this many characters.
@@ -183,8 +185,9 @@ impl Supervision<'_> {
             let ended =
                 if is_free { Report::EndedAndFree(outcome) } else { Report::Ended(outcome) };
             report(caller, &ended);
-            // Who was woken may have to wait for this processor: the cleaning can wait better.
-            rustix::thread::sched_yield();
+            // The kernel puts whoever is woken by a message on this processor, for most who send one
+            // sleep then. Without sleep it would wait until all is cleaned up.
+            std::thread::sleep(AFTER_YOU);
         }
         let next = is_free.then(|| self.prepared.leave(self.state, self.job()).ok()).flatten();
         if journaled && next.is_none() {

@@ -54,8 +54,8 @@ pub(super) struct PreparedJob {
     /// Its place in the catalog, once it is a job.
     slot: Option<u64>,
     pub(super) signals: OwnedFd,
-    pub(super) stdout: Pipe,
-    pub(super) stderr: Pipe,
+    /// For the command's output, until it has them.
+    pub(super) pipes: Option<Pipes>,
     /// For commands that read nothing.
     pub(super) null: OwnedFd,
     pub(super) launcher: Launcher,
@@ -158,6 +158,18 @@ pub(super) struct NewJob<'a> {
     pub(super) owner: Option<&'a str>,
 }
 
+/// What a command writes into that has no terminal.
+pub(super) struct Pipes {
+    pub(super) stdout: Pipe,
+    pub(super) stderr: Pipe,
+}
+
+impl Pipes {
+    fn new() -> io::Result<Self> {
+        Ok(Self { stdout: Pipe::new()?, stderr: Pipe::new()? })
+    }
+}
+
 /// A pipe's two ends.
 pub(super) struct Pipe {
     pub(super) read: OwnedFd,
@@ -198,8 +210,7 @@ impl PreparedJob {
             catalog: Appender::open(state)?,
             slot: None,
             signals: process::signal_fd()?,
-            stdout: Pipe::new()?,
-            stderr: Pipe::new()?,
+            pipes: Some(Pipes::new()?),
             null: File::open("/dev/null")?.into(),
             launcher: Launcher::new()?,
             sandbox: None,
@@ -280,8 +291,8 @@ impl PreparedJob {
         while process::next_signal(self.signals.as_fd()).is_some() {}
         self.launcher.reset();
         let files = JobFiles::create(&path, &directory, Some(self.files.listener))?;
-        let jobs = self.jobs + 1;
-        Ok(Self { files, cgroup, path, directory, slot: None, jobs, ..self })
+        let (pipes, jobs) = (Some(Pipes::new()?), self.jobs + 1);
+        Ok(Self { files, cgroup, path, directory, slot: None, pipes, jobs, ..self })
     }
 
     /// How much the files take that every job has.

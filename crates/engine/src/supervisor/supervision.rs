@@ -18,7 +18,7 @@ use super::input::Input;
 use super::keeper::SHORT_JOB_TIME;
 use super::ladder::Climb;
 use super::pause::Pause;
-use super::prepared::{NewJob, PreparedJob};
+use super::prepared::{NewJob, Pipes, PreparedJob};
 use super::sandbox::Questions;
 use super::tree::Tree;
 use super::{Next, report};
@@ -441,10 +441,11 @@ impl<'a> Supervision<'a> {
         let (input, stdin) =
             Input::open(wanted, null).map_err(failed("cannot open standard input"))?;
         self.input = if pty.is_some() { input.at_a_terminal() } else { input };
+        let pipes = self.prepared.pipes.take().ok_or("another command has its pipes")?;
         let [stdin, stdout, stderr] = if let Some(pty) = &pty {
             [pty.terminal.as_fd(); 3]
         } else {
-            let (stdout, stderr) = (&self.prepared.stdout.write, &self.prepared.stderr.write);
+            let (stdout, stderr) = (&pipes.stdout.write, &pipes.stderr.write);
             let is_apart = self.assign.streams == Streams::Apart;
             let stderr = if is_apart { stderr } else { stdout };
             [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()]
@@ -464,8 +465,8 @@ impl<'a> Supervision<'a> {
         self.begin_sandbox(pid)?;
         // Afterwards: until it became the program, the child had this memory, and made more of it.
         self.own_peak = process::own_peak();
-        self.capture.sources =
-            self.open_sources(pty.map(|pty| pty.controller)).map_err(failed("cannot read"))?;
+        let terminal = pty.map(|pty| pty.controller);
+        self.capture.sources = self.open_sources(terminal, pipes).map_err(failed("cannot read"))?;
         let terminal = self.capture.sources.first().map(|source| &source.fd);
         self.input.pump(terminal);
         Ok(pid)
@@ -492,20 +493,17 @@ impl<'a> Supervision<'a> {
     }
 
     /// Our ends of the streams; the child's ends are closed here, so that its end is their end.
-    fn open_sources(&mut self, terminal: Option<OwnedFd>) -> io::Result<Vec<Source>> {
+    fn open_sources(&self, terminal: Option<OwnedFd>, pipes: Pipes) -> io::Result<Vec<Source>> {
         let source = |fd: OwnedFd, stream| -> io::Result<Source> {
             rustix::io::ioctl_fionbio(&fd, true)?;
             Ok(Source { fd, stream, flow: Flow::Usual, deserted: None })
         };
-        let fresh = super::prepared::Pipe::new;
-        let stdout = std::mem::replace(&mut self.prepared.stdout, fresh()?);
-        let stderr = std::mem::replace(&mut self.prepared.stderr, fresh()?);
         if let Some(controller) = terminal {
             return Ok(vec![source(controller, Stream::Pty)?]);
         }
-        let mut sources = vec![source(stdout.read, Stream::Stdout)?];
+        let mut sources = vec![source(pipes.stdout.read, Stream::Stdout)?];
         if self.assign.streams == Streams::Apart {
-            sources.push(source(stderr.read, Stream::Stderr)?);
+            sources.push(source(pipes.stderr.read, Stream::Stderr)?);
         }
         Ok(sources)
     }
