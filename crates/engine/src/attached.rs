@@ -11,12 +11,13 @@ use umbo_sandbox::Question;
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::job::Job;
+use crate::log::{Log, ShortLog};
 use crate::outcome::Outcome;
 use crate::request::OnDisconnect;
 use crate::spare::Supervisor;
 use crate::sys::socket;
 use crate::wait::Condition;
-use crate::wire::{self, Assign, OrderOf, Peer, Report, StdinKind};
+use crate::wire::{self, Assign, Frame, OrderOf, Peer, Report, StdinKind};
 
 /// A job whose supervisor reports to this process.
 #[derive(Debug)]
@@ -212,8 +213,13 @@ impl Attached {
     }
 
     /// What a report means for who waits.
-    fn take_report(&mut self, report: Report) -> Result<()> {
-        match report {
+    fn take_report(&mut self, Frame { head, body }: Frame<Report>) -> Result<()> {
+        if let Report::Ended(outcome) | Report::EndedAndFree(outcome) = &head
+            && let Some(log) = ShortLog::decode(body, outcome.total_bytes)
+        {
+            self.job = self.job.with_log(Log::new(log));
+        }
+        match head {
             Report::Queued | Report::Started { .. } => {}
             Report::Asked(question) => self.questions.push_back(*question),
             Report::Ended(outcome) => {
@@ -236,7 +242,7 @@ impl Attached {
     }
 
     /// The next thing the supervisor says; `None` at the deadline, or if it is gone.
-    fn next_report(&mut self, deadline: Option<Instant>) -> Result<Option<Report>> {
+    fn next_report(&mut self, deadline: Option<Instant>) -> Result<Option<Frame<Report>>> {
         let Some(supervisor) = &mut self.supervisor else { return Ok(None) };
         if let Some(deadline) = deadline
             && !is_readable(&supervisor.socket, deadline)
@@ -246,7 +252,7 @@ impl Attached {
         let report = wire::receive::<Report>(Peer(&supervisor.socket));
         supervisor.reap_starter();
         match report {
-            Ok(frame) => Ok(Some(frame.head)),
+            Ok(frame) => Ok(Some(frame)),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
             Err(error) => Err(Error::SupervisorGone(error.to_string())),

@@ -45,6 +45,8 @@ pub struct Job {
     id: JobId,
     /// What is known of it if it was found by its processes.
     stray: Option<Arc<Stray>>,
+    /// Its log, if that came with its end.
+    log: Option<Log>,
 }
 
 /// Where a job is in its life.
@@ -210,12 +212,17 @@ impl Summary {
 
 impl Job {
     pub(crate) fn new(engine: Engine, id: JobId) -> Self {
-        Self { engine, id, stray: None }
+        Self { engine, id, stray: None, log: None }
+    }
+
+    /// The same job, with its log.
+    pub(crate) fn with_log(&self, log: Log) -> Self {
+        Self { log: Some(log), ..self.clone() }
     }
 
     /// A job without files.
     pub(crate) fn without_files(engine: Engine, stray: Stray) -> Self {
-        Self { engine, id: stray.id().clone(), stray: Some(Arc::new(stray)) }
+        Self { engine, id: stray.id().clone(), stray: Some(Arc::new(stray)), log: None }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -396,6 +403,9 @@ impl Job {
 
     /// Its output.
     pub fn log(&self) -> Result<Log> {
+        if let Some(log) = &self.log {
+            return Ok(log.clone());
+        }
         let directory = self.directory();
         Log::open(directory.path()).map_err(Error::file("read", directory.file(OUTPUT)))
     }

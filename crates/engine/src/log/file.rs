@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::reader::LogSource;
-use super::{GAP, INDEX, Mark, OUTPUT, RECORD, Run, Stream};
+use super::short::covering;
+use super::{GAP, INDEX, OUTPUT, RECORD, Run};
 use crate::files;
 
 /// So many entries in a row that make no sense end an index: the rest is damage, or a hole.
@@ -127,21 +128,7 @@ impl LogSource for FileLog {
     }
 
     fn runs(&self, range: Range<u64>) -> io::Result<Vec<Run>> {
-        let mut runs = self.recorded_runs(range.clone())?;
-        // Entries only ever go forward; one that does not was never written by us.
-        let mut last = 0;
-        runs.retain(|run| {
-            let is_forward = run.start >= last;
-            last = last.max(run.start);
-            is_forward
-        });
-        let covered =
-            runs.iter().any(|run| run.start <= range.start && matches!(run.mark, Mark::Bytes(_)));
-        if !covered && !range.is_empty() {
-            let mark = Mark::Bytes(Stream::Stdout);
-            runs.insert(0, Run { start: range.start, at: 0, mark });
-        }
-        Ok(runs)
+        Ok(covering(self.recorded_runs(range.clone())?, &range))
     }
 }
 
@@ -173,7 +160,7 @@ mod tests {
     use std::io::{Read, Seek, SeekFrom, Write};
     use std::os::unix::fs::MetadataExt;
 
-    use super::super::{INDEX_MAGIC, Log, LogWriter, Slack};
+    use super::super::{INDEX_MAGIC, Log, LogWriter, Mark, Slack, Stream};
     use super::*;
     use crate::request::{OutputLimit, OutputPolicy};
 

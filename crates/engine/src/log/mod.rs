@@ -8,6 +8,7 @@
 
 mod file;
 mod reader;
+mod short;
 mod writer;
 
 use std::ops::Range;
@@ -19,6 +20,7 @@ use crate::clock;
 use crate::request::Size;
 
 pub use reader::{Log, LogSource};
+pub(crate) use short::ShortLog;
 pub(crate) use writer::{LogWriter, Slack};
 
 /// The name of the file with the bytes.

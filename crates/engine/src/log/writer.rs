@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, openat};
 
+use super::short::LONGEST;
 use super::{GAP, Mark, Run, Stream};
 use crate::request::{OutputLimit, OutputPolicy, Size};
 
@@ -25,6 +26,15 @@ pub(crate) struct LogWriter {
     omitted: Range<u64>,
     last: Option<Run>,
     limit: Option<OutputLimit>,
+    /// What is in the two files, while it is short.
+    short: Option<Short>,
+}
+
+/// The bytes of a short log, and the entries of its index.
+#[derive(Default)]
+struct Short {
+    output: Vec<u8>,
+    index: Vec<u8>,
 }
 
 impl LogWriter {
@@ -35,8 +45,8 @@ impl LogWriter {
         directory: OwnedFd,
         limit: Option<OutputLimit>,
     ) -> Self {
-        let (gap, last, omitted) = (None, None, 0..0);
-        Self { output, index, directory, gap, length: 0, omitted, last, limit }
+        let (gap, last, omitted, short) = (None, None, 0..0, Some(Short::default()));
+        Self { output, index, directory, gap, length: 0, omitted, last, limit, short }
     }
 
     pub(crate) fn length(&self) -> u64 {
@@ -45,6 +55,12 @@ impl LogWriter {
 
     pub(crate) fn omitted(&self) -> u64 {
         self.omitted.end - self.omitted.start
+    }
+
+    /// All of it for [`ShortLog::decode`](super::ShortLog::decode), if it is short; otherwise nothing.
+    pub(crate) fn short(&mut self) -> Vec<u8> {
+        let short = self.short.take().filter(|_| self.omitted.is_empty());
+        short.map(|Short { output, index }| [output, index].concat()).unwrap_or_default()
     }
 
     /// Whether the job has written as much as it may and is to be stopped for it.
@@ -68,6 +84,7 @@ impl LogWriter {
         while done < bytes.len() {
             match rustix::io::write(&self.output, &bytes[done..]) {
                 Ok(count) => {
+                    self.remember(|short| &mut short.output, &bytes[done..done + count]);
                     done += count;
                     self.length += count as u64;
                 }
@@ -104,8 +121,20 @@ impl LogWriter {
             self.index.set_len(length.saturating_sub(written as u64))?;
             return Err(rustix::io::Errno::NOSPC.into());
         }
+        self.remember(|short| &mut short.index, &record);
         self.last = Some(run);
         Ok(())
+    }
+
+    /// Keeps what was written, while all of it is short.
+    fn remember(&mut self, part: fn(&mut Short) -> &mut Vec<u8>, written: &[u8]) {
+        let Some(short) = &mut self.short else { return };
+        let part = part(short);
+        if part.len() + written.len() > LONGEST {
+            self.short = None;
+        } else {
+            part.extend_from_slice(written);
+        }
     }
 
     /// Punches out the middle, exactly at the end of the job and in larger steps before.

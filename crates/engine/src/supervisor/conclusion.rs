@@ -3,18 +3,20 @@
 //! The exit record is on disk before the journal has the event, and the journal has it before
 //! anybody is told.
 
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::Shutdown;
 use rustix::process::Pid;
 use umbo_sandbox::Sandbox;
 
+use super::Next;
 use super::connections::Connections;
 use super::ladder::{Cause, Climb};
 use super::prepared::NextPlace;
 use super::supervision::{Supervision, Verdict};
 use super::tree::Tree;
-use super::{Next, report};
 use crate::clock;
 use crate::event::EventKind;
 use crate::failpoint;
@@ -27,7 +29,7 @@ use crate::request::{Ladder, Leaks};
 use crate::state::FORMAT;
 use crate::sys::cgroup::{Cgroup, Enforcer};
 use crate::sys::procfs;
-use crate::wire::{Afterwards, Report};
+use crate::wire::{self, Afterwards, Peer, Report};
 
 /// The kernel counts the memory of a process on each processor, and may be off by as much.
 const MEMORY_COUNT: u64 = 1 << 20;
@@ -39,8 +41,8 @@ const DRAIN: Duration = Duration::from_secs(1);
 const DISK_FULL: Duration = Duration::from_secs(30);
 /// How often an exit record that the disk refuses is tried again, and how many times.
 const RECORD_RETRY: (Duration, u32) = (Duration::from_millis(250), 40);
-/// The shortest sleep there is: the kernel makes about 50 µs of it.
-const AFTER_YOU: Duration = Duration::from_micros(1);
+/// As long as whoever got the answer may take to pass it on.
+const AFTER_YOU: Timespec = Timespec { tv_sec: 0, tv_nsec: 300_000 };
 /// After more output than this a supervisor takes no other job: it has touched much memory.
 const MOST_BYTES_BEFORE_ANOTHER: u64 = 1 << 20;
 /// A command line is cut at this many characters.
@@ -184,10 +186,8 @@ impl Supervision<'_> {
             let outcome = Box::new(outcome);
             let ended =
                 if is_free { Report::EndedAndFree(outcome) } else { Report::Ended(outcome) };
-            report(caller, &ended);
-            // The kernel puts whoever is woken by a message on this processor, for most who send one
-            // sleep then. Without sleep it would wait until all is cleaned up.
-            std::thread::sleep(AFTER_YOU);
+            let _ = wire::send(Peer(caller), &ended, &self.capture.log.short());
+            self.let_go_first(caller);
         }
         let next = is_free.then(|| self.prepared.leave(self.state, self.job()).ok()).flatten();
         if journaled && next.is_none() {
@@ -196,6 +196,17 @@ impl Supervision<'_> {
         // Whoever waits on a line hears of the end now, not after the cleaning.
         self.connections = Connections::default();
         self.clean_up(next)
+    }
+
+    /// Sleeps until whoever was told of the end has passed it on, or has another job. The kernel puts who is
+    /// woken by a message on the processor of the sender, for most who send one sleep then: without sleep
+    /// it would wait there until all is cleaned up.
+    fn let_go_first(&self, caller: &OwnedFd) {
+        // Others wait for the end as well.
+        if self.connections.sockets().next().is_none() {
+            let of = [caller, self.prepared.listener()];
+            let _ = poll(&mut of.map(|fd| PollFd::new(fd, PollFlags::IN)), Some(&AFTER_YOU));
+        }
     }
 
     /// Whether nothing of this job could be met by another one under the same supervisor.

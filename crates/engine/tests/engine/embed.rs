@@ -1,6 +1,7 @@
 //! Embedding: from a `#[test]`, which has no `main` of its own.
 
 use std::ffi::OsString;
+use std::io::Read;
 use std::time::SystemTime;
 
 use umbo_engine::{Engine, Environment, Error, ErrorKind, Request, Size};
@@ -252,4 +253,19 @@ mod asynchronous {
             job.stop_async(Ladder::KILL).await.unwrap();
         });
     }
+}
+
+#[test]
+fn a_short_output_comes_with_the_end_and_a_long_one_is_in_its_file() {
+    let place = Place::new();
+    let log = |line: &str| {
+        let (job, _) = place.engine().run(&place.shell(line)).unwrap();
+        std::fs::remove_file(job.output_path()).unwrap();
+        job.log()
+    };
+    let mut text = String::new();
+    log("echo short").unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(text, "short\n");
+    assert_eq!(log("true").unwrap().length().unwrap(), 0);
+    assert!(log("seq 10000").is_err(), "whoever reads it opens the file");
 }
