@@ -177,7 +177,8 @@ impl ServerHandler for McpHandler {
         }
         let cancellation = self.cancellations.expect(context.id.clone());
         let how = (self.options, cancellation);
-        invocation::call(self.slot.caller()?, request, context, how).await
+        // In a box: whoever runs it moves it several times, and it is large.
+        Box::pin(invocation::call(self.slot.caller()?, request, context, how)).await
     }
 
     async fn on_cancelled(

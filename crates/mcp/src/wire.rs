@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage,
-    ServerResult,
+    CallToolRequest, CallToolRequestMethod, CallToolRequestParams, ClientJsonRpcMessage,
+    ClientRequest, JsonRpcMessage, JsonRpcRequest, JsonRpcVersion2_0, ProtocolVersion, RequestId,
+    ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
@@ -227,8 +229,37 @@ where
     }
 }
 
+/// A call of a tool, as most messages are.
+#[derive(Deserialize)]
+struct ToolCall {
+    #[serde(rename = "jsonrpc")]
+    _version: JsonRpcVersion2_0,
+    id: RequestId,
+    #[serde(rename = "method")]
+    _method: CallToolRequestMethod,
+    params: CallToolRequestParams,
+}
+
+impl ToolCall {
+    /// Reads a message as one, which takes a fraction of trying it as each kind in turn.
+    fn parse(line: &[u8]) -> Option<ClientJsonRpcMessage> {
+        let Self { id, mut params, .. } = serde_json::from_slice(line).ok()?;
+        let meta = params.meta.take();
+        let mut request = CallToolRequest::new(params);
+        if let Some(meta) = meta {
+            request.extensions.insert(meta);
+        }
+        let request = ClientRequest::CallToolRequest(request);
+        Some(JsonRpcMessage::Request(JsonRpcRequest::new(id, request)))
+    }
+}
+
 /// A message, or what there is to answer to what is none.
 pub(crate) fn parse(line: &[u8]) -> Result<ClientJsonRpcMessage, Unreadable> {
+    ToolCall::parse(line).map_or_else(|| parse_any(line), Ok)
+}
+
+fn parse_any(line: &[u8]) -> Result<ClientJsonRpcMessage, Unreadable> {
     serde_json::from_slice::<ClientJsonRpcMessage>(line).map_err(|problem| {
         if !problem.is_data() {
             return Some(syntax(&problem));
@@ -272,5 +303,67 @@ fn answered(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
         JsonRpcMessage::Response(response) => Some(&response.id),
         JsonRpcMessage::Error(error) => error.id.as_ref(),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every way to spell and to break a call.
+    fn calls() -> Vec<String> {
+        let ids = ["1", "-7", "\"a\"", "1.5", "null", "{}"];
+        let versions = ["\"2.0\"", "\"1.0\"", "2"];
+        let methods = ["tools/call", "tools\\/call", "tools/list", "ping", "tools/calls"];
+        let params = [
+            r#"{"name":"exec","arguments":{"command":"echo hi","n":[1,2.5,null,{"a":"\u00e9"}]}}"#,
+            r#"{"name":"exec"}"#,
+            r#"{"name":"exec","arguments":null,"_meta":null}"#,
+            r#"{"_meta":{"progressToken":"t","x/y":[1]},"name":"exec","arguments":{}}"#,
+            r#"{"_meta":{"progressToken":7},"name":"\u0065xec","requestState":"s","more":1}"#,
+            r#"{"name":"exec","inputResponses":{"q":{"action":"accept","content":{"a":1}}}}"#,
+            r#"{"name":"exec","task":{"ttl":1}}"#,
+            r#"{"name":3}"#,
+            r#"{"name":"exec","arguments":[]}"#,
+            r#"{"name":"exec","name":"twice"}"#,
+            r#"{"name":"exec","_meta":3}"#,
+            "[]",
+        ];
+        let mut lines = Vec::new();
+        for version in versions {
+            for id in ids {
+                for method in methods {
+                    for params in params {
+                        let rest = format!("\"method\":\"{method}\",\"params\":{params}");
+                        lines.push(format!("{{\"jsonrpc\":{version},\"id\":{id},{rest}}}"));
+                        lines.push(format!("{{{rest},\"id\":{id},\"x\":1,\"jsonrpc\":{version}}}"));
+                        lines.push(format!("{{\"jsonrpc\":{version},{rest},\"result\":{{}}}}"));
+                    }
+                }
+            }
+        }
+        lines
+    }
+
+    #[test]
+    fn a_call_is_read_as_it_is_when_it_is_tried_as_each_kind_in_turn() {
+        let mut read = 0;
+        for line in calls() {
+            let line = line.as_bytes();
+            // What is in it, and what it was taken for.
+            let said = |parsed: Result<ClientJsonRpcMessage, Unreadable>| {
+                parsed.map(|message| {
+                    (serde_json::to_value(&message).unwrap(), format!("{message:?}"))
+                })
+            };
+            read += usize::from(ToolCall::parse(line).is_some());
+            assert_eq!(
+                said(parse(line)),
+                said(parse_any(line)),
+                "{}",
+                String::from_utf8_lossy(line)
+            );
+        }
+        assert!(read > 50, "{read} were read as calls");
     }
 }

@@ -5,6 +5,7 @@
 //! lines, both ends. The search and the counting of lines stop at stated limits, and the view says
 //! so.
 
+use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
@@ -204,7 +205,7 @@ impl<S: Source> Reader<'_, S> {
     }
 
     fn choose(&self, options: &ViewOptions, found: &mut Found) -> io::Result<Vec<Unit>> {
-        let choice = Making { reader: self, options, notice: self.notice(options) };
+        let choice = Making { reader: self, options, notice: OnceCell::new() };
         let direction = match options.shape {
             Shape::Tail => Direction::Backwards,
             _ => Direction::Forwards,
@@ -218,7 +219,7 @@ impl<S: Source> Reader<'_, S> {
         }
         if !all.complete {
             let mut meter = Meter::new(&options.budget);
-            meter.spend(choice.notice.times(if self.scope.gap().is_some() { 3 } else { 1 }));
+            meter.spend(choice.notice().times(if self.scope.gap().is_some() { 3 } else { 1 }));
             all.units = match options.shape {
                 Shape::Head | Shape::Tail => choice.fitting(all.units, &mut meter),
                 Shape::HeadTailErrors if !options.fold => choice.two_ends(all.units, meter)?,
@@ -230,10 +231,6 @@ impl<S: Source> Reader<'_, S> {
             all.units.reverse();
         }
         Ok(all.units)
-    }
-
-    fn notice(&self, options: &ViewOptions) -> Cost {
-        notice_cost(self.range().end, &options.budget)
     }
 }
 
@@ -255,10 +252,15 @@ struct Gathered {
 struct Making<'r, 'm, 'o, S> {
     reader: &'r Reader<'m, S>,
     options: &'o ViewOptions,
-    notice: Cost,
+    /// What a notice costs at most, which a view of everything never asks.
+    notice: OnceCell<Cost>,
 }
 
 impl<S: Source> Making<'_, '_, '_, S> {
+    fn notice(&self) -> Cost {
+        *self.notice.get_or_init(|| notice_cost(self.reader.range().end, &self.options.budget))
+    }
+
     /// The longest line where not all lines fit: one that leaves room for another.
     fn longest(&self) -> usize {
         let share = match self.options.shape {
@@ -284,7 +286,7 @@ impl<S: Source> Making<'_, '_, '_, S> {
         let mut units = Vec::new();
         while let Some(step) = walk.next()? {
             let fits = match step {
-                Step::Gap(_) => meter.take(self.notice),
+                Step::Gap(_) => meter.take(self.notice()),
                 Step::Unit(unit) => {
                     let fits = meter.take(unit_cost(&unit, &self.options.budget));
                     if fits {
@@ -332,7 +334,7 @@ impl<S: Source> Making<'_, '_, '_, S> {
             meter.take(Cost::of(&format!("[umbo-9999: {}]\n", most.notice())));
         }
         let survey = Survey::of(self.reader, range, self.options.scan_bytes)?;
-        let choice = Choice::new(self.reader, &survey, budget, meter, self.notice);
+        let choice = Choice::new(self.reader, &survey, budget, meter, self.notice());
         let chosen = choice.choose()?;
         found.errors = Some(ErrorScan {
             shown: chosen.errors,

@@ -163,7 +163,8 @@ fn on_a_full_disk_a_job_that_is_stopped_ends_and_its_record_is_kept() {
     until(|| {
         let events = engine.events(0, 1000).unwrap_or_default();
         (job.log().unwrap().length().unwrap() > 0 || !events.is_empty()).then_some(())
-    });
+    })
+    .expect("the job was seen");
     let outcome = job.stop(Ladder::KILL).unwrap();
     assert!(matches!(outcome.end, End::Stopped { .. }), "{outcome:?}");
     assert!(outcome.contained_by.is_some(), "{outcome:?}");

@@ -103,7 +103,7 @@ impl Place {
     }
 
     fn kill_all(&self) {
-        until(|| {
+        let _ = until(|| {
             let left = self.processes();
             for pid in &left {
                 let _ = kill_process(*pid, Signal::KILL);
@@ -132,6 +132,7 @@ pub(crate) fn example(name: &str) -> PathBuf {
 }
 
 /// Looks again and again until there is something, for as long as what must come may take.
+#[must_use]
 pub(crate) fn until<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
