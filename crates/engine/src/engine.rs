@@ -14,7 +14,7 @@ use umbo_text::quote;
 
 use crate::attached::{Attached, Given, Sent};
 use crate::builder::Builder;
-use crate::catalog::{Living, Owned};
+use crate::catalog::{Living, Owners};
 use crate::clock::{self, Clock};
 use crate::error::{Error, Result};
 use crate::event::Journal;
@@ -61,7 +61,7 @@ struct Inner {
     /// By which ended jobs get old.
     clock: Clock,
     living: Mutex<Living>,
-    owned: Mutex<Owned>,
+    owners: Mutex<Owners>,
     /// Held open for those who look what ended, which is every call.
     journal: Mutex<Option<Journal>>,
 }
@@ -115,7 +115,7 @@ impl Engine {
             listed,
             clock,
             living: Mutex::default(),
-            owned: Mutex::default(),
+            owners: Mutex::default(),
             journal: Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
@@ -143,8 +143,8 @@ impl Engine {
 
     /// The numbers of the jobs that may be this owner's, oldest first.
     pub(crate) fn owned(&self, owner: &str) -> Result<Arc<Vec<u128>>> {
-        let mut followed = self.inner.owned.lock().unwrap_or_else(PoisonError::into_inner);
-        followed.numbers(self.state(), owner).map_err(Error::state(self.state_directory()))
+        let mut owners = self.inner.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        owners.numbers(self.state(), owner).map_err(Error::state(self.state_directory()))
     }
 
     pub(crate) fn journal(&self) -> Result<Journal> {

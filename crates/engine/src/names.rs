@@ -208,19 +208,13 @@ fn is_new(id: &JobId) -> bool {
 mod tests {
     use super::*;
 
-    fn state() -> (tempfile::TempDir, State) {
-        let directory = tempfile::tempdir().unwrap();
-        let state = State::open(&directory.path().join("state")).unwrap();
-        (directory, state)
-    }
-
     fn old() -> JobId {
         JobId::from_number(JobId::generate().number() - (7_200_000_u128 << 80))
     }
 
     #[test]
     fn the_jobs_of_a_name_come_newest_first_and_those_of_others_do_not() {
-        let (_directory, state) = state();
+        let (_directory, state) = State::temporary();
         let made: Vec<JobId> = (0..3).map(|_| JobId::generate()).collect();
         for id in &made {
             add(&state, "web", id).unwrap();
@@ -233,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_torn_line_hides_no_other() {
-        let (_directory, state) = state();
+        let (_directory, state) = State::temporary();
         let (first, second) = (JobId::generate(), JobId::generate());
         add(&state, "web", &first).unwrap();
         let path = directory(&state).join(file_name("web"));
@@ -245,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_name_goes_with_its_last_job_and_not_before() {
-        let (_directory, state) = state();
+        let (_directory, state) = State::temporary();
         let (gone, kept) = (old(), old());
         add(&state, "gone", &gone).unwrap();
         add(&state, "both", &gone).unwrap();
@@ -262,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_removal_that_was_cut_short_is_undone_by_the_next() {
-        let (_directory, state) = state();
+        let (_directory, state) = State::temporary();
         let kept = old();
         add(&state, "web", &kept).unwrap();
         let path = directory(&state).join(file_name("web"));
@@ -274,7 +268,7 @@ mod tests {
 
     #[test]
     fn deleted_names_are_made_from_the_records() {
-        let (_directory, state) = state();
+        let (_directory, state) = State::temporary();
         let job = JobId::generate();
         fs::create_dir(state.job(&job).path()).unwrap();
         let record = serde_json::json!({

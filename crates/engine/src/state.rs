@@ -52,6 +52,16 @@ pub(crate) struct State {
     root: PathBuf,
 }
 
+#[cfg(test)]
+impl State {
+    /// A new one, and the directory that takes it away.
+    pub(crate) fn temporary() -> (tempfile::TempDir, Self) {
+        let directory = tempfile::tempdir().unwrap();
+        let state = Self::open(&directory.path().join("state")).unwrap();
+        (directory, state)
+    }
+}
+
 impl State {
     /// Opens a state directory, making what is missing.
     pub(crate) fn open(root: &Path) -> Result<Self> {

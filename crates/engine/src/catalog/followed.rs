@@ -19,6 +19,8 @@ use crate::state::State;
 const LONGEST_MAKING: Duration = Duration::from_mins(1);
 /// So many deleted jobs of an owner are remembered whatever their share.
 const MOST_DELETED: usize = 1024;
+/// So many owners are followed: those who asked last.
+const MOST_OWNERS: usize = 8;
 
 /// The jobs that may be alive, as one engine follows them.
 #[derive(Debug, Default)]
@@ -62,10 +64,30 @@ impl Living {
     }
 }
 
-/// The jobs of one owner, as one engine follows them: whoever asks again pays for what was added since,
+/// The jobs of some owners, as one engine follows them: whoever asks again pays for what was added since,
 /// not for the jobs of others.
 #[derive(Debug, Default)]
-pub(crate) struct Owned {
+pub(crate) struct Owners {
+    /// Who asked last comes first.
+    followed: Vec<Owned>,
+}
+
+impl Owners {
+    /// What may be this owner's now. The jobs' records know for certain.
+    pub(crate) fn numbers(&mut self, state: &State, owner: &str) -> io::Result<Arc<Vec<u128>>> {
+        let owner = owner_hash(Some(owner));
+        let known = self.followed.iter().position(|own| own.owner == owner);
+        let mut own = known.map(|index| self.followed.remove(index)).unwrap_or_default();
+        let numbers = own.numbers(state, owner);
+        self.followed.truncate(MOST_OWNERS - 1);
+        self.followed.insert(0, own);
+        numbers
+    }
+}
+
+/// Those of one.
+#[derive(Debug, Default)]
+struct Owned {
     file: Option<File>,
     /// How far the catalog was read.
     end: u64,
@@ -77,12 +99,10 @@ pub(crate) struct Owned {
 }
 
 impl Owned {
-    /// What may be this owner's now. The jobs' records know for certain.
-    pub(crate) fn numbers(&mut self, state: &State, owner: &str) -> io::Result<Arc<Vec<u128>>> {
-        let owner = owner_hash(Some(owner));
+    fn numbers(&mut self, state: &State, owner: u64) -> io::Result<Arc<Vec<u128>>> {
         // Twice as many: those that were deleted are left out by reading all again.
         let is_overgrown = self.numbers.len() > 2 * self.at_first + MOST_DELETED;
-        if self.owner != owner || is_overgrown || !self.file.as_ref().is_some_and(is_in_place) {
+        if is_overgrown || !self.file.as_ref().is_some_and(is_in_place) {
             *self = Self { owner, ..Self::default() };
         }
         let Some(file) = self.file.take().or_else(|| open_to_read(state).ok()) else {
@@ -146,14 +166,17 @@ mod tests {
     use super::super::{Appender, end, forget, path};
     use super::*;
 
+    /// Two more than are followed.
+    const OWNERS: [&str; MOST_OWNERS + 2] =
+        ["ann", "bob", "cy", "dee", "eve", "fay", "gus", "hal", "ida", "jo"];
+
     proptest! {
         #[test]
         fn an_owners_jobs_are_those_of_the_catalog_whatever_happens_to_it(
-            steps in prop::collection::vec((0..10u8, prop::sample::select(vec!["ann", "bob"])), 1..60)
+            steps in prop::collection::vec((0..10u8, prop::sample::select(OWNERS.to_vec())), 1..60)
         ) {
-            let directory = tempfile::tempdir().unwrap();
-            let state = State::open(&directory.path().join("state")).unwrap();
-            let mut owned = Owned::default();
+            let (_directory, state) = State::temporary();
+            let mut owners = Owners::default();
             for (step, owner) in steps {
                 match step {
                     // Kept as far as it has a directory, which is what a new catalog is made from.
@@ -167,7 +190,7 @@ mod tests {
                         }
                     }
                 }
-                let now = owned.numbers(&state, owner).unwrap();
+                let now = owners.numbers(&state, owner).unwrap();
                 let hash = owner_hash(Some(owner));
                 let known = all(&state).unwrap().into_iter().filter(|entry| entry.owner == hash);
                 let known: Vec<u128> = known.map(|entry| entry.number).collect();
@@ -181,15 +204,14 @@ mod tests {
 
     #[test]
     fn deleted_jobs_of_an_owner_are_forgotten_in_the_end() {
-        let directory = tempfile::tempdir().unwrap();
-        let state = State::open(&directory.path().join("state")).unwrap();
-        let mut owned = Owned::default();
+        let (_directory, state) = State::temporary();
+        let mut owners = Owners::default();
         let mut appender = Appender::open(&state).unwrap();
         for _ in 0..5 * MOST_DELETED {
             let job = JobId::generate();
             let slot = appender.add(&state, &job, Some("ann")).unwrap();
             appender.mark_ended(&state, &job, Some(slot));
-            let held = owned.numbers(&state, "ann").unwrap().len();
+            let held = owners.numbers(&state, "ann").unwrap().len();
             assert!(held <= 2 * MOST_DELETED + 1, "{held} are remembered");
             if slot.is_multiple_of(100 * SLOT as u64) {
                 forget(&state, end(&state), &HashSet::new()).unwrap();

@@ -25,7 +25,7 @@ use crate::sys::lock;
 
 mod followed;
 
-pub(crate) use followed::{Living, Owned};
+pub(crate) use followed::{Living, Owners};
 
 /// The length of a slot.
 const SLOT: usize = 32;
@@ -379,12 +379,6 @@ fn make(state: &State, draft: &std::path::Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn state() -> (tempfile::TempDir, State) {
-        let directory = tempfile::tempdir().unwrap();
-        let state = State::open(&directory.path().join("state")).unwrap();
-        (directory, state)
-    }
-
     fn add(state: &State, owner: Option<&str>) -> JobId {
         let job = JobId::generate();
         Appender::open(state).unwrap().add(state, &job, owner).unwrap();
@@ -404,7 +398,7 @@ mod tests {
 
     #[test]
     fn a_job_is_alive_until_it_is_marked() {
-        let (_directory, state) = state();
+        let (_directory, state) = State::temporary();
         let made: Vec<JobId> = (0..5).map(|_| add(&state, None)).collect();
         let mut living = Living::default();
         assert_eq!(living.jobs(&state).unwrap(), made);
@@ -418,7 +412,7 @@ mod tests {
 
     #[test]
     fn one_that_was_announced_and_not_marked_is_not_alive() {
-        let (_directory, state) = state();
+        let (_directory, state) = State::temporary();
         let job = add(&state, None);
         fs::remove_file(state.job(&job).file("sock")).unwrap();
         assert!(Living::default().jobs(&state).unwrap().is_empty());
@@ -427,7 +421,7 @@ mod tests {
 
     #[test]
     fn a_deleted_catalog_is_made_from_the_directories_also_under_an_open_appender() {
-        let (_directory, state) = state();
+        let (_directory, state) = State::temporary();
         let mut appender = Appender::open(&state).unwrap();
         let first = add(&state, None);
         let mut living = Living::default();
@@ -443,7 +437,7 @@ mod tests {
     #[test]
     fn what_is_no_catalog_is_put_aside() {
         for wreck in [&b""[..], b"x", &[0xff; 4096], b"umbo catalog 2\n\0"] {
-            let (_directory, state) = state();
+            let (_directory, state) = State::temporary();
             let job = add(&state, None);
             fs::write(path(&state), wreck).unwrap();
             assert_eq!(jobs(&state), [job]);
@@ -453,7 +447,7 @@ mod tests {
     #[test]
     fn a_torn_slot_is_filled_up_and_hides_nothing() {
         for torn in 1..SLOT {
-            let (_directory, state) = state();
+            let (_directory, state) = State::temporary();
             let first = add(&state, None);
             let file = OpenOptions::new().append(true).open(path(&state)).unwrap();
             append(&file, &vec![7; torn]).unwrap();
@@ -465,7 +459,7 @@ mod tests {
 
     #[test]
     fn forgetting_clears_what_ended_and_touches_nothing_else() {
-        let (_directory, state) = state();
+        let (_directory, state) = State::temporary();
         let made: Vec<JobId> = (0..5000).map(|_| add(&state, None)).collect();
         let (gone, rest) = made.split_at(4900);
         for job in gone {
@@ -487,7 +481,7 @@ mod tests {
 
     #[test]
     fn owners_are_told_apart() {
-        let (_directory, state) = state();
+        let (_directory, state) = State::temporary();
         add(&state, Some("ann"));
         let entry = all(&state).unwrap().remove(0);
         assert!(entry.may_be_of(Some("ann")) && entry.may_be_of(None));
@@ -496,7 +490,7 @@ mod tests {
 
     #[test]
     fn a_catalog_that_is_one_huge_hole_is_read_at_once() {
-        let (_directory, state) = state();
+        let (_directory, state) = State::temporary();
         let job = add(&state, None);
         let file = OpenOptions::new().write(true).open(path(&state)).unwrap();
         file.set_len(1 << 42).unwrap();
@@ -507,7 +501,7 @@ mod tests {
 
     #[test]
     fn jobs_of_an_older_version_are_added() {
-        let (_directory, state) = state();
+        let (_directory, state) = State::temporary();
         add(&state, None);
         let old = JobId::generate();
         fs::create_dir(state.job(&old).path()).unwrap();

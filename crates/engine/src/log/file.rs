@@ -157,22 +157,12 @@ fn first_run(index: &File, count: u64, offset: u64) -> io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::{Read, Seek, SeekFrom, Write};
+    use std::io::{Read, Seek, SeekFrom};
     use std::os::unix::fs::MetadataExt;
 
-    use super::super::{INDEX_MAGIC, Log, LogWriter, Mark, Slack, Stream};
+    use super::super::{Log, Mark, Slack, Stream, new_log};
     use super::*;
     use crate::request::{OutputLimit, OutputPolicy};
-
-    fn new_log(directory: &Path, limit: Option<OutputLimit>) -> LogWriter {
-        let create = |name| {
-            fs::OpenOptions::new().create(true).append(true).open(directory.join(name)).unwrap()
-        };
-        let mut index = create(INDEX);
-        index.write_all(INDEX_MAGIC).unwrap();
-        let directory = File::open(directory).unwrap().into();
-        LogWriter::new(create(OUTPUT), index, directory, limit)
-    }
 
     #[test]
     fn every_byte_has_a_stream_and_a_time() {

@@ -110,3 +110,16 @@ impl Run {
         Some(Self { start: number(0..8)?, at: number(8..16)?, mark })
     }
 }
+
+/// The writer of a new log in a directory, as a supervisor has it.
+#[cfg(test)]
+fn new_log(directory: &std::path::Path, limit: Option<crate::request::OutputLimit>) -> LogWriter {
+    use std::fs::{File, OpenOptions};
+    use std::io::Write;
+
+    let create =
+        |name| OpenOptions::new().create_new(true).append(true).open(directory.join(name)).unwrap();
+    let mut index = create(INDEX);
+    index.write_all(INDEX_MAGIC).unwrap();
+    LogWriter::new(create(OUTPUT), index, File::open(directory).unwrap().into(), limit)
+}

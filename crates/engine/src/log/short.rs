@@ -69,24 +69,11 @@ pub(super) fn covering(mut runs: Vec<Run>, range: &Range<u64>) -> Vec<Run> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{File, OpenOptions};
-    use std::io::Write;
-    use std::path::Path;
-
     use proptest::prelude::*;
 
-    use super::super::{INDEX, INDEX_MAGIC, Log, LogWriter, OUTPUT};
+    use super::super::{Log, Slack, new_log};
     use super::*;
     use crate::request::{OutputLimit, OutputPolicy, Size};
-
-    fn new_log(directory: &Path, limit: Option<OutputLimit>) -> LogWriter {
-        let create = |name| {
-            OpenOptions::new().create_new(true).append(true).open(directory.join(name)).unwrap()
-        };
-        let mut index = create(INDEX);
-        index.write_all(INDEX_MAGIC).unwrap();
-        LogWriter::new(create(OUTPUT), index, File::open(directory).unwrap().into(), limit)
-    }
 
     fn read(mut log: Log) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -139,7 +126,7 @@ mod tests {
         let limit = OutputLimit { bytes: 10, policy: OutputPolicy::KeepEnds };
         let mut writer = new_log(directory.path(), Some(limit));
         writer.append(Stream::Stdout, &[b'x'; 100], 1).1.unwrap();
-        writer.omit(super::super::Slack::None);
+        writer.omit(Slack::None);
         assert!(ShortLog::decode(writer.short(), 100).is_none());
     }
 }

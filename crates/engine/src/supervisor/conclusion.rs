@@ -187,7 +187,7 @@ impl Supervision<'_> {
             let ended =
                 if is_free { Report::EndedAndFree(outcome) } else { Report::Ended(outcome) };
             let _ = wire::send(Peer(caller), &ended, &self.capture.log.short());
-            self.let_go_first(caller);
+            self.give_way(caller);
         }
         let next = is_free.then(|| self.prepared.leave(self.state, self.job()).ok()).flatten();
         if journaled && next.is_none() {
@@ -201,7 +201,7 @@ impl Supervision<'_> {
     /// Sleeps until whoever was told of the end has passed it on, or has another job. The kernel puts who is
     /// woken by a message on the processor of the sender, for most who send one sleep then: without sleep
     /// it would wait there until all is cleaned up.
-    fn let_go_first(&self, caller: &OwnedFd) {
+    fn give_way(&self, caller: &OwnedFd) {
         // Others wait for the end as well.
         if self.connections.sockets().next().is_none() {
             let of = [caller, self.prepared.listener()];
