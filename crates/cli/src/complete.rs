@@ -136,7 +136,7 @@ pub(crate) fn dialects() -> ArgValueCandidates {
 
 fn context() -> Option<Context> {
     let global = Global { json: false, state_dir: None, help: None };
-    Context::from_environment(global, WorksFor::Person, Warmth::Cold).ok()
+    Context::from_environment(global, WorksFor::Person, Warmth::Cold, None).ok()
 }
 
 fn listed(ended: usize) -> Vec<CompletionCandidate> {

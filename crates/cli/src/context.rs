@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use umbo_engine::{Backend, Engine, Listed, Warmth};
+use umbo_engine::{Ahead, Backend, Engine, Listed, Warmth};
 use umbo_gate::Mode;
 use umbo_ops::{Caller, CallerBuilder, Owner};
 use umbo_view::mask::Masker;
@@ -53,12 +53,11 @@ impl Context {
         global: Global,
         works_for: WorksFor,
         warmth: Warmth,
+        ahead: Option<Ahead>,
     ) -> Result<Self, Failure> {
-        let named_state = match global.state_dir {
-            Some(path) if path.is_relative() => Some(Self::directory()?.join(path)),
-            absolute => absolute,
-        };
-        let state = named_state.clone().map_or_else(state_directory, Ok)?;
+        let is_named = global.state_dir.is_some();
+        let state = Self::state_at(global.state_dir)?;
+        let named_state = is_named.then(|| state.clone());
         let config = Self::read_configuration();
         let settings = config.settings();
         secrets::learn(&settings.environment.set);
@@ -66,8 +65,12 @@ impl Context {
             WorksFor::Person => (settings.max_running, Listed::default()),
             WorksFor::Agent => (settings.tools.max_running, settings.listed()),
         };
-        let engine = Engine::builder(state)
-            .warmth(warmth)
+        let builder = Engine::builder(state).warmth(warmth);
+        let engine = match ahead {
+            Some(ahead) => builder.ahead(ahead),
+            None => builder,
+        };
+        let engine = engine
             .max_running(max_running)
             .retention(settings.retention.jobs, settings.retention.bytes)
             .retention_age(settings.retention.age)
@@ -78,6 +81,15 @@ impl Context {
         let backend = engine.into();
         let (config, place) = (Arc::new(config), None);
         Ok(Self { backend, state, format, named_state, config, settings, place })
+    }
+
+    /// The state directory that the words of a call name, or the one of whoever names none.
+    pub(crate) fn state_at(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
+        match named {
+            Some(path) if path.is_relative() => Ok(Self::directory()?.join(path)),
+            Some(absolute) => Ok(absolute),
+            None => state_directory(),
+        }
     }
 
     /// The same, for work in another directory: with what is configured there.

@@ -28,9 +28,11 @@ mod spinner;
 mod terminal;
 mod time;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use umbo_engine::Warmth;
+use umbo_engine::{Ahead, Warmth};
 
 use crate::args::{Args, Command};
 use crate::context::{Context, WorksFor};
@@ -43,7 +45,9 @@ fn main() -> ExitCode {
     if complete::answer() {
         return ExitCode::SUCCESS;
     }
-    let args = match Args::of(&std::env::args_os().collect::<Vec<_>>()) {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let ahead = begin_ahead(&words);
+    let args = match Args::of(&words) {
         Ok(args) => args,
         Err(error) => {
             let error = help::in_groups(error);
@@ -52,10 +56,25 @@ fn main() -> ExitCode {
         }
     };
     let format = Format::of(args.global.json);
-    run(args).unwrap_or_else(|failure| failure.report(format))
+    run(args, ahead).unwrap_or_else(|failure| failure.report(format))
 }
 
-fn run(args: Args) -> Result<ExitCode, Failure> {
+/// Begins a supervisor for a command line that begins as one that starts a job. It gets ready while this process
+/// finds out what is to be done; where the words turn out to mean something else, it was in vain.
+fn begin_ahead(words: &[OsString]) -> Option<Ahead> {
+    let mut words = words.iter().skip(1);
+    let mut named = None;
+    loop {
+        match words.next()?.to_str()? {
+            "exec" | "start" => return Ahead::begin(Context::state_at(named).ok()?),
+            "--json" => {}
+            "--state-dir" => named = Some(PathBuf::from(words.next()?)),
+            word => named = Some(PathBuf::from(word.strip_prefix("--state-dir=")?)),
+        }
+    }
+}
+
+fn run(args: Args, ahead: Option<Ahead>) -> Result<ExitCode, Failure> {
     let works_for = match args.command {
         Command::Agent(_) | Command::Mcp(_) | Command::Call(_) | Command::Tools(_) => {
             WorksFor::Agent
@@ -65,9 +84,9 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
     let warmth = match &args.command {
         Command::Agent(_) => Warmth::Warm,
         Command::Mcp(mcp) if mcp.print_config.is_none() => Warmth::Warm,
-        Command::Exec(_) | Command::Start(_) => Warmth::Ahead,
         _ => Warmth::Cold,
     };
-    let context = Context::from_environment(args.global, works_for, warmth)?;
+    let ahead = ahead.filter(|_| matches!(args.command, Command::Exec(_) | Command::Start(_)));
+    let context = Context::from_environment(args.global, works_for, warmth, ahead)?;
     commands::run(&context, args.command)
 }

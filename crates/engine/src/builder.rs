@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::ahead::Ahead;
 use crate::clock::Clock;
 use crate::engine::{Engine, Listed};
 use crate::error::{Error, Result};
 use crate::shell;
-use crate::spare::{Spares, Warmth};
+use crate::spare::{OWN_PROGRAM, Spares, Warmth};
 use crate::state::State;
 use crate::wire::Retention;
 
@@ -32,6 +33,7 @@ pub struct Builder {
     state: PathBuf,
     supervisor: Option<Named>,
     warmth: Warmth,
+    ahead: Option<Ahead>,
     max_running: usize,
     retention: Retention,
     listed: Listed,
@@ -67,6 +69,7 @@ impl Builder {
             state,
             supervisor: None,
             warmth: Warmth::Warm,
+            ahead: None,
             max_running: 10,
             retention: Retention { jobs: 2000, bytes: 4 << 30, age: None },
             listed: Listed::default(),
@@ -94,6 +97,15 @@ impl Builder {
     #[must_use]
     pub fn warmth(mut self, warmth: Warmth) -> Self {
         self.warmth = warmth;
+        self
+    }
+
+    /// With a supervisor that was begun before, for the only job; no other is kept waiting. One that was begun
+    /// for another state directory is not used.
+    #[must_use]
+    pub fn ahead(mut self, ahead: Ahead) -> Self {
+        self.warmth = Warmth::Cold;
+        self.ahead = Some(ahead);
         self
     }
 
@@ -139,12 +151,12 @@ impl Builder {
     pub fn open(self) -> Result<Engine> {
         let program = match self.supervisor {
             Some(named) => named.find()?,
-            None if INITIALISED.load(Ordering::Relaxed) => PathBuf::from("/proc/self/exe"),
+            None if INITIALISED.load(Ordering::Relaxed) => PathBuf::from(OWN_PROGRAM),
             None => return Err(Error::NotInitialised),
         };
         let state =
             State::open(&std::path::absolute(&self.state).map_err(Error::state(&self.state))?)?;
-        let spares = Spares::new(program, state.root().to_owned(), self.warmth);
+        let spares = Spares::new(program, state.root().to_owned(), self.warmth, self.ahead);
         spares.refill();
         Ok(Engine::new(state, spares, self.max_running, self.retention, self.listed, self.clock))
     }

@@ -18,7 +18,8 @@ const CHUNK: u64 = 256 << 10;
 pub struct Follower {
     job: JobHandle,
     log: Log,
-    watch: Box<dyn JobWatch>,
+    /// None of a job that is over.
+    watch: Option<Box<dyn JobWatch>>,
     position: u64,
     is_over: bool,
 }
@@ -56,7 +57,13 @@ impl Follower {
         // Before the first look: what happens between the two is not slept through.
         let watch = job.watch();
         let log = job.log()?;
-        Ok(Self { job, log, watch, position: offset, is_over: false })
+        Ok(Self { job, log, watch: Some(watch), position: offset, is_over: false })
+    }
+
+    /// A reader of the output of a job that is known to be over.
+    pub fn of_ended(job: JobHandle, offset: u64) -> Result<Self> {
+        let log = job.log()?;
+        Ok(Self { job, log, watch: None, position: offset, is_over: true })
     }
 
     /// The offset of the next byte.
@@ -73,7 +80,12 @@ impl Follower {
                 None if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
                     return Ok(Followed::Nothing);
                 }
-                None => self.watch.sleep(deadline),
+                // Nothing more comes of a job that is over: then `look` has said so.
+                None => {
+                    if let Some(watch) = &mut self.watch {
+                        watch.sleep(deadline);
+                    }
+                }
             }
         }
     }

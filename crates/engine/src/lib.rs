@@ -25,6 +25,7 @@
 //! this machine. With the feature `tokio` there are futures and streams as well; dropping one that
 //! runs a job stops the job.
 
+mod ahead;
 #[cfg(feature = "tokio")]
 mod asynchronous;
 mod attached;
@@ -78,6 +79,7 @@ mod wire;
 /// What this machine allows.
 pub mod doctor;
 
+pub use ahead::Ahead;
 #[cfg(feature = "tokio")]
 pub use asynchronous::{EventStream, OutputStream};
 pub use attached::{Attached, Heard};
@@ -110,7 +112,7 @@ pub use screen::Screen;
 pub use session::{Clearing, ShellSession};
 pub use spare::Warmth;
 pub use subscription::{EventSource, Subscription};
-pub use terminal::{TerminalKey, TerminalKeys};
+pub use terminal::{HeldKeys, TerminalKey, TerminalKeys};
 pub use turns::{After, AfterEnd, JobGroup};
 pub use wait::{Condition, Met};
 pub use wire::Reach;

@@ -32,13 +32,16 @@ const KEY_AGE: Duration = Duration::from_mins(1);
 /// A spare that nobody holds is given this long: between its making and its lock lies a moment.
 const SPARE_AGE: Duration = Duration::from_secs(10);
 
-/// How much ended jobs take, as far as it was counted: a record for each job that ended since all of
-/// them were looked at, and one for those before. Whoever appends takes no lock.
+/// How much ended jobs take, as far as it was counted: a record for each job that ended since the last sum,
+/// and one for those before. Whoever appends takes no lock.
 const RETAINED: &str = "retained";
 /// A record: how many jobs, and how many bytes they take.
 const RETAINED_RECORD: usize = 16;
-/// After so many jobs all are looked at again, for a killed supervisor appends nothing.
+/// So many records are summed up.
 const MOST_RECORDS: usize = 512;
+/// After so many jobs, or as many as are kept, all are looked at, for a killed supervisor appends nothing: what
+/// that costs is shared by all of them.
+const JOBS_BETWEEN_LOOKS: u64 = 2048;
 
 /// Makes room if this job, which has ended and takes so many bytes, was one too many. Costs the job nothing:
 /// it is over. `begin` is called before that.
@@ -52,22 +55,41 @@ pub(crate) fn after_job(
     let Ok(counted) = retained.count(state, 1, bytes) else { return };
     let is_full = counted.jobs > keep.jobs as u64 || counted.bytes > keep.bytes;
     let is_aged = keep.age.is_some() && counted.records % AGE_LOOKED_AT == 0;
-    if !is_full && !is_aged && counted.records < MOST_RECORDS as u64 {
+    let is_long = counted.records >= MOST_RECORDS as u64;
+    let is_new = counted.records == 1;
+    if !is_full && !is_aged && !is_long && !is_new {
         return;
     }
     // One at a time: what another one does at this moment need not be done again.
-    if let Ok(file) = files::open_or_create(&state.root().join("prune.lock"))
-        && lock::try_exclusive(&file).unwrap_or(false)
-    {
-        begin();
-        // A little more than needed, so that not every job from now on has to make room.
-        let keep = Retention {
-            jobs: keep.jobs - keep.jobs / 16,
-            bytes: keep.bytes - keep.bytes / 16,
-            ..keep
-        };
-        let _ = prune(state, keep, None, clock::now_us(), None, 1);
+    let Ok(file) = files::open_or_create(&state.root().join("prune.lock")) else { return };
+    if !lock::try_exclusive(&file).unwrap_or(false) {
+        return;
     }
+    let looks = is_time_to_look(state, &counted, keep);
+    if !is_full && !is_aged && !looks {
+        let _ = recount(state, counted.jobs, counted.bytes);
+        return;
+    }
+    begin();
+    // A little more than needed, so that not every job from now on has to make room.
+    let keep =
+        Retention { jobs: keep.jobs - keep.jobs / 16, bytes: keep.bytes - keep.bytes / 16, ..keep };
+    let _ = if looks {
+        prune(state, keep, None, clock::now_us(), None, 1)
+    } else {
+        make_room(state, &counted, keep, clock::now_us())
+    };
+}
+
+/// Whether all jobs are to be looked at: as many ended as are kept since that was done last, or a count has just
+/// begun, and there were jobs before.
+fn is_time_to_look(state: &State, counted: &Counted, keep: Retention) -> bool {
+    if counted.records == 1 {
+        return state.job_ids().is_ok_and(|jobs| jobs.len() as u64 > counted.jobs);
+    }
+    let between = JOBS_BETWEEN_LOOKS.max(keep.jobs as u64);
+    let ever = catalog::ever(state);
+    ever / between > ever.saturating_sub(counted.records) / between
 }
 
 /// After every so many jobs those are looked for that are too old.
@@ -147,55 +169,123 @@ pub(crate) fn prune(
     deadline: Option<Instant>,
     threads: usize,
 ) -> Result<Vec<JobId>> {
-    let catalog_end = catalog::end(state);
-    let ids = state.job_ids()?;
-    let mut kept: HashSet<u128> = ids.iter().map(JobId::number).collect();
+    let jobs = Jobs::of(state)?;
+    let ids = jobs.ids.clone();
     let (leaving, staying): (Vec<Examined>, Vec<Examined>) =
         examine_all(state, ids, keep, age, now, threads).into_iter().partition(|job| job.leaves);
     let (mut kept_jobs, mut kept_bytes) = (0, 0);
-    let mut stays = |job: &Examined| {
-        kept_jobs += 1;
-        kept_bytes += job.size.unwrap_or_else(|| disk_use(state.job(&job.id).path()));
-    };
     for job in &staying {
         if !job.is_empty {
             // Something was left alive in its groups; by now it may have ended.
             groups::remove(&state.job(&job.id), None);
         }
-        stays(job);
+        kept_jobs += 1;
+        kept_bytes += job.size.unwrap_or(0);
     }
-    let (mut removed, mut failure) = (Vec::new(), None);
-    let results = in_parts(&leaving, threads, |part| remove_all(state, part));
-    for (job, result) in leaving.iter().zip(results) {
-        match result {
-            Ok(Removal::Done) => {}
-            Ok(Removal::NotYet) => {
-                stays(job);
-                continue;
-            }
-            Err((removal, source)) => {
+    jobs.delete(state, &leaving, deadline, threads, |stayed| {
+        let bytes: u64 = stayed.iter().map(|job| disk_use(state.job(&job.id).path())).sum();
+        (kept_jobs + stayed.len() as u64, kept_bytes + bytes)
+    })
+}
+
+/// As [`prune`], by what was counted: the oldest are looked at, and no others.
+fn make_room(state: &State, counted: &Counted, keep: Retention, now: u64) -> Result<Vec<JobId>> {
+    let jobs = Jobs::of(state)?;
+    if (jobs.ids.len() as u64) < counted.jobs {
+        // Somebody else deleted some.
+        return prune(state, keep, None, now, None, 1);
+    }
+    let oldest = keep.age.map(|age| before(now, age));
+    let mut surplus_jobs = counted.jobs.saturating_sub(keep.jobs as u64);
+    let mut surplus_bytes = counted.bytes.saturating_sub(keep.bytes);
+    let mut leaving = Vec::new();
+    for id in &jobs.ids {
+        let is_surplus = surplus_jobs > 0 || surplus_bytes > 0;
+        // What was made later has not ended sooner.
+        if !is_surplus && oldest.is_none_or(|oldest| id.made_at_ms() * 1000 > oldest) {
+            break;
+        }
+        let Some(outcome) = state.job(id).outcome() else { continue };
+        if is_surplus || oldest.is_some_and(|oldest| outcome.ended_at <= oldest) {
+            let size = disk_use(state.job(id).path());
+            surplus_jobs = surplus_jobs.saturating_sub(1);
+            surplus_bytes = surplus_bytes.saturating_sub(size);
+            leaving.push(Examined {
+                id: id.clone(),
+                leaves: true,
+                size: Some(size),
+                is_empty: true,
+            });
+        }
+    }
+    let size = |jobs: &[&Examined]| jobs.iter().filter_map(|job| job.size).sum::<u64>();
+    let leaving_bytes = size(&leaving.iter().collect::<Vec<_>>());
+    jobs.delete(state, &leaving, None, 1, |stayed| {
+        // Others have ended meanwhile.
+        let counted = open_count(state).and_then(|file| self::counted(&file)).unwrap_or_default();
+        let jobs = counted.jobs.saturating_sub((leaving.len() - stayed.len()) as u64);
+        (jobs, counted.bytes.saturating_sub(leaving_bytes - size(stayed)))
+    })
+}
+
+/// The moment so long before another one, in microseconds.
+fn before(now: u64, age: Duration) -> u64 {
+    now.saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX))
+}
+
+/// All jobs on disk, of which some are to leave.
+struct Jobs {
+    /// The oldest first.
+    ids: Vec<JobId>,
+    /// Where the catalog ended before they were looked for.
+    catalog_end: u64,
+}
+
+impl Jobs {
+    fn of(state: &State) -> Result<Self> {
+        let catalog_end = catalog::end(state);
+        Ok(Self { ids: state.job_ids()?, catalog_end })
+    }
+
+    /// Deletes some of them, and all that is known of them. `count` says how many jobs there are then, and
+    /// how much they take, when some of those could not be deleted.
+    fn delete(
+        &self,
+        state: &State,
+        leaving: &[Examined],
+        deadline: Option<Instant>,
+        threads: usize,
+        count: impl FnOnce(&[&Examined]) -> (u64, u64),
+    ) -> Result<Vec<JobId>> {
+        let mut kept: HashSet<u128> = self.ids.iter().map(JobId::number).collect();
+        let (mut removed, mut stayed, mut failure) = (Vec::new(), Vec::new(), None);
+        let results = in_parts(leaving, threads, |part| remove_all(state, part));
+        for (job, result) in leaving.iter().zip(results) {
+            let removal = result.unwrap_or_else(|(removal, source)| {
                 let path = state.job(&job.id).path().to_owned();
                 failure.get_or_insert(Error::File { action: "delete", path, source });
-                if removal == Removal::NotYet {
-                    stays(job);
-                    continue;
-                }
+                removal
+            });
+            if removal == Removal::NotYet {
+                stayed.push(job);
+                continue;
             }
+            kept.remove(&job.id.number());
+            removed.push(job.id.clone());
         }
-        kept.remove(&job.id.number());
-        removed.push(job.id.clone());
+        let (jobs, bytes) = count(&stayed);
+        let _ = recount(state, jobs, bytes);
+        let _ = catalog::forget(state, self.catalog_end, &kept);
+        if !removed.is_empty() {
+            names::forget(state, &kept);
+        }
+        sweep_leftovers(state, deadline);
+        if let Ok(journal) = Journal::open(&state.events()) {
+            let _ = journal.trim(EVENTS_KEPT);
+        }
+        // All were tried: what could be deleted is.
+        failure.map_or(Ok(removed), Err)
     }
-    let _ = recount(state, kept_jobs, kept_bytes);
-    let _ = catalog::forget(state, catalog_end, &kept);
-    if !removed.is_empty() {
-        names::forget(state, &kept);
-    }
-    sweep_leftovers(state, deadline);
-    if let Ok(journal) = Journal::open(&state.events()) {
-        let _ = journal.trim(EVENTS_KEPT);
-    }
-    // All were tried: what could be deleted is.
-    failure.map_or(Ok(removed), Err)
 }
 
 /// An ended job, and whether it is to leave.
@@ -227,11 +317,7 @@ fn examine_all(
     now: u64,
     threads: usize,
 ) -> Vec<Examined> {
-    let oldest = age
-        .into_iter()
-        .chain(keep.age)
-        .min()
-        .map(|age| now.saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX)));
+    let oldest = age.into_iter().chain(keep.age).min().map(|age| before(now, age));
     ids.reverse();
     let look = |part: &[JobId]| part.iter().map(|id| state.job(id).outcome()).collect();
     let outcomes = in_parts(&ids, threads, look);

@@ -5,18 +5,22 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::{Shutdown, shutdown};
+use rustix::process::Pid;
 use umbo_sandbox::Plan;
 
+use crate::ahead::Ahead;
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::supervisor::{ARGUMENT, NURSERY};
-use crate::sys::socket;
+use crate::sys::{process, socket};
 use crate::wire::{self, Afterwards, OrderOf, Peer};
+
+/// The program that this process runs.
+pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// Where supervisors come from.
 #[derive(Debug)]
@@ -24,8 +28,8 @@ pub(crate) struct Spares {
     program: PathBuf,
     state: PathBuf,
     warm: Option<Mutex<Warm>>,
-    /// One that was started ahead of the only job.
-    ahead: Mutex<Option<Started>>,
+    /// One that was begun ahead of the only job.
+    ahead: Mutex<Option<Ahead>>,
 }
 
 /// Whether a supervisor is kept waiting for the next job.
@@ -36,9 +40,6 @@ pub enum Warmth {
     Warm,
     /// None is: for programs that may start one.
     Cold,
-    /// One is started at once, and gets ready while this program does: for programs that are about to start
-    /// one job.
-    Ahead,
 }
 
 /// How many supervisors wait when none comes back: one for the next job, and one for a job right
@@ -69,7 +70,7 @@ struct Spare {
 #[derive(Debug)]
 struct Started {
     socket: OwnedFd,
-    process: Child,
+    process: Pid,
 }
 
 /// A supervisor that waits for a job.
@@ -78,24 +79,27 @@ pub(crate) struct Supervisor {
     /// The way to talk to it.
     pub(crate) socket: OwnedFd,
     /// The process that started it and ended at once; the kernel wants to be asked about it.
-    starter: Option<Child>,
+    starter: Option<Pid>,
 }
 
 impl Supervisor {
     /// Buries the starter. To be called when the supervisor has shown that it lives, or died.
     pub(crate) fn reap_starter(&mut self) {
-        if let Some(mut starter) = self.starter.take() {
-            let _ = starter.wait();
+        if let Some(starter) = self.starter.take() {
+            process::bury(starter);
         }
     }
 }
 
 impl Spares {
-    pub(crate) fn new(program: PathBuf, state: PathBuf, warmth: Warmth) -> Self {
+    pub(crate) fn new(
+        program: PathBuf,
+        state: PathBuf,
+        warmth: Warmth,
+        ahead: Option<Ahead>,
+    ) -> Self {
         let warm = (warmth == Warmth::Warm).then(Mutex::default);
-        let ahead = (warmth == Warmth::Ahead).then(|| spawn(&program, ARGUMENT, &state));
-        // What goes wrong is met again, and told, when a job needs a supervisor.
-        let ahead = Mutex::new(ahead.and_then(io::Result::ok));
+        let ahead = Mutex::new(ahead.filter(|ahead| ahead.is_for(&state)));
         Self { program, state, warm, ahead }
     }
 
@@ -104,10 +108,11 @@ impl Spares {
         let failed = |source| Error::Supervisor { program: self.program.clone(), source };
         let Some(warm) = &self.warm else {
             let ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let Started { socket, process } = match ahead {
-                Some(started) => started,
-                None => spawn(&self.program, ARGUMENT, &self.state).map_err(failed)?,
-            };
+            if let Some((socket, starter)) = ahead.and_then(Ahead::take) {
+                return Ok(Supervisor { socket, starter: Some(starter) });
+            }
+            let Started { socket, process } =
+                spawn(&self.program, ARGUMENT, &self.state).map_err(failed)?;
             return Ok(Supervisor { socket, starter: Some(process) });
         };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
@@ -225,21 +230,9 @@ impl Warm {
     }
 
     fn close_nursery(&mut self) {
-        if let Some(Started { socket, mut process }) = self.nursery.take() {
+        if let Some(Started { socket, process }) = self.nursery.take() {
             drop(socket);
-            let _ = process.wait();
-        }
-    }
-}
-
-impl Drop for Spares {
-    fn drop(&mut self) {
-        let ahead = self.ahead.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Started { socket, mut process }) = ahead {
-            // It closes its end when it has undone what it prepared.
-            let _ = shutdown(&socket, Shutdown::Write);
-            let _ = rustix::io::read(&socket, &mut [0_u8; 1]);
-            let _ = process.wait();
+            process::bury(process);
         }
     }
 }
@@ -268,5 +261,8 @@ fn spawn(program: &Path, role: &str, state: &Path) -> io::Result<Started> {
     {
         command.env(failpoint::VARIABLE, name);
     }
-    Ok(Started { process: command.spawn()?, socket: ours })
+    let process = i32::try_from(command.spawn()?.id()).ok().and_then(Pid::from_raw);
+    let process =
+        process.ok_or_else(|| io::Error::other("the kernel answered with an impossible pid"))?;
+    Ok(Started { process, socket: ours })
 }

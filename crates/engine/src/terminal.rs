@@ -21,6 +21,30 @@ pub struct TerminalKeys {
     heard: OwnedFd,
 }
 
+/// While it lives, ctrl-c, ctrl-z, ctrl-\, a hangup and a request to end wait, in the thread that made it: for
+/// a moment, after which somebody listens or nobody needs to. What came meanwhile comes when it is dropped, in
+/// that same thread.
+pub struct HeldKeys(sys::terminal::SignalMask);
+
+impl HeldKeys {
+    /// From now on.
+    pub fn hold() -> Self {
+        Self(sys::terminal::hold())
+    }
+}
+
+impl Drop for HeldKeys {
+    fn drop(&mut self) {
+        sys::terminal::release(&self.0);
+    }
+}
+
+impl std::fmt::Debug for HeldKeys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HeldKeys").finish_non_exhaustive()
+    }
+}
+
 impl TerminalKeys {
     /// Hears ctrl-z and ctrl-\ from now on, instead of obeying them.
     pub fn listen() -> io::Result<Self> {

@@ -82,8 +82,10 @@ impl EnvironmentPolicy {
     /// The environment of a command whose caller has `base`. The caller's order is kept.
     pub fn apply(&self, base: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
         let fits = |patterns: &[String], name: &OsStr| {
-            let name = name.to_string_lossy();
-            patterns.iter().any(|pattern| glob::matches(pattern, &name))
+            !patterns.is_empty() && {
+                let name = name.to_string_lossy();
+                patterns.iter().any(|pattern| glob::matches(pattern, &name))
+            }
         };
         let listed = |patterns: &[&str], name: &OsStr| {
             let name = name.to_string_lossy();

@@ -198,7 +198,7 @@ impl GatePaths {
 
     /// All rules, from texts that were read before.
     pub fn policy_of(&self, sources: &RuleSources) -> Result<Policy> {
-        let mut policy = Policy::new(self.roots(&sources.project))?;
+        let mut policy = Policy::new(self.roots(&sources.project));
         for rules in &sources.user {
             policy = policy.user(&rules.path, &rules.text, rules.trust)?;
         }

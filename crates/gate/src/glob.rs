@@ -3,8 +3,16 @@
 
 /// Whether a whole text matches: `*` is any text, `?` any character.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    if !pattern.contains(['*', '?']) {
-        return pattern == text;
+    let Some(first) = pattern.find(['*', '?']) else { return pattern == text };
+    // What is before the first of them stands for itself, and there most texts differ.
+    let (literal, pattern) = pattern.split_at(first);
+    let Some(text) = text.strip_prefix(literal) else { return false };
+    if pattern == "*" {
+        return true;
+    }
+    if pattern.is_ascii() && text.is_ascii() {
+        let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+        return star(pattern, text, |c| *c == b'*', |p, t| *p == b'?' || p == t);
     }
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
@@ -114,6 +122,20 @@ mod tests {
         }
         assert_eq!(literal_base("/a/b*/c"), "/a");
         assert_eq!(literal_base("/**"), "/");
+    }
+
+    #[test]
+    fn a_question_mark_is_one_character_in_any_script() {
+        for (pattern, text, expected) in [
+            ("é?", "éü", true),
+            ("a?", "aü", true),
+            ("a??", "aü", false),
+            ("ü*é", "ü--é", true),
+            ("ü*é", "u--é", false),
+            ("a*", "aü", true),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
     }
 
     #[test]

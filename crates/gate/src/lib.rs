@@ -21,6 +21,7 @@ mod ancestry;
 mod approval;
 mod approvals;
 mod audit;
+mod builtin;
 mod confirmed;
 mod decision;
 mod digest;

@@ -4,11 +4,14 @@
 //! layer can tighten what is below it and never loosen it. Of a project nobody has trusted, the rules
 //! that allow are set aside, and said to be.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use umbo_command::{Risk, Shell};
 
+use crate::builtin;
 use crate::decision::Decision;
 use crate::digest::{Digest, Fields};
 use crate::error::{Error, Result};
@@ -18,8 +21,6 @@ use crate::rule::Rule;
 use crate::rulefile::{Example, RuleFile};
 use crate::sandbox::RuleSandbox;
 use crate::subject::Subject;
-
-const BUILTIN: &str = include_str!("builtin.toml");
 
 /// Where a rule comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -63,6 +64,8 @@ struct PolicyFile {
     rules: Vec<Rule>,
     /// Rules that allow, of a project that is not trusted.
     ignored: usize,
+    /// What it says, and whether it is trusted.
+    text: String,
 }
 
 /// Everything that decides about commands in one project.
@@ -70,7 +73,8 @@ struct PolicyFile {
 pub struct Policy {
     roots: Roots,
     sources: Vec<PolicyFile>,
-    digest: Digest,
+    /// Of all the rules, once somebody asks: most commands are decided about without.
+    digest: OnceLock<Digest>,
 }
 
 /// A rule that had a say.
@@ -95,12 +99,12 @@ pub struct Matched {
 
 impl Policy {
     /// The built-in rules for some roots.
-    pub fn new(roots: Roots) -> Result<Self> {
-        let mut policy = Self { roots, sources: Vec::new(), digest: Digest::zero() };
-        let path = Path::new("built-in");
-        let file = RuleFile::parse(path, BUILTIN)?;
-        policy.push(Layer::Builtin, path, file.rules, 0, BUILTIN);
-        Ok(policy)
+    pub fn new(roots: Roots) -> Self {
+        let path = PathBuf::from("built-in");
+        let rules = builtin::rules();
+        let builtin =
+            PolicyFile { layer: Layer::Builtin, path, rules, ignored: 0, text: String::new() };
+        Self { roots, sources: vec![builtin], digest: OnceLock::new() }
     }
 
     /// With the user's rules. Of rules that nobody confirmed only what tightens counts.
@@ -138,15 +142,10 @@ impl Policy {
         }
         let ignored = before - rules.len();
         let state = if trust == Trust::Trusted { "trusted" } else { "untrusted" };
-        self.push(layer, path, rules, ignored, &format!("{state}\n{text}"));
+        let text = format!("{state}\n{text}");
+        self.sources.push(PolicyFile { layer, path: path.to_owned(), rules, ignored, text });
+        self.digest = OnceLock::new();
         Ok(self)
-    }
-
-    fn push(&mut self, layer: Layer, path: &Path, rules: Vec<Rule>, ignored: usize, text: &str) {
-        let mut fields = Fields::default();
-        fields.add(self.digest.as_str()).add(layer.to_string()).add(text);
-        self.digest = fields.finish();
-        self.sources.push(PolicyFile { layer, path: path.to_owned(), rules, ignored });
     }
 
     /// Checks the examples of each rule against that rule alone.
@@ -171,7 +170,7 @@ impl Policy {
 
     /// Whether one rule by itself fits a command. The risk an `allow` rule covers is left aside: its
     /// examples are about what it matches.
-    fn fits(&self, rule: &Rule, command: &str) -> bool {
+    pub(crate) fn fits(&self, rule: &Rule, command: &str) -> bool {
         let reading = umbo_command::read(command, Shell::Bash);
         let recipe = command.strip_prefix("recipe:");
         let subject = Subject::new(command, &reading, &self.roots.project, &self.roots);
@@ -197,7 +196,18 @@ impl Policy {
 
     /// A hash of all the rules: an approval holds only under the policy it was given for.
     pub fn digest(&self) -> &Digest {
-        &self.digest
+        self.digest.get_or_init(|| {
+            let mut fields = Fields::default();
+            for source in &self.sources {
+                // The built-in ones have no text: they are what they are.
+                let rules = match source.layer {
+                    Layer::Builtin => Cow::Owned(format!("{:?}", source.rules)),
+                    _ => Cow::Borrowed(&source.text),
+                };
+                fields.add(source.layer.to_string()).add(rules.as_str());
+            }
+            fields.finish()
+        })
     }
 
     /// How many rules each file has, and how many are set aside because nobody trusted it.
@@ -245,6 +255,7 @@ impl Policy {
             path: PathBuf::new(),
             rules: extra.to_vec(),
             ignored: 0,
+            text: String::new(),
         };
         let mut found: Vec<Matched> = Vec::new();
         for located in
@@ -285,24 +296,6 @@ impl Matched {
             Layer::Builtin => format!("built-in rule `{}`", self.rule),
             Layer::Call => format!("rule `{}` of this call", self.rule),
             _ => format!("{} rule `{}` ({}:{})", self.layer, self.rule, self.file, self.line),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_built_in_rules_do_what_their_examples_say() {
-        let roots = Roots::new(Path::new("/users/u/project")).home(Some(Path::new("/users/u")));
-        let policy = Policy::new(roots).unwrap();
-        let file = RuleFile::parse(Path::new("built-in"), BUILTIN).unwrap();
-        assert!(file.examples.len() > 30);
-        for example in &file.examples {
-            let rule = &file.rules[example.rule];
-            let fits = policy.fits(rule, &example.command);
-            assert_eq!(fits, example.matches, "{}: {}", rule.name, example.command);
         }
     }
 }

@@ -92,7 +92,7 @@ impl Place {
 fn decisions(project: &Path, rounds: usize) -> Done {
     let load = Instant::now();
     let roots = Roots::new(project).home(project.parent());
-    let policy = Policy::new(roots)?.user(Path::new("rules.toml"), RULES, Trust::Trusted)?;
+    let policy = Policy::new(roots).user(Path::new("rules.toml"), RULES, Trust::Trusted)?;
     println!("rules compiled in {:.0} µs", micros(load.elapsed()));
     let mut all = Vec::new();
     for command in COMMANDS {

@@ -12,13 +12,13 @@ use umbo_engine::{
 };
 use umbo_gate::{AccessQuestion, AccessReply, Mode, Recipe, Script};
 use umbo_recipes::Task;
-use umbo_view::{Budget, Part, Progress, Reader, Stream, Tick, View, ViewOptions};
+use umbo_view::{Budget, Part, Reader, Stream, View, ViewOptions};
 
 use crate::caller::Caller;
-use crate::clock::now;
 use crate::error::{Error, ErrorCode};
 use crate::gatekeeper::{AdmissionRequest, Gatekeeper, INPUT, INPUT_IS_DATA, Keystrokes, Permit};
 use crate::job_log::JobLog;
+use crate::progress::Watch;
 use crate::project::{TASK, job_name};
 use crate::sandbox::{Chosen, SandboxWords, Wanted};
 use crate::ticket::Ticket;
@@ -32,8 +32,6 @@ const WAKE_INTERVAL: Duration = Duration::from_millis(200);
 /// Most commands end within this time: who waits longer is told of the end, and need not be told of
 /// the start.
 const LONG_WAIT: Duration = Duration::from_secs(1);
-/// How long a job may be silent before its caller is told that it still runs.
-const SIGN_OF_LIFE_INTERVAL: Duration = Duration::from_secs(5);
 /// A match may begin this far before the end of what was searched already.
 const MATCH_OVERLAP_BYTES: u64 = 64 << 10;
 
@@ -257,18 +255,22 @@ impl<'a> Call<'a> {
             self.ticket.bind(&job);
         }
         self.ticket.tell_start(&job);
+        let early = self.first_moment(&mut *attached, deadline)?;
         let mut watch = self.watch(&job);
-        let outcome = loop {
-            let left = remaining(deadline);
-            match attached.hear(self.sleep(left))? {
-                Heard::Ended(outcome) => break Some(*outcome),
-                Heard::Asked(question) => self.put_question(&job, question),
-                _ => {}
-            }
-            if left.is_zero() || self.ticket.is_over() {
-                break None;
-            }
-            watch.look();
+        let outcome = match early {
+            Some(outcome) => Some(outcome),
+            None => loop {
+                let left = remaining(deadline);
+                match attached.hear(self.sleep(left))? {
+                    Heard::Ended(outcome) => break Some(*outcome),
+                    Heard::Asked(question) => self.put_question(&job, question),
+                    _ => {}
+                }
+                if left.is_zero() || self.ticket.is_over() {
+                    break None;
+                }
+                watch.look();
+            },
         };
         self.ticket.unbind();
         if let Some(mut outcome) = outcome {
@@ -289,6 +291,28 @@ impl<'a> Call<'a> {
             self.keep(attached, request.on_disconnect);
         }
         Ok(Ran::Running(job))
+    }
+
+    /// Waits while the holder of the ticket has patience, and tells it of the job then: it has ended, or takes
+    /// longer.
+    fn first_moment(
+        &self,
+        attached: &mut dyn AttachedJob,
+        deadline: Option<Instant>,
+    ) -> Result<Option<Outcome>, Error> {
+        let Some(patience) = self.ticket.patience() else { return Ok(None) };
+        let heard = attached.hear(Some(patience.min(remaining(deadline))))?;
+        let job = attached.job();
+        let outcome = match heard {
+            Heard::Ended(outcome) => Some(*outcome),
+            Heard::Asked(question) => {
+                self.put_question(&job, question);
+                None
+            }
+            _ => None,
+        };
+        self.ticket.tell_wait(&job, outcome.as_ref());
+        Ok(outcome)
     }
 
     /// Asks whoever holds the ticket about a call that the sandbox holds. Without an answer the question stays
@@ -395,7 +419,7 @@ impl<'a> Call<'a> {
     }
 
     fn watch(&self, job: &JobHandle) -> Watch<'_> {
-        Watch { call: self, job: job.clone(), progress: None, told: Instant::now() }
+        Watch::new(self.caller, self.ticket, job)
     }
 
     /// The job that a caller means: by an id any, by a name one of its own, or else one that a person
@@ -536,39 +560,6 @@ pub enum Whose {
     Mine,
     /// All of the state directory.
     Everybodys,
-}
-
-/// Tells whoever waits how a job stands.
-struct Watch<'a> {
-    call: &'a Call<'a>,
-    job: JobHandle,
-    progress: Option<(Progress, JobLog)>,
-    told: Instant,
-}
-
-impl Watch<'_> {
-    /// A tail if it wrote something, a sign of life if it has not for long. What cannot be
-    /// told is left out: nothing depends on it.
-    fn look(&mut self) {
-        if !self.call.ticket.wants_progress() {
-            return;
-        }
-        if self.progress.is_none() {
-            let Ok(log) = JobLog::open(&self.job) else { return };
-            let started = self.job.summary().and_then(|summary| summary.started_at());
-            self.progress = Some((Progress::new(started.unwrap_or_else(now), 3), log));
-        }
-        let Some((progress, log)) = &mut self.progress else { return };
-        let reader = Reader::new(&*log).mask(&self.call.caller.masker);
-        let mut tick = progress.tick(&reader, now()).ok().flatten();
-        if tick.is_none() && self.told.elapsed() >= SIGN_OF_LIFE_INTERVAL {
-            tick = progress.last_tick(&reader, now()).ok();
-        }
-        if let Some(tick) = tick {
-            self.told = Instant::now();
-            self.call.ticket.tell(&Tick { elapsed: tick.elapsed.max(1), ..tick });
-        }
-    }
 }
 
 fn has_no_owner(job: &JobHandle) -> bool {

@@ -52,6 +52,7 @@ mod job_secrets;
 mod jobs;
 mod keyboard;
 mod output;
+mod progress;
 pub mod project;
 mod prune;
 mod recipe;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use umbo_engine::{JobHandle, Ladder};
+use umbo_engine::{JobHandle, Ladder, Outcome};
 use umbo_gate::Approver;
 use umbo_view::Tick;
 
@@ -15,6 +15,7 @@ pub(crate) const CANCELLED: Ladder =
 
 type Listener = dyn Fn(&Tick) + Send + Sync;
 type StartListener = dyn Fn(&JobHandle) + Send + Sync;
+type WaitListener = dyn Fn(&JobHandle, Option<&Outcome>) + Send + Sync;
 
 /// A handle to a call in progress. Clones are the same ticket.
 #[derive(Clone, Default)]
@@ -31,6 +32,7 @@ struct Inner {
     job: Mutex<Option<JobHandle>>,
     listener: Option<Box<Listener>>,
     on_start: Option<Box<StartListener>>,
+    on_wait: Option<(Duration, Box<WaitListener>)>,
     approver: Option<Box<dyn Approver + Send + Sync>>,
     /// What the caller calls this call.
     id: Option<String>,
@@ -64,6 +66,18 @@ impl TicketBuilder {
     #[must_use]
     pub fn on_start(mut self, listener: impl Fn(&JobHandle) + Send + Sync + 'static) -> Self {
         self.inner.on_start = Some(Box::new(listener));
+        self
+    }
+
+    /// The same, after a moment: when the job has ended, and how, or when this time is over. Most commands are
+    /// through by then, and who follows their output reads all of it at once.
+    #[must_use]
+    pub fn on_wait(
+        mut self,
+        patience: Duration,
+        listener: impl Fn(&JobHandle, Option<&Outcome>) + Send + Sync + 'static,
+    ) -> Self {
+        self.inner.on_wait = Some((patience, Box::new(listener)));
         self
     }
 
@@ -215,13 +229,25 @@ impl Ticket {
 
     /// Whether its holder hears which job the call waits for.
     pub(crate) fn wants_start(&self) -> bool {
-        self.inner.on_start.is_some()
+        self.inner.on_start.is_some() || self.inner.on_wait.is_some()
     }
 
     /// Tells its holder which job the call waits for.
     pub(crate) fn tell_start(&self, job: &JobHandle) {
         if let Some(listener) = &self.inner.on_start {
             listener(job);
+        }
+    }
+
+    /// How long its holder waits before it wants to hear of a job that has not ended.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        self.inner.on_wait.as_ref().map(|(patience, _)| *patience)
+    }
+
+    /// Tells its holder that the job has ended, or that its patience is over.
+    pub(crate) fn tell_wait(&self, job: &JobHandle, outcome: Option<&Outcome>) {
+        if let Some((_, listener)) = &self.inner.on_wait {
+            listener(job, outcome);
         }
     }
 

@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
-use umbo_engine::{Attendance, Followed, JobHandle, Ladder, Stdin};
+use umbo_engine::{Attendance, Followed, Follower, HeldKeys, JobHandle, Ladder, Stdin};
 use umbo_ops::{Call, Caller, ErrorCode, JobAnswer, OutputWanted, ScreenRequest, Ticket};
 
 use super::{exit_code, remark, start};
@@ -15,6 +16,10 @@ use crate::failure::Failure;
 use crate::keyboard;
 use crate::output::{self, Format};
 use crate::spinner::Spinner;
+
+/// What is over by then needs nobody who listens to the keyboard, or follows: to get ready for either takes
+/// longer than most commands. What is pressed meanwhile is heard afterwards.
+const FIRST_MOMENT: Duration = Duration::from_millis(10);
 
 /// The key that leaves a terminal to itself.
 const DETACH_KEY: &str = "ctrl-\\";
@@ -70,22 +75,35 @@ pub(super) fn foreground<Answer: Serialize>(
     // With --json nothing is shown until the end; a person gets a sign of life.
     let spinner: Arc<Mutex<Option<Spinner>>> = Arc::default();
     let failure: Arc<Mutex<Option<Failure>>> = Arc::default();
+    let held: Arc<Mutex<Option<HeldKeys>>> = Arc::default();
     let (spinning, failing) = (Arc::clone(&spinner), Arc::clone(&failure));
+    let (holding, releasing) = (Arc::clone(&held), Arc::clone(&held));
     let ticket = Ticket::builder()
         .alone()
         .on_start(move |job| {
-            keyboard::stop_on_ctrl_c(job);
-            if seated.is_none() {
-                keyboard::pass_on_keys(job);
-            }
-            start::tell_of_queue(job);
+            *lock(&holding) = Some(HeldKeys::hold());
             started(job);
+        })
+        .on_wait(FIRST_MOMENT, move |job, outcome| {
+            let is_over = outcome.is_some();
+            if !is_over {
+                keyboard::stop_on_ctrl_c(job);
+                if seated.is_none() {
+                    keyboard::pass_on_keys(job);
+                }
+                start::tell_of_queue(job);
+            }
+            drop(lock(&releasing).take());
             match format {
+                Format::Json if is_over => {}
                 Format::Json => *lock(&spinning) = Some(Spinner::start(job)),
                 Format::Text => {
                     let passed = match &seated {
-                        Some(caller) => sit_down(caller, job),
-                        None => pass_on(job),
+                        Some(caller) if !is_over => sit_down(caller, job),
+                        _ if is_over => Follower::of_ended(job.clone(), 0)
+                            .map_err(Failure::from)
+                            .and_then(pass_on_from),
+                        _ => pass_on(job),
                     };
                     // Nobody reads any more: the job goes the way of a command in a pipeline.
                     if matches!(passed, Err(Failure::BrokenPipe)) {
@@ -97,6 +115,7 @@ pub(super) fn foreground<Answer: Serialize>(
         })
         .build();
     let answer = operation(&Call::new(caller, &ticket));
+    drop(lock(&held).take());
     drop(lock(&spinner).take());
     let reader_left = match lock(&failure).take() {
         None => false,
@@ -143,7 +162,10 @@ pub(super) fn sit_down(caller: &Arc<Caller>, job: &JobHandle) -> Result<(), Fail
 
 /// Prints a job's output as it comes, each stream to its own.
 pub(super) fn pass_on(job: &JobHandle) -> Result<(), Failure> {
-    let mut follower = job.follow(0)?;
+    pass_on_from(job.follow(0)?)
+}
+
+fn pass_on_from(mut follower: Follower) -> Result<(), Failure> {
     loop {
         match follower.next(None)? {
             Followed::Bytes { stream: umbo_engine::Stream::Stderr, bytes, .. } => {

@@ -88,7 +88,7 @@ pub(super) fn examine(context: &Context) -> Result<Checked, Failure> {
     let directory = Context::directory()?;
     let gate_paths = gate::paths(context)?;
     let sources = gate_paths.rule_sources(&directory, &directory)?;
-    let mut policy = Policy::new(gate_paths.roots(&sources.project))?;
+    let mut policy = Policy::new(gate_paths.roots(&sources.project));
     let mut errors = Vec::new();
     for rules in sources.user {
         match policy.clone().user(&rules.path, &rules.text, rules.trust) {

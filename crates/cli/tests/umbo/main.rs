@@ -9,6 +9,7 @@
 )]
 
 mod agent;
+mod ahead;
 mod arguments;
 mod attach;
 mod bad_input;

@@ -268,6 +268,11 @@ pub(crate) fn end(state: &State) -> u64 {
     open_to_read(state).and_then(|file| Ok(file.metadata()?.len())).unwrap_or(0)
 }
 
+/// How many jobs there ever were.
+pub(crate) fn ever(state: &State) -> u64 {
+    end(state) / SLOT as u64
+}
+
 /// Clears the slots before `end` of jobs that have ended and are not among `kept`.
 pub(crate) fn forget(state: &State, end: u64, kept: &HashSet<u128>) -> io::Result<()> {
     let file = open_to_write(state)?;

@@ -33,7 +33,6 @@ const UNKILLABLE: Duration = Duration::from_secs(10);
 
 /// Waits for the supervisor and cleans up after it if it must. Never returns.
 pub(super) fn keep(state: &State, kept: &Kept, supervisor: Pid) -> ! {
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     rest_when_idle(supervisor);
     let mut woken = None;
     let status = loop {

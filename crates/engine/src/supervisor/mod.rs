@@ -6,7 +6,8 @@
 //! caller ──posix_spawn──> starter ──fork──> keeper ──fork──> supervisor ──fork──> command
 //! ```
 //!
-//! The starter ends at once, so that none of the others is the caller's child: the caller has
+//! Where a caller has begun one [`Ahead`](crate::Ahead) of its only job, the starter is a copy of the
+//! caller, which is made sooner than a program is started. The starter ends at once, so that none of the others is the caller's child: the caller has
 //! nothing to wait for, and nothing of it is left when it ends. A caller that starts many jobs has
 //! a [`nursery`] in the starter's place, which stays and forks a keeper for each.
 //!
@@ -34,15 +35,21 @@ mod sandbox;
 mod supervision;
 mod tree;
 
+use std::ffi::CString;
+use std::mem;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::Mode;
 use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_setaffinity};
 use umbo_sandbox::Sandbox;
 
+use crate::failpoint;
+use crate::spare::OWN_PROGRAM;
 use crate::state::State;
-use crate::sys::process;
+use crate::sys::process::{self, CStrings};
 use crate::wire::{self, Frame, Order, Peer, Report};
 
 pub(crate) use admission::{position, session_holder, slots};
@@ -69,6 +76,40 @@ pub(crate) fn main(state_root: PathBuf) -> ! {
     prepare_and_supervise(&State::existing(state_root), umask, caller)
 }
 
+/// As [`main`], in a copy of the caller. Never returns.
+pub(crate) fn main_in_copy(state: &Path, caller: OwnedFd, cpus: Option<CpuSet>) -> ! {
+    failpoint::remember();
+    process::reset_signals();
+    if process::take_place(caller).is_err() {
+        process::exit_now(1);
+    }
+    let caller = process::take_stdin();
+    let umask = leave_caller();
+    if !matches!(process::fork(None), Ok(process::Fork::Child)) {
+        process::exit_now(0);
+    }
+    if let Some(cpus) = cpus {
+        let _ = sched_setaffinity(None, &cpus);
+    }
+    // What it was started with tells who a process is, and whose: it must not be the caller's.
+    let (Ok(program), Ok(role), Ok(place)) = (
+        CString::new(OWN_PROGRAM),
+        CString::new(ARGUMENT),
+        CString::new(state.as_os_str().as_bytes()),
+    ) else {
+        process::exit_now(1)
+    };
+    let words = CStrings::new(vec![program.clone(), role, place]);
+    if process::show_as(&words).is_err() {
+        mem::forget(caller);
+        process::execve(&program, &words, &CStrings::new(Vec::new()));
+        process::exit_now(1)
+    }
+    // Of what is wrong with it the caller finds out, too, and tells.
+    let Ok(state) = State::open(state) else { process::exit_now(1) };
+    prepare_and_supervise(&state, umask, caller)
+}
+
 /// Leaves the session, the directory and the descriptors of whoever started this process.
 fn leave_caller() -> Mode {
     process::close_inherited();
@@ -88,6 +129,8 @@ fn prepare_and_supervise(state: &State, umask: Mode, caller: OwnedFd) -> ! {
             process::exit_now(1)
         }
     };
+    // Both have orphans to look after, each those of another one.
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     match process::fork(None) {
         Ok(process::Fork::Parent(supervisor)) => {
             drop(caller);

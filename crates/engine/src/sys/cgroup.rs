@@ -17,6 +17,7 @@ use rustix::fs::{Mode, OFlags, open, openat};
 use rustix::process::Pid;
 
 use crate::clock;
+use crate::sys::procfs;
 
 /// A version 2 group that holds the processes of one job and nothing else.
 pub(crate) struct Cgroup {
@@ -421,7 +422,7 @@ fn unsupported(why: &'static str) -> io::Error {
 
 /// The path of this process in a hierarchy: `""` names version 2, else a version 1 controller.
 fn own_path(controller: &str) -> Option<String> {
-    let text = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let text = procfs::text("/proc/self/cgroup").ok()?;
     text.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':');
         let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
@@ -431,7 +432,7 @@ fn own_path(controller: &str) -> Option<String> {
 
 /// Where a group of a hierarchy is visible, from the mount table.
 fn mounted(kind: &str, controller: Option<&str>, relative: &str) -> Option<PathBuf> {
-    let table = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let table = procfs::text("/proc/self/mountinfo").ok()?;
     table.lines().find_map(|line| {
         let (left, right) = line.split_once(" - ")?;
         let mut right = right.split(' ');

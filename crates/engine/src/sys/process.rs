@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
 use rustix::process::Pid;
@@ -292,6 +292,71 @@ pub(crate) fn execve(program: &CStr, argv: &CStrings, env: &CStrings) -> io::Err
     io::Error::last_os_error()
 }
 
+/// Whether this process has no thread but the one that asks. `false` where the kernel does not say.
+pub(crate) fn is_single_threaded() -> bool {
+    // Beside itself and its parent, the directory has a link for each thread.
+    rustix::fs::stat("/proc/self/task").is_ok_and(|task| task.st_nlink == 3)
+}
+
+/// Where the kernel finds what it shows of a process: `struct prctl_mm_map` of `linux/prctl.h`.
+#[repr(C)]
+struct MemoryMap {
+    start_code: u64,
+    end_code: u64,
+    start_data: u64,
+    end_data: u64,
+    start_brk: u64,
+    brk: u64,
+    start_stack: u64,
+    arg_start: u64,
+    arg_end: u64,
+    env_start: u64,
+    env_end: u64,
+    auxv: *const u64,
+    auxv_size: u32,
+    exe_fd: u32,
+}
+
+const PR_SET_MM_MAP: c_int = 14;
+
+/// Has the kernel show these words, and no variables, as what this process was started with: in a copy of
+/// another one neither is its own. Fails where the kernel cannot.
+pub(crate) fn show_as(words: &CStrings) -> io::Result<()> {
+    let unknown = || io::Error::other("the kernel does not say where this process is");
+    let stat = super::procfs::text("/proc/self/stat")?;
+    let (_, fields) = stat.rsplit_once(')').ok_or_else(unknown)?;
+    let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+    // Numbered as in proc(5), where the name is the second.
+    let field = |number: usize| -> io::Result<u64> {
+        fields.get(number - 3).and_then(|field| field.parse().ok()).ok_or_else(unknown)
+    };
+    let shown: &'static [u8] = words.joined().leak();
+    let arguments = shown.as_ptr_range();
+    let map = MemoryMap {
+        start_code: field(26)?,
+        end_code: field(27)?,
+        start_data: field(45)?,
+        end_data: field(46)?,
+        start_brk: field(47)?,
+        // SAFETY: asking for no more memory tells where it ends.
+        brk: unsafe { libc::sbrk(0) } as u64,
+        start_stack: field(28)?,
+        arg_start: arguments.start as u64,
+        arg_end: arguments.end as u64,
+        env_start: arguments.end as u64,
+        env_end: arguments.end as u64,
+        auxv: ptr::null(),
+        auxv_size: 0,
+        exe_fd: u32::MAX,
+    };
+    let size = std::mem::size_of::<MemoryMap>();
+    // SAFETY: the kernel reads a map of the size it is told; what it then shows is never freed.
+    if unsafe { libc::prctl(libc::PR_SET_MM, PR_SET_MM_MAP, &raw const map, size, 0) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
 /// Ends this process now, without running destructors or flushing anything it shares.
 pub(crate) fn exit_now(code: c_int) -> ! {
     // SAFETY: `_exit` has no preconditions.
@@ -320,6 +385,16 @@ pub(crate) fn place_fd(fd: BorrowedFd<'_>, target: RawFd) -> io::Result<()> {
 pub(crate) fn close_inherited() {
     // SAFETY: called first thing in a fresh process, before it owns any descriptor above 2.
     unsafe { libc::close_range(3, u32::MAX, 0) };
+}
+
+/// In a copy of another process: puts `caller` in the place of standard input, and nothing in the place of
+/// both outputs.
+pub(crate) fn take_place(caller: OwnedFd) -> io::Result<()> {
+    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    place_fd(caller.as_fd(), 0)?;
+    drop(caller);
+    place_fd(null.as_fd(), 1)?;
+    place_fd(null.as_fd(), 2)
 }
 
 /// Takes ownership of descriptor 0, over which a supervisor talks to whoever started it.
@@ -383,6 +458,12 @@ pub(crate) fn reset_signals() {
         libc::sigemptyset(&raw mut set);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const set, ptr::null_mut());
     }
+}
+
+/// Waits for a child that ends, or has.
+pub(crate) fn bury(child: Pid) {
+    use rustix::process::{WaitOptions, waitpid};
+    while matches!(waitpid(Some(child), WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
 }
 
 /// Processor time and peak memory of processes that ended.

@@ -1,14 +1,30 @@
 //! What `/proc` says about processes: identity, parentage, environment.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
+use std::path::Path;
 
+use rustix::buffer::spare_capacity;
 use rustix::process::Pid;
+
+/// How much of a file of `/proc` is read at once.
+const CHUNK: usize = 8 << 10;
+
+/// The text of a file of `/proc`. None of them says how long it is, and what is read in small pieces, the
+/// kernel makes anew for each.
+pub(crate) fn text(path: impl AsRef<Path>) -> io::Result<String> {
+    let file = fs::File::open(path)?;
+    let mut bytes = Vec::with_capacity(CHUNK);
+    while rustix::io::read(&file, spare_capacity(&mut bytes))? > 0 {
+        bytes.reserve(CHUNK);
+    }
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
 
 /// This boot of the machine. A pid means nothing in another one. `None` if the kernel does not say,
 /// as when no more files can be opened.
 pub(crate) fn boot_id() -> Option<String> {
-    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let id = text("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
@@ -19,7 +35,7 @@ pub(crate) fn start_time(pid: Pid) -> Option<u64> {
 
 /// Field `number` (1-based, as in proc(5)) of `/proc/PID/stat`; only fields after the name.
 fn stat_field(pid: Pid, number: usize) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    let stat = text(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
     // The name may contain spaces and parentheses; what follows the last one is plain.
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_ascii_whitespace().nth(number.checked_sub(3)?).map(str::to_owned)

@@ -43,9 +43,43 @@ pub(crate) fn listen() -> io::Result<OwnedFd> {
 /// no shell could.
 pub(crate) fn suspend() -> io::Result<()> {
     let before = disposition(libc::SIGTSTP, Some(libc::SIG_DFL))?;
-    // SAFETY: sends a signal to this thread, which does not block it.
-    unsafe { libc::raise(libc::SIGTSTP) };
+    // SAFETY: sends a signal to this thread, which no longer lets it wait; all-zero is a valid set, and it
+    // lives through the calls.
+    unsafe {
+        let mut own: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut own);
+        libc::sigaddset(&raw mut own, libc::SIGTSTP);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const own, std::ptr::null_mut());
+        libc::raise(libc::SIGTSTP);
+    }
     disposition(libc::SIGTSTP, Some(before.sa_sigaction)).map(drop)
+}
+
+/// The signals by which a person ends, leaves or suspends a program.
+const HELD: [c_int; 5] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGTSTP];
+
+/// Which signals a thread lets wait.
+pub(crate) struct SignalMask(libc::sigset_t);
+
+/// Lets the signals of the terminal wait, in this thread; returns which waited before.
+pub(crate) fn hold() -> SignalMask {
+    // SAFETY: all-zero is a valid set, and both live through the calls.
+    unsafe {
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        let mut held: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut held);
+        for signal in HELD {
+            libc::sigaddset(&raw mut held, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before);
+        SignalMask(before)
+    }
+}
+
+/// Lets those signals of this thread wait, and no others.
+pub(crate) fn release(before: &SignalMask) {
+    // SAFETY: the set is one that the kernel gave.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before.0, std::ptr::null_mut()) };
 }
 
 /// What is done about a signal; with a handler, what was done before it.

@@ -215,6 +215,50 @@ fn retention_in_jobs_is_a_bound() {
     }
 }
 
+#[test]
+fn those_that_leave_by_themselves_are_the_oldest() {
+    let place = Place::new();
+    let engine = place.builder().retention(32, u64::MAX).open().unwrap();
+    let mut all = Vec::new();
+    for _ in 0..80 {
+        all.push(engine.run(&place.shell("true")).unwrap().0.id().to_string());
+    }
+    let left = || -> Vec<String> {
+        let mut jobs: Vec<String> =
+            engine.jobs(Scope::All).unwrap().iter().map(|job| job.job.to_string()).collect();
+        jobs.sort();
+        jobs
+    };
+    assert!(until(|| (left().len() <= 33).then_some(())).is_some(), "{}", left().len());
+    let left = left();
+    assert!(left.len() >= 30, "{}", left.len());
+    assert_eq!(left, all[all.len() - left.len()..]);
+}
+
+#[test]
+fn what_somebody_else_deleted_is_no_reason_to_delete_more() {
+    let place = Place::new();
+    let engine = place.builder().retention(10, u64::MAX).open().unwrap();
+    let run = || engine.run(&place.shell("true")).unwrap().0.id().to_string();
+    let mut all: Vec<String> = (0..10).map(|_| run()).collect();
+    let jobs = place.state().join("jobs");
+    for job in all.drain(..6) {
+        fs::remove_dir_all(jobs.join(job)).unwrap();
+    }
+    // By what was counted there are too many from the next one on.
+    all.extend((0..4).map(|_| run()));
+    // A supervisor that makes room takes no other job: when all are gone, all is done.
+    drop(engine);
+    let is_idle = || fs::read_dir(place.state().join("spares")).unwrap().next().is_none();
+    assert!(until(|| is_idle().then_some(())).is_some());
+    let mut left: Vec<String> = fs::read_dir(jobs)
+        .unwrap()
+        .map(|job| job.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left, all);
+}
+
 fn fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
 }

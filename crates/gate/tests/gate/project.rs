@@ -50,7 +50,7 @@ impl Project {
         let roots = Roots::new(&self.root())
             .home(Some(&self.base().join("home")))
             .umbo(&self.config(), &self.state());
-        Policy::new(roots).unwrap()
+        Policy::new(roots)
     }
 
     /// The policy with rules of the user.

@@ -21,7 +21,7 @@ pub(super) fn pattern(
 ) -> Result<Option<String>, ToolError> {
     let roots = Roots::new(directory).home(home);
     let policy = Policy::new(roots)
-        .and_then(|policy| policy.call(Path::new("blocked.toml"), RULES, Trust::Trusted))
+        .call(Path::new("blocked.toml"), RULES, Trust::Trusted)
         .map_err(|error| ToolError::new(ErrorCode::GateFailed, error.to_string()))?;
     // The patterns are written for sh: what looks like one there is an obvious mistake in any shell.
     let found = [shell, Shell::Posix].into_iter().find_map(|shell| {
