@@ -43,6 +43,9 @@ const MOST_RECORDS: usize = 512;
 /// that costs is shared by all of them.
 const JOBS_BETWEEN_LOOKS: u64 = 2048;
 
+/// So many are few.
+const FEW_JOBS: usize = 64;
+
 /// Makes room if this job, which has ended and takes so many bytes, was one too many. Costs the job nothing:
 /// it is over. `begin` is called before that.
 pub(crate) fn after_job(
@@ -70,7 +73,10 @@ pub(crate) fn after_job(
         let _ = recount(state, counted.jobs, counted.bytes);
         return;
     }
-    begin();
+    // A few are looked at sooner than another supervisor is made.
+    if !is_new || state.job_ids().is_ok_and(|jobs| jobs.len() > FEW_JOBS) {
+        begin();
+    }
     // A little more than needed, so that not every job from now on has to make room.
     let keep =
         Retention { jobs: keep.jobs - keep.jobs / 16, bytes: keep.bytes - keep.bytes / 16, ..keep };
