@@ -10,6 +10,7 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 
 use crate::builder;
+use crate::state::State;
 use crate::supervisor;
 use crate::sys::process::{self, Fork};
 use crate::sys::socket;
@@ -26,12 +27,15 @@ pub struct Ahead {
 impl Ahead {
     /// Begins one for a job in a state directory, to be given to [`Builder::ahead`](crate::Builder::ahead). To
     /// be called right after [`init`](crate::init). `None` where it cannot be begun so: by a process with several
-    /// threads, or where the kernel does not say how many there are.
+    /// threads, or where the kernel does not say how many there are, or in a directory that is not yet one of state.
     pub fn begin(state: impl AsRef<Path>) -> Option<Self> {
         if !builder::is_initialised() || !process::is_single_threaded() {
             return None;
         }
         let state = std::path::absolute(state).ok()?;
+        if !State::existing(state.clone()).spares().is_dir() {
+            return None;
+        }
         let cpus = sched_getaffinity(None).ok();
         let (ours, theirs) = socket::pair().ok()?;
         match process::fork(None).ok()? {

@@ -56,11 +56,7 @@ pub(crate) fn after_job(
     begin: impl FnOnce(),
 ) {
     let Ok(counted) = retained.count(state, 1, bytes) else { return };
-    let is_full = counted.jobs > keep.jobs as u64 || counted.bytes > keep.bytes;
-    let is_aged = keep.age.is_some() && counted.records % AGE_LOOKED_AT == 0;
-    let is_long = counted.records >= MOST_RECORDS as u64;
-    let is_new = counted.records == 1;
-    if !is_full && !is_aged && !is_long && !is_new {
+    if Due::of(&counted, keep).is_none() {
         return;
     }
     // One at a time: what another one does at this moment need not be done again.
@@ -68,13 +64,16 @@ pub(crate) fn after_job(
     if !lock::try_exclusive(&file).unwrap_or(false) {
         return;
     }
+    // Nor what another one has just done.
+    let Ok(counted) = open_count(state).and_then(|file| self::counted(&file)) else { return };
+    let Some(due) = Due::of(&counted, keep) else { return };
     let looks = is_time_to_look(state, &counted, keep);
-    if !is_full && !is_aged && !looks {
+    if due != Due::Room && !looks {
         let _ = recount(state, counted.jobs, counted.bytes);
         return;
     }
     // A few are looked at sooner than another supervisor is made.
-    if !is_new || state.job_ids().is_ok_and(|jobs| jobs.len() > FEW_JOBS) {
+    if due != Due::First || state.job_ids().is_ok_and(|jobs| jobs.len() > FEW_JOBS) {
         begin();
     }
     // A little more than needed, so that not every job from now on has to make room.
@@ -85,6 +84,31 @@ pub(crate) fn after_job(
     } else {
         make_room(state, &counted, keep, clock::now_us())
     };
+}
+
+/// What there is to do by what was counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Due {
+    /// Room is to be made.
+    Room,
+    /// The count is long.
+    Sum,
+    /// The count has just begun.
+    First,
+}
+
+impl Due {
+    fn of(counted: &Counted, keep: Retention) -> Option<Self> {
+        let is_full = counted.jobs > keep.jobs as u64 || counted.bytes > keep.bytes;
+        let is_aged = keep.age.is_some() && counted.records.is_multiple_of(AGE_LOOKED_AT);
+        if counted.records == 1 {
+            Some(Self::First)
+        } else if is_full || is_aged {
+            Some(Self::Room)
+        } else {
+            (counted.records >= MOST_RECORDS as u64).then_some(Self::Sum)
+        }
+    }
 }
 
 /// Whether all jobs are to be looked at: as many ended as are kept since that was done last, or a count has just
@@ -196,16 +220,20 @@ pub(crate) fn prune(
 
 /// As [`prune`], by what was counted: the oldest are looked at, and no others.
 fn make_room(state: &State, counted: &Counted, keep: Retention, now: u64) -> Result<Vec<JobId>> {
+    let live = catalog::live(state).map_err(Error::state(state.root()))?;
     let jobs = Jobs::of(state)?;
-    if (jobs.ids.len() as u64) < counted.jobs {
-        // Somebody else deleted some.
+    let is_ended = |id: &&JobId| !live.contains(&id.number());
+    let ended = jobs.ids.iter().filter(is_ended).count() as u64;
+    if ended < counted.jobs {
+        // Somebody else deleted some, and nobody knows how much they took.
         return prune(state, keep, None, now, None, 1);
     }
     let oldest = keep.age.map(|age| before(now, age));
-    let mut surplus_jobs = counted.jobs.saturating_sub(keep.jobs as u64);
+    // How many there are is seen; it may be more than were counted.
+    let mut surplus_jobs = ended.saturating_sub(keep.jobs as u64);
     let mut surplus_bytes = counted.bytes.saturating_sub(keep.bytes);
     let mut leaving = Vec::new();
-    for id in &jobs.ids {
+    for id in jobs.ids.iter().filter(is_ended) {
         let is_surplus = surplus_jobs > 0 || surplus_bytes > 0;
         // What was made later has not ended sooner.
         if !is_surplus && oldest.is_none_or(|oldest| id.made_at_ms() * 1000 > oldest) {
@@ -228,9 +256,10 @@ fn make_room(state: &State, counted: &Counted, keep: Retention, now: u64) -> Res
     let leaving_bytes = size(&leaving.iter().collect::<Vec<_>>());
     jobs.delete(state, &leaving, None, 1, |stayed| {
         // Others have ended meanwhile.
-        let counted = open_count(state).and_then(|file| self::counted(&file)).unwrap_or_default();
-        let jobs = counted.jobs.saturating_sub((leaving.len() - stayed.len()) as u64);
-        (jobs, counted.bytes.saturating_sub(leaving_bytes - size(stayed)))
+        let since = open_count(state).and_then(|file| self::counted(&file)).unwrap_or_default();
+        let more = since.jobs.saturating_sub(counted.jobs);
+        let jobs = (ended + more).saturating_sub((leaving.len() - stayed.len()) as u64);
+        (jobs, since.bytes.saturating_sub(leaving_bytes - size(stayed)))
     })
 }
 

@@ -31,6 +31,11 @@ impl HeldKeys {
     pub fn hold() -> Self {
         Self(sys::terminal::hold())
     }
+
+    /// No longer, and what came meanwhile is forgotten: it was meant for something that is over.
+    pub fn forget(self) {
+        sys::terminal::forget_held();
+    }
 }
 
 impl Drop for HeldKeys {

@@ -93,7 +93,11 @@ pub(super) fn foreground<Answer: Serialize>(
                 }
                 start::tell_of_queue(job);
             }
-            drop(lock(&releasing).take());
+            match lock(&releasing).take() {
+                // What was pressed was meant for the job, and that is over.
+                Some(held) if is_over => held.forget(),
+                held => drop(held),
+            }
             match format {
                 Format::Json if is_over => {}
                 Format::Json => *lock(&spinning) = Some(Spinner::start(job)),

@@ -85,4 +85,10 @@ fn a_supervisor_that_was_begun_in_vain_leaves_nothing() {
     umbo.call(["exec"]).answer().expect_status(125);
     umbo.call(["start", "--help"]).answer().expect_status(0);
     assert_eq!(fs::read_dir(spares).unwrap().count(), 0);
+    let elsewhere = umbo.path().join("elsewhere");
+    let named = format!("--state-dir={}", elsewhere.display());
+    umbo.call([&named, "exec", "--no-such-option", "true"]).answer().expect_status(125);
+    umbo.call(["--state-dir=", "exec", "true"]).answer().expect_status(125);
+    assert!(!elsewhere.exists());
+    assert!(!umbo.path().join("jobs").exists());
 }

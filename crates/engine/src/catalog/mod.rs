@@ -268,6 +268,12 @@ pub(crate) fn end(state: &State) -> u64 {
     open_to_read(state).and_then(|file| Ok(file.metadata()?.len())).unwrap_or(0)
 }
 
+/// The numbers of the jobs that have not ended, as far as anybody knows.
+pub(crate) fn live(state: &State) -> io::Result<HashSet<u128>> {
+    let all = entries(&open_to_read(state)?)?;
+    Ok(all.iter().filter(|entry| entry.is_live).map(Entry::number).collect())
+}
+
 /// How many jobs there ever were.
 pub(crate) fn ever(state: &State) -> u64 {
     end(state) / SLOT as u64

@@ -102,6 +102,7 @@ pub(crate) fn main_in_copy(state: &Path, caller: OwnedFd, cpus: Option<CpuSet>) 
     let words = CStrings::new(vec![program.clone(), role, place]);
     if process::show_as(&words).is_err() {
         mem::forget(caller);
+        rustix::process::umask(umask);
         process::execve(&program, &words, &CStrings::new(Vec::new()));
         process::exit_now(1)
     }

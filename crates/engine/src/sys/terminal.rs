@@ -61,18 +61,35 @@ const HELD: [c_int; 5] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQU
 /// Which signals a thread lets wait.
 pub(crate) struct SignalMask(libc::sigset_t);
 
-/// Lets the signals of the terminal wait, in this thread; returns which waited before.
-pub(crate) fn hold() -> SignalMask {
-    // SAFETY: all-zero is a valid set, and both live through the calls.
+fn held() -> libc::sigset_t {
+    // SAFETY: all-zero is a valid set, and it lives through the calls.
     unsafe {
-        let mut before: libc::sigset_t = std::mem::zeroed();
         let mut held: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut held);
         for signal in HELD {
             libc::sigaddset(&raw mut held, signal);
         }
+        held
+    }
+}
+
+/// Lets the signals of the terminal wait, in this thread; returns which waited before.
+pub(crate) fn hold() -> SignalMask {
+    let held = held();
+    // SAFETY: all-zero is a valid set, and both live through the call.
+    unsafe {
+        let mut before: libc::sigset_t = std::mem::zeroed();
         libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before);
         SignalMask(before)
+    }
+}
+
+/// Forgets which of the held signals came meanwhile.
+pub(crate) fn forget_held() {
+    let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let held = held();
+    // SAFETY: both live through the calls; without a place for it nothing is told of the signal.
+    while unsafe { libc::sigtimedwait(&raw const held, std::ptr::null_mut(), &raw const now) } > 0 {
     }
 }
 
@@ -97,5 +114,22 @@ fn disposition(signal: c_int, handler: Option<libc::sighandler_t>) -> io::Result
             return Err(io::Error::last_os_error());
         }
         Ok(before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_while_it_was_held_is_forgotten() {
+        let before = hold();
+        for signal in HELD {
+            // SAFETY: sends a signal to this thread, which lets it wait.
+            unsafe { libc::raise(signal) };
+        }
+        forget_held();
+        release(&before);
+        // Whoever is here was not ended by any of them.
     }
 }
