@@ -95,7 +95,7 @@ const TARGETS: [Target; 10] = [
     },
     Target {
         name: "rulefile",
-        seeds: ("crates/gate/src/", ".toml"),
+        seeds: ("fuzz/seeds/rulefile/", ".toml"),
         cut: Cut::Whole,
         longest: 8192,
     },
