@@ -42,8 +42,7 @@ const MOST_RECORDS: usize = 512;
 /// After so many jobs, or as many as are kept, all are looked at, for a killed supervisor appends nothing: what
 /// that costs is shared by all of them.
 const JOBS_BETWEEN_LOOKS: u64 = 2048;
-
-/// So many are few.
+/// So many are looked at in less time than another supervisor takes.
 const FEW_JOBS: usize = 64;
 
 /// Makes room if this job, which has ended and takes so many bytes, was one too many. Costs the job nothing:
@@ -72,7 +71,6 @@ pub(crate) fn after_job(
         let _ = recount(state, counted.jobs, counted.bytes);
         return;
     }
-    // A few are looked at sooner than another supervisor is made.
     if due != Due::First || state.job_ids().is_ok_and(|jobs| jobs.len() > FEW_JOBS) {
         begin();
     }
@@ -101,10 +99,10 @@ impl Due {
     fn of(counted: &Counted, keep: Retention) -> Option<Self> {
         let is_full = counted.jobs > keep.jobs as u64 || counted.bytes > keep.bytes;
         let is_aged = keep.age.is_some() && counted.records.is_multiple_of(AGE_LOOKED_AT);
-        if counted.records == 1 {
-            Some(Self::First)
-        } else if is_full || is_aged {
+        if is_full || is_aged {
             Some(Self::Room)
+        } else if counted.records == 1 {
+            Some(Self::First)
         } else {
             (counted.records >= MOST_RECORDS as u64).then_some(Self::Sum)
         }
@@ -180,7 +178,7 @@ fn record(jobs: u64, bytes: u64) -> [u8; RETAINED_RECORD] {
     record
 }
 
-/// Begins the count anew. One who appends at this moment is counted the next time.
+/// Begins the count anew. One who appends at this moment may not be in it until all are looked at.
 fn recount(state: &State, jobs: u64, bytes: u64) -> io::Result<()> {
     let path = state.root().join(RETAINED);
     let draft = path.with_extension(JobId::generate().as_str());
@@ -220,12 +218,13 @@ pub(crate) fn prune(
 
 /// As [`prune`], by what was counted: the oldest are looked at, and no others.
 fn make_room(state: &State, counted: &Counted, keep: Retention, now: u64) -> Result<Vec<JobId>> {
-    let live = catalog::live(state).map_err(Error::state(state.root()))?;
     let jobs = Jobs::of(state)?;
-    let is_ended = |id: &&JobId| !live.contains(&id.number());
+    // Afterwards: whatever lives of those is in it.
+    let live = catalog::live(state);
+    let is_ended = |id: &&JobId| live.as_ref().is_ok_and(|live| !live.contains(&id.number()));
     let ended = jobs.ids.iter().filter(is_ended).count() as u64;
     if ended < counted.jobs {
-        // Somebody else deleted some, and nobody knows how much they took.
+        // Somebody else deleted some, and nobody knows how much they took; or the catalog is gone.
         return prune(state, keep, None, now, None, 1);
     }
     let oldest = keep.age.map(|age| before(now, age));
@@ -252,14 +251,14 @@ fn make_room(state: &State, counted: &Counted, keep: Retention, now: u64) -> Res
             });
         }
     }
-    let size = |jobs: &[&Examined]| jobs.iter().filter_map(|job| job.size).sum::<u64>();
-    let leaving_bytes = size(&leaving.iter().collect::<Vec<_>>());
+    let leaving_bytes: u64 = leaving.iter().filter_map(|job| job.size).sum();
     jobs.delete(state, &leaving, None, 1, |stayed| {
         // Others have ended meanwhile.
         let since = open_count(state).and_then(|file| self::counted(&file)).unwrap_or_default();
         let more = since.jobs.saturating_sub(counted.jobs);
         let jobs = (ended + more).saturating_sub((leaving.len() - stayed.len()) as u64);
-        (jobs, since.bytes.saturating_sub(leaving_bytes - size(stayed)))
+        let stayed_bytes: u64 = stayed.iter().filter_map(|job| job.size).sum();
+        (jobs, since.bytes.saturating_sub(leaving_bytes - stayed_bytes))
     })
 }
 

@@ -236,6 +236,36 @@ fn those_that_leave_by_themselves_are_the_oldest() {
 }
 
 #[test]
+fn those_that_are_too_old_leave_by_themselves() {
+    let place = Place::new();
+    let engine = place.builder().retention_age(Some(Duration::ZERO)).open().unwrap();
+    let nap = engine.start(&place.shell("sleep 600")).unwrap();
+    for _ in 0..70 {
+        engine.run(&place.shell("true")).unwrap();
+    }
+    // They are looked for after every 32nd.
+    let left = || engine.jobs(Scope::All).unwrap().len();
+    assert!(until(|| (left() <= 40).then_some(())).is_some(), "{}", left());
+    assert!(nap.outcome().unwrap().is_none(), "one that runs is not old");
+    nap.stop(Ladder::KILL).unwrap();
+}
+
+#[test]
+fn without_a_catalog_room_is_made_all_the_same() {
+    let place = Place::new();
+    let engine = place.builder().retention(8, u64::MAX).open().unwrap();
+    for _ in 0..8 {
+        engine.run(&place.shell("true")).unwrap();
+    }
+    fs::remove_file(place.state().join("catalog")).unwrap();
+    let jobs = || fs::read_dir(place.state().join("jobs")).unwrap().count();
+    for _ in 0..8 {
+        engine.run(&place.shell("true")).unwrap();
+        assert!(until(|| (jobs() <= 9).then_some(())).is_some(), "{}", jobs());
+    }
+}
+
+#[test]
 fn what_somebody_else_deleted_is_no_reason_to_delete_more() {
     let place = Place::new();
     let engine = place.builder().retention(10, u64::MAX).open().unwrap();
