@@ -298,7 +298,10 @@ impl Walk {
             }
             self.arithmetic_part(part);
         }
-        if !shape.trim().is_empty() && brush_parser::arithmetic::parse(&shape).is_err() {
+        // The grammar's time doubles with each subscript in a subscript: it sees none, for a `[` has
+        // made the reading inexact by now.
+        let is_open = self.stop.is_none() && !shape.trim().is_empty();
+        if is_open && brush_parser::arithmetic::parse(&shape).is_err() {
             self.inexact("arithmetic that is none");
         }
     }

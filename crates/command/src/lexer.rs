@@ -23,6 +23,9 @@ pub(crate) const MAX_DEPTH: usize = 64;
 pub(crate) const MAX_BYTES: usize = 128 * 1024;
 /// More tokens than this are refused.
 const MAX_TOKENS: usize = 20_000;
+/// A subscript with more quotes, expansions and brackets than this is refused, unless none is in another:
+/// with each of them that stands in another, the grammar's time doubles at least.
+const MAX_OPENERS_BY_SUBSCRIPT: usize = 8;
 
 /// A here-document whose body comes after the current line.
 struct Pending {
@@ -41,6 +44,10 @@ struct Lexer<'a> {
     inside_substitution: bool,
     parens: usize,
     cases: usize,
+    /// As many cases as could be open, and where the newest begins.
+    open_cases: usize,
+    last_case: Option<usize>,
+    parse_bytes: usize,
     /// Compound commands open now: what the grammar's recursion follows.
     nesting: usize,
     heredoc_next: Option<bool>,
@@ -59,8 +66,15 @@ pub(crate) fn length_of_substitution(
     Ok(lexer.cursor.at)
 }
 
+/// A text as the grammar takes it.
+pub(crate) struct Tokens {
+    pub(crate) tokens: Vec<Token>,
+    /// How many bytes the grammar reads at most, with those that it reads again.
+    pub(crate) parse_bytes: usize,
+}
+
 /// The tokens of a text.
-pub(crate) fn tokens(text: &str, shell: Shell, depth: usize) -> Result<Vec<Token>, Stop> {
+pub(crate) fn tokens(text: &str, shell: Shell, depth: usize) -> Result<Tokens, Stop> {
     if text.len() > MAX_BYTES {
         return Err("the text is too long");
     }
@@ -69,7 +83,8 @@ pub(crate) fn tokens(text: &str, shell: Shell, depth: usize) -> Result<Vec<Token
     }
     let mut lexer = Lexer::new(text, shell, depth);
     lexer.run()?;
-    Ok(lexer.finish())
+    let parse_bytes = lexer.parse_bytes;
+    Ok(Tokens { tokens: lexer.finish(), parse_bytes })
 }
 
 /// Characters that look like a blank or like nothing, and that shells treat as letters.
@@ -93,6 +108,9 @@ impl<'a> Lexer<'a> {
             inside_substitution: false,
             parens: 0,
             cases: 0,
+            open_cases: 0,
+            last_case: None,
+            parse_bytes: 0,
             nesting: 0,
             heredoc_next: None,
             lists: 0,
@@ -142,6 +160,10 @@ impl<'a> Lexer<'a> {
 
     fn push(&mut self, start: usize, text: &str, operator: bool) {
         let span = SourceSpan { start: position(start), end: position(self.cursor.at) };
+        // The last part of a `case` is read again if no `;;` ends it, or if anything in it is wrong.
+        let readings = 1_usize.checked_shl(u32::try_from(self.open_cases).unwrap_or(u32::MAX));
+        let bytes = text.len().saturating_mul(readings.unwrap_or(usize::MAX));
+        self.parse_bytes = self.parse_bytes.saturating_add(bytes);
         let text = text.to_owned();
         self.tokens.push(if operator {
             Token::Operator(text, span)
@@ -320,6 +342,9 @@ impl<'a> Lexer<'a> {
         let start = self.cursor.at;
         let at_command = self.at_command();
         let raw = self.scan_word()?;
+        if nests_in_subscript(&raw) {
+            return Err("there is too much in a subscript");
+        }
         if let Some(strip_tabs) = self.heredoc_next.take() {
             let delimiter = heredoc_delimiter(&raw)?;
             self.pending.push(Pending { tag: self.tokens.len(), delimiter, strip_tabs });
@@ -335,10 +360,13 @@ impl<'a> Lexer<'a> {
         match raw {
             "case" if at_command => {
                 self.cases += 1;
+                self.open_cases += 1;
+                self.last_case = Some(self.tokens.len());
                 self.nest()?;
             }
             "esac" if self.cases > 0 => {
                 self.cases -= 1;
+                self.open_cases = self.open_cases.saturating_sub(usize::from(self.ends_case()));
                 self.nesting = self.nesting.saturating_sub(1);
             }
             "case" | "esac" if self.inside_substitution => {
@@ -352,6 +380,22 @@ impl<'a> Lexer<'a> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Whether the grammar must take the `esac` in front of the cursor for the end of a case. It takes it for a
+    /// pattern where it can.
+    fn ends_case(&self) -> bool {
+        let is_pattern = self.cursor.rest().trim_start().starts_with([')', '|']);
+        let ends = match self.tokens.last() {
+            Some(Token::Operator(op, _)) => {
+                matches!(op.as_str(), ";" | "\n" | ";;" | ";&" | ";;&" | "&")
+            }
+            Some(Token::Word(word, _)) => {
+                word == "in" && self.last_case.is_some_and(|case| case + 3 == self.tokens.len())
+            }
+            None => false,
+        };
+        ends && !is_pattern
     }
 
     /// Moves past one word and returns its text, without line continuations.
@@ -401,6 +445,38 @@ impl<'a> Lexer<'a> {
         }
         tokens
     }
+}
+
+/// Whether a word could be an assignment to an element of an array whose subscript is more than one level deep
+/// and long.
+fn nests_in_subscript(word: &str) -> bool {
+    const OPENERS: [char; 7] = ['[', '(', '{', '"', '\'', '`', '$'];
+    let Some((name, subscript)) = word.split_once('[') else { return false };
+    crate::scope::is_name(name)
+        && subscript.matches(OPENERS).count() > MAX_OPENERS_BY_SUBSCRIPT
+        && !is_flat(subscript)
+}
+
+/// Whether a subscript ends before anything is in anything.
+fn is_flat(subscript: &str) -> bool {
+    let mut rest = subscript;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match c {
+            ']' => return true,
+            '\'' | '"' => {
+                let Some((inside, after)) = rest.split_once(c) else { return false };
+                if c == '"' && inside.contains(['\\', '`', '(', '{', '[']) {
+                    return false;
+                }
+                rest = after;
+            }
+            '$' if rest.starts_with(['(', '{', '[', '\'', '"']) => return false,
+            '[' | '(' | '{' | '`' | '\\' => return false,
+            _ => {}
+        }
+    }
+    false
 }
 
 fn position(index: usize) -> Arc<SourcePosition> {

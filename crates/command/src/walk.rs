@@ -207,10 +207,11 @@ impl Walk {
         if !self.charge(text.len() * STEPS_TO_PARSE_A_BYTE) {
             return;
         }
-        let parsed = lexer::tokens(text, self.shell, self.depth).and_then(|tokens| {
+        let parsed = lexer::tokens(text, self.shell, self.depth).and_then(|read| {
+            self.charge_again(read.parse_bytes.saturating_sub(text.len()))?;
             let options =
                 ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
-            parse_tokens(&tokens, &options).map_err(|_| "the grammar does not accept the text")
+            parse_tokens(&read.tokens, &options).map_err(|_| "the grammar does not accept the text")
         });
         match parsed {
             Ok(program) => {
@@ -224,6 +225,16 @@ impl Walk {
                 scan::dangers(self, text);
             }
         }
+    }
+
+    /// Notes what the grammar reads more than once, if there may be as much.
+    fn charge_again(&mut self, bytes: usize) -> Result<(), Stop> {
+        let steps = bytes.saturating_mul(STEPS_TO_PARSE_A_BYTE);
+        if steps > self.budget.saturating_sub(self.steps) {
+            return Err("cases are nested too deeply");
+        }
+        self.steps += steps;
+        Ok(())
     }
 
     /// Reads a text that runs in another shell, which has none of this one's functions.

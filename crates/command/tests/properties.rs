@@ -330,6 +330,68 @@ fn a_level_of_nesting_costs_its_length_and_is_not_read_twice() {
     assert_eq!(read(&twenty, Shell::Bash).risk, Risk::ReadOnly);
 }
 
+/// What begins something that the same may stand in.
+const OPENERS: [&str; 34] = [
+    "a[",
+    "'",
+    "\"",
+    "`",
+    "$(",
+    "${",
+    "${a[",
+    "${a:-",
+    "$((",
+    "$[",
+    "(",
+    "((",
+    "{ ",
+    "[[ ",
+    "a=(",
+    "[",
+    "]",
+    ")",
+    "if ",
+    "while ",
+    "case x in x) ",
+    "x) ",
+    "f() ",
+    "! ",
+    "~",
+    "\\",
+    "<(",
+    "@(",
+    "$'",
+    "a ",
+    "| ",
+    "; ",
+    "1-",
+    "_",
+];
+
+/// Neither the grammar nor what is around it reads anything twice at each level: that would take longer than
+/// anybody waits, and so than this test may.
+#[test]
+fn whatever_stands_in_itself_is_read_to_its_end() {
+    for before in ["", "let ", "a[", "[[ "] {
+        for (first, second) in OPENERS.iter().flat_map(|o| OPENERS.map(|second| (o, second))) {
+            let nested = format!("{first}{second}").repeat(60);
+            let reading = read(&format!("{before}{nested}"), Shell::Bash);
+            assert!(reading.exact || reading.risk >= Risk::Unknown, "{before}{first}{second}");
+        }
+    }
+}
+
+#[test]
+fn cases_and_subscripts_that_people_write_are_read() {
+    let cases = "case a in a) case b in b) case c in c) ls;; *) ls; esac; esac;; esac";
+    assert_eq!(read(cases, Shell::Bash).risk, Risk::ReadOnly);
+    let many = "case a in esac; case a in a) ls;; esac\n".repeat(100);
+    assert_eq!(read(&many, Shell::Bash).risk, Risk::ReadOnly);
+    let elements = r#"declare -A m; m["$x $y"]="${m["$x"]:-} ${m["$y"]:-} $HOME $((1+2))"; ls"#;
+    let reason = read(elements, Shell::Bash).reason;
+    assert!(!reason.contains("too much"), "{reason}");
+}
+
 #[test]
 fn nesting_within_the_limit_is_read() {
     let text = format!("{}ls{}", "( ".repeat(40), " )".repeat(40));
