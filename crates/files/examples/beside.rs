@@ -109,7 +109,8 @@ fn run(directory: &Path, program: &str, words: &[&str]) {
     let mut command = Command::new(program);
     command.args(words).current_dir(directory).stdin(Stdio::null()).stderr(Stdio::null());
     // Read to the end, as somebody who wants the answer does.
-    command.output().unwrap();
+    let ran = command.output().map_err(|error| format!("{program}, to measure against: {error}"));
+    ran.unwrap();
 }
 
 fn has(program: &str) -> bool {

@@ -106,7 +106,7 @@ pub(super) const ROWS: &[Row] = &[
     row("ngrok|cloudflared|localtunnel|lt|caddy|nginx|apachectl|httpd|redis-server|postgres|mysqld|mongod|sshd|dropbear", LISTEN),
     row("ab|wrk|hey|vegeta|k6|siege|h2load|bombardier", LISTEN),
     row("ffmpeg|convert|magick|mogrify|sox|pandoc|pdflatex|xelatex|latexmk|dot|inkscape|gs|pdftk|qpdf|optipng|jpegoptim|cwebp|svgo", WRITE),
-    row("pdfinfo|soxi|fc-list", READ).options("f:l: -box -meta -js -struct -struct-text -isodates -rawdates -dests -listenc -enc= -opw= -upw= -url -custom vqaDrstTcbBd: --verbose").takes(Takes::Paths),
+    row("pdfinfo|soxi", READ).options("f:l: -box -meta -js -struct -struct-text -isodates -rawdates -dests -listenc -enc= -opw= -upw= -url -custom vqaDrstTcbBd: --verbose").takes(Takes::Paths),
     row("ffprobe", READ)
         .takes(Takes::Paths)
         .single_dash()

@@ -64,7 +64,7 @@ pub(super) const ROWS: &[Row] = &[
     row("choose|huniq|hck|grcat|ccze|logread", READ).takes(Paths).options("f:i:no:xcl:A --one-indexed --exclusive --character-wise --non-greedy --input-field-separator= --output-field-separator=").when(&[("-F", UNKNOWN)]),
     row("aha|ansi2html|ansifilter|rot13|cbonsai|pipes.sh|asciiquarium|cmatrix|nyancat|neofetch|fastfetch|pfetch|macchina|archey|inxi|cpufetch|hyfetch|nitch", READ).options("bFlMSvna --stdout --json --no-color --list-modules --list-logos --list-presets --off").when(&[("-c --config --gen-config --gen-config-force --load-config -f --file -o -i --save", UNKNOWN)]),
     row("screenfetch", READ).options("vnNtEL").when(&[("-a -S -s -o -c -D -A", UNKNOWN)]),
-    row("xwininfo|xdpyinfo|xlsclients|xlsfonts|xlsatoms|xev|wayland-info|fc-scan|fc-match|fc-query|fc-pattern|fc-validate|otfinfo|showfigfonts|figlist|chkfont", READ).options("alsvf:d:n: -root -id= -name= -display= -tree -children -stats -all -int -frame --verbose --format= --sort --brief --index="),
+    row("xwininfo|xdpyinfo|xlsclients|xlsfonts|xlsatoms|xev|wayland-info|fc-scan|fc-query|fc-pattern|fc-validate|otfinfo|showfigfonts|figlist|chkfont", READ).options("alsvf:d:n: -root -id= -name= -display= -tree -children -stats -all -int -frame --verbose --format= --sort --brief --index="),
     row("xprop", READ).options("f: -root -id= -name= -display= -frame -len= -notype -font=").when(&[("-set -remove -spy", UNKNOWN)]),
     row("xinput", SERVICE).begins(&[("list --list list-props --list-props --version", READ)]),
     // To look, it loads a module of the kernel.
