@@ -12,11 +12,15 @@ use std::process::{Command, Stdio};
 use self::page::{Format, Part};
 use self::plot::Plot;
 use crate::failure::{Done, Failure};
+use crate::setup;
 use crate::workspace::{read, root, say};
 
 const PAGE: &str = "docs/figures.md";
 const PLOTS: &str = "docs/figures";
 const README: &str = "README.md";
+/// What measurements said whose page is not written yet.
+const KEPT: &str = "target/figures";
+const OPTIONS: [&str; 2] = ["--quick", "--resume"];
 
 /// One measurement, by the words that run it alone.
 struct Measurement {
@@ -185,10 +189,17 @@ const MEASUREMENTS: &[Measurement] = &[
     },
 ];
 
-/// `bench all [--quick] [NAME…]`: with names only those, and nothing is written down.
+/// `bench all [--quick] [--resume] [NAME…]`: with names only those, and nothing is written down.
 pub(crate) fn run(words: &[&str]) -> Done {
     let is_quick = words.contains(&"--quick");
-    let names: Vec<&str> = words.iter().copied().filter(|word| *word != "--quick").collect();
+    let is_resumed = words.contains(&"--resume");
+    let names: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with("--")).collect();
+    if let Some(word) = words.iter().find(|w| w.starts_with("--") && !OPTIONS.contains(w)) {
+        return Err(Failure::new(format!(
+            "no such option: {word}; there are {}",
+            OPTIONS.join(" and ")
+        )));
+    }
     if let Some(name) = names.iter().find(|name| !MEASUREMENTS.iter().any(|m| m.words[0] == **name))
     {
         return Err(Failure::new(format!("no such measurement: {name}")));
@@ -197,11 +208,25 @@ pub(crate) fn run(words: &[&str]) -> Done {
         // Before an hour is spent: is there a place for the result?
         page::with_table(&read(README)?, "")?;
     }
+    // And are those there that it is measured against?
+    setup::packages()?;
+    if !is_resumed && root().join(KEPT).exists() {
+        fs::remove_dir_all(root().join(KEPT)).map_err(Failure::at(KEPT))?;
+    }
     let mut parts = Vec::new();
+    let mut problems = Vec::new();
     for measurement in MEASUREMENTS {
         if names.is_empty() || names.contains(&measurement.words[0]) {
-            parts.push(measurement.run(is_quick)?);
+            match measurement.part(is_quick, is_resumed) {
+                Ok(part) => parts.push(part),
+                Err(failure) => problems.push(failure.message().to_owned()),
+            }
         }
+    }
+    if !problems.is_empty() {
+        problems
+            .push(format!("the rest is kept in {KEPT}; `bench all --resume` does what is missing"));
+        return Err(Failure::new(problems.join("\n")));
     }
     let summary = page::summary(&parts);
     if !names.is_empty() {
@@ -212,14 +237,31 @@ pub(crate) fn run(words: &[&str]) -> Done {
 }
 
 impl Measurement {
-    /// Runs it, and passes on what it says as it says it.
-    fn run(&self, is_quick: bool) -> Done<Part> {
-        let own = env::current_exe().map_err(Failure::at("this program"))?;
+    /// Runs it, or takes what an interrupted run has measured. What it says is kept until a page is written.
+    fn part(&self, is_quick: bool, is_resumed: bool) -> Done<Part> {
         let more = if is_quick { self.quick } else { &[] };
         let words = [&["bench"], self.words, more].concat();
-        say(format!("\n## {} (`cargo xtask {}`)\n", self.title, words.join(" ")));
+        let command = format!("cargo xtask {}", words.join(" "));
+        let kept = root().join(KEPT).join(format!("{}.txt", words[1..].join("-")));
+        let text = match fs::read_to_string(&kept) {
+            Ok(text) if is_resumed => text,
+            _ => {
+                say(format!("\n## {} (`{command}`)\n", self.title));
+                let text = self.run(&words)?;
+                fs::create_dir_all(root().join(KEPT)).map_err(Failure::at(KEPT))?;
+                fs::write(&kept, &text).map_err(Failure::at(kept.display()))?;
+                text
+            }
+        };
+        let Self { title, against, format, plots, .. } = *self;
+        Ok(Part { name: self.words[0], title, against, command, format, plots, text })
+    }
+
+    /// Runs it, and passes on what it says as it says it.
+    fn run(&self, words: &[&str]) -> Done<String> {
+        let own = env::current_exe().map_err(Failure::at("this program"))?;
         let mut command = Command::new(own);
-        command.args(&words).current_dir(root()).stdout(Stdio::piped());
+        command.args(words).current_dir(root()).stdout(Stdio::piped());
         // Cargo's own, in which every program that is measured would look for its libraries.
         command.env_remove("LD_LIBRARY_PATH");
         let mut child = command.spawn().map_err(Failure::at(self.title))?;
@@ -237,15 +279,7 @@ impl Measurement {
         if !status.success() {
             return Err(Failure::of(self.title, status));
         }
-        Ok(Part {
-            name: self.words[0],
-            title: self.title,
-            against: self.against,
-            command: format!("cargo xtask {}", words.join(" ")),
-            format: self.format,
-            plots: self.plots,
-            text,
-        })
+        Ok(text)
     }
 }
 
@@ -262,6 +296,8 @@ fn write(parts: &[Part], summary: &str, is_quick: bool) -> Done {
     fs::write(root().join(README), readme).map_err(Failure::at(README))?;
     let text = page::page(parts, summary, is_quick)?;
     fs::write(root().join(PAGE), text).map_err(Failure::at(PAGE))?;
+    // The next run measures anew.
+    fs::remove_dir_all(root().join(KEPT)).map_err(Failure::at(KEPT))?;
     say(format!("\n{PAGE}, {PLOTS} and the table of {README} are written"));
     Ok(())
 }

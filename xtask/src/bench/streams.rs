@@ -36,18 +36,22 @@ pub(crate) fn run(words: &[&str]) -> Done {
          it has\n",
         LINES * 1000
     ));
-    say("| followers | pieces | behind p50 µs | p99 µs | p50 × alone | after the end, ms |");
-    say("|---|---|---|---|---|---|");
+    say(
+        "| followers | pieces | behind p50 µs | p99 µs | p50 × alone | after the end, ms | until it has all, × alone |",
+    );
+    say("|---|---|---|---|---|---|---|");
+    let length = Duration::from_secs(seconds as u64);
     let alone = followed(&scratch, &engine, seconds, 0)?;
     let among = followed(&scratch, &engine, seconds, OTHERS)?;
     for (count, (sample, last)) in [(1, &alone), (1 + OTHERS, &among)] {
         say(format!(
-            "| {count} | {} | {} | {} | {:.2} | {:.1} |",
+            "| {count} | {} | {} | {} | {:.2} | {:.1} | {:.3} |",
             sample.times.len(),
             microseconds(sample.median()),
             microseconds(sample.percentile(99)),
             ratio(sample.median(), alone.0.median()),
-            last.as_secs_f64() * 1e3
+            last.as_secs_f64() * 1e3,
+            ratio(length + *last, length + alone.1),
         ));
     }
     say("");
