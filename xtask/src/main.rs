@@ -8,6 +8,7 @@ mod documents;
 mod failure;
 mod fuzz;
 mod oracle;
+mod order;
 mod proc;
 mod promises;
 mod record;
@@ -35,9 +36,11 @@ cargo xtask VERB
   man DIR              write a page of the manual for every verb
   packages             pack every crate as it would be published
   dist [ROOT…]         a static binary, tried where nothing else is, and in the roots of other systems
+  order                see which functions a start and a call run through, and have them lie together
   record               draw the README's picture of a session from a real run; --debug as for soak
-  bench all [--quick] [NAME…]  every measurement in one run, written to docs/figures.md with its plots
-                       and to the README; with names (exec mcp …) only those, printed
+  bench all [--quick] [--resume] [NAME…]  every measurement in one run, written to docs/figures.md with
+                       its plots and to the README; with names (exec mcp …) only those, printed;
+                       --resume keeps what a run has measured that did not come to its end
   bench exec [N]       what a command costs through umbo, beside a bare spawn
   bench exec many [N]  the same with 1, 2, 4 and 8 outstanding
   bench flood [SIZE]   how fast output is captured, beside `cat > file` (1G unless said otherwise)
@@ -109,6 +112,7 @@ fn run(words: &[&str]) -> Done {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["adapters", rest @ ..] => adapters::run(rest),
         ["oracle", rest @ ..] => oracle::run(rest),
+        ["order", rest @ ..] => order::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         [] | ["help" | "--help" | "-h"] => {
             say(USAGE);

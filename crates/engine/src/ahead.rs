@@ -12,8 +12,11 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity}
 use crate::builder;
 use crate::state::State;
 use crate::supervisor;
-use crate::sys::process::{self, Fork};
+use crate::sys::process::{self, ChildStack, Fork};
 use crate::sys::socket;
+
+/// What a supervisor has for its stack. Pages that it does not touch are never made.
+const STACK_BYTES: usize = 2 << 20;
 
 /// A supervisor of which nothing is known yet but that it will be needed. Dropping it ends it.
 #[derive(Debug)]
@@ -38,13 +41,25 @@ impl Ahead {
         }
         let cpus = sched_getaffinity(None).ok();
         let (ours, theirs) = socket::pair().ok()?;
-        match process::fork(None).ok()? {
-            Fork::Child => supervisor::main_in_copy(&state, theirs, cpus),
-            Fork::Parent(starter) => {
-                send_elsewhere(starter, cpus);
-                Some(Self { state, socket: Some(ours), starter })
+        let mut theirs = Some(theirs);
+        // The starter has this memory as it is: of the two forks only the second one copies it.
+        let mut start = || {
+            let _ = rustix::process::setsid();
+            match process::fork(None) {
+                Ok(Fork::Parent(keeper)) => {
+                    send_elsewhere(keeper, cpus.as_ref());
+                    0
+                }
+                Ok(Fork::Child) => match theirs.take() {
+                    Some(theirs) => supervisor::main_in_copy(&state, theirs, cpus.as_ref()),
+                    None => 1,
+                },
+                Err(_) => 1,
             }
-        }
+        };
+        let mut stack = ChildStack::of(STACK_BYTES);
+        let starter = process::spawn(None, &mut stack, &mut start).ok()?;
+        Some(Self { state, socket: Some(ours), starter })
     }
 
     /// Whether its job is to be in this state directory.
@@ -71,8 +86,8 @@ impl Drop for Ahead {
 
 /// Has a new process begin at once, on another processor: the kernel may leave it waiting on this one until
 /// we sleep. It goes where it likes when it has begun.
-fn send_elsewhere(process: Pid, cpus: Option<CpuSet>) {
-    let Some(mut others) = cpus else { return };
+fn send_elsewhere(process: Pid, cpus: Option<&CpuSet>) {
+    let Some(mut others) = cpus.copied() else { return };
     others.unset(sched_getcpu());
     if others.count() > 0 {
         let _ = sched_setaffinity(Some(process), &others);

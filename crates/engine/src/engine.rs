@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::to_raw_value;
 use umbo_sandbox::Plan;
 use umbo_text::quote;
 
@@ -40,6 +41,9 @@ const ANNOUNCE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// How long a deletion waits for processes that just die in the control groups of deleted jobs.
 const EMPTY_GROUPS_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The words and the environment of a command usually have room in this.
+const USUAL_BODY_BYTES: usize = 8 << 10;
 
 /// So many supervisors may die before they start a job: the ones that wait, the one that is then
 /// started, and some more for a machine that kills them.
@@ -273,7 +277,7 @@ impl Engine {
     ) -> Result<(Assign, Vec<u8>)> {
         let variables = shell::environment(request, directory, (TAG, job.as_str()));
         let invocation = self.invocation(request, directory, &variables)?;
-        let mut body = Body::default();
+        let mut body = Body::new();
         body.push("command", invocation.program.as_os_str())?;
         body.push("cwd", directory.as_os_str())?;
         for argument in &invocation.arguments {
@@ -309,7 +313,7 @@ impl Engine {
         let record = self.record(request, directory, job);
         let assign = Assign {
             job: job.clone(),
-            record: serde_json::to_value(&record).unwrap_or_default(),
+            record: to_raw_value(&record).unwrap_or_default(),
             limits: request.limits.clone(),
             ladder: request.ladder,
             leaks: request.leaks,
@@ -430,27 +434,32 @@ impl Engine {
 }
 
 /// Strings without NUL, each followed by one.
-#[derive(Default)]
 struct Body {
     bytes: Vec<u8>,
 }
 
 impl Body {
+    fn new() -> Self {
+        Self { bytes: Vec::with_capacity(USUAL_BODY_BYTES) }
+    }
+
     fn push(&mut self, field: &'static str, text: &OsStr) -> Result<()> {
-        self.add(field, text, 0)
+        self.add(field, &[text.as_bytes()])
     }
 
     fn variable(&mut self, name: &OsStr, value: &OsStr) -> Result<()> {
-        self.add("env", name, b'=')?;
-        self.add("env", value, 0)
+        self.add("env", &[name.as_bytes(), b"=", value.as_bytes()])
     }
 
-    fn add(&mut self, field: &'static str, text: &OsStr, end: u8) -> Result<()> {
-        if text.as_bytes().contains(&0) {
+    fn add(&mut self, field: &'static str, parts: &[&[u8]]) -> Result<()> {
+        let start = self.bytes.len();
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
+        if memchr::memchr(0, &self.bytes[start..]).is_some() {
             return Err(Error::invalid(field, "it contains a NUL byte, which no argument can"));
         }
-        self.bytes.extend_from_slice(text.as_bytes());
-        self.bytes.push(end);
+        self.bytes.push(0);
         Ok(())
     }
 }

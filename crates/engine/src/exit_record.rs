@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::rc::Rc;
 
 use rustix::fs::{
     AtFlags, FallocateFlags, Mode, OFlags, RenameFlags, fallocate, openat, renameat, renameat_with,
@@ -26,7 +27,7 @@ const RESERVED_BYTES: u64 = 4096;
 
 /// A record that is not in place yet.
 pub(crate) struct Draft {
-    directory: OwnedFd,
+    directory: Rc<OwnedFd>,
     file: File,
     /// How long the file is, at the most.
     longest: Cell<u64>,
@@ -34,7 +35,7 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// Makes the draft of a job's directory, or takes the one that a dead supervisor left.
-    pub(crate) fn open(directory: OwnedFd) -> io::Result<Self> {
+    pub(crate) fn open(directory: Rc<OwnedFd>) -> io::Result<Self> {
         let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let mode = Mode::RUSR | Mode::WUSR;
         let file = File::from(openat(&directory, DRAFT, flags, mode)?);

@@ -218,7 +218,7 @@ fn keep_damaged(directory: &JobDir) -> bool {
 
 fn write_once(directory: &JobDir, outcome: &Outcome) -> io::Result<()> {
     let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let draft = Draft::open(rustix::fs::open(directory.path(), flags, Mode::empty())?)?;
+    let draft = Draft::open(rustix::fs::open(directory.path(), flags, Mode::empty())?.into())?;
     if draft.publish(outcome)? {
         return Ok(());
     }

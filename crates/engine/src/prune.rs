@@ -4,9 +4,11 @@ use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, statat, unlinkat};
 
 use crate::catalog;
 use crate::clock;
@@ -210,7 +212,7 @@ pub(crate) fn prune(
         kept_jobs += 1;
         kept_bytes += job.size.unwrap_or(0);
     }
-    jobs.delete(state, &leaving, deadline, threads, |stayed| {
+    jobs.delete(state, &leaving, deadline, threads, |stayed, _| {
         let bytes: u64 = stayed.iter().map(|job| disk_use(state.job(&job.id).path())).sum();
         (kept_jobs + stayed.len() as u64, kept_bytes + bytes)
     })
@@ -240,25 +242,20 @@ fn make_room(state: &State, counted: &Counted, keep: Retention, now: u64) -> Res
         }
         let Some(outcome) = state.job(id).outcome() else { continue };
         if is_surplus || oldest.is_some_and(|oldest| outcome.ended_at <= oldest) {
-            let size = disk_use(state.job(id).path());
             surplus_jobs = surplus_jobs.saturating_sub(1);
-            surplus_bytes = surplus_bytes.saturating_sub(size);
-            leaving.push(Examined {
-                id: id.clone(),
-                leaves: true,
-                size: Some(size),
-                is_empty: true,
-            });
+            // Otherwise it is seen when it is deleted.
+            let size = (surplus_bytes > 0).then(|| disk_use(state.job(id).path()));
+            surplus_bytes = surplus_bytes.saturating_sub(size.unwrap_or(0));
+            let is_empty = outcome.contained_by.is_some();
+            leaving.push(Examined { id: id.clone(), leaves: true, size, is_empty });
         }
     }
-    let leaving_bytes: u64 = leaving.iter().filter_map(|job| job.size).sum();
-    jobs.delete(state, &leaving, None, 1, |stayed| {
+    jobs.delete(state, &leaving, None, 1, |stayed, deleted_bytes| {
         // Others have ended meanwhile.
         let since = open_count(state).and_then(|file| self::counted(&file)).unwrap_or_default();
         let more = since.jobs.saturating_sub(counted.jobs);
         let jobs = (ended + more).saturating_sub((leaving.len() - stayed.len()) as u64);
-        let stayed_bytes: u64 = stayed.iter().filter_map(|job| job.size).sum();
-        (jobs, since.bytes.saturating_sub(leaving_bytes - stayed_bytes))
+        (jobs, since.bytes.saturating_sub(deleted_bytes))
     })
 }
 
@@ -282,17 +279,18 @@ impl Jobs {
     }
 
     /// Deletes some of them, and all that is known of them. `count` says how many jobs there are then, and
-    /// how much they take, when some of those could not be deleted.
+    /// how much they take, when some of those could not be deleted and the others took so many bytes.
     fn delete(
         &self,
         state: &State,
         leaving: &[Examined],
         deadline: Option<Instant>,
         threads: usize,
-        count: impl FnOnce(&[&Examined]) -> (u64, u64),
+        count: impl FnOnce(&[&Examined], u64) -> (u64, u64),
     ) -> Result<Vec<JobId>> {
         let mut kept: HashSet<u128> = self.ids.iter().map(JobId::number).collect();
         let (mut removed, mut stayed, mut failure) = (Vec::new(), Vec::new(), None);
+        let mut deleted_bytes = 0;
         let results = in_parts(leaving, threads, |part| remove_all(state, part));
         for (job, result) in leaving.iter().zip(results) {
             let removal = result.unwrap_or_else(|(removal, source)| {
@@ -300,14 +298,17 @@ impl Jobs {
                 failure.get_or_insert(Error::File { action: "delete", path, source });
                 removal
             });
-            if removal == Removal::NotYet {
-                stayed.push(job);
-                continue;
+            match removal {
+                Removal::Done { bytes } => deleted_bytes += bytes,
+                Removal::NotYet => {
+                    stayed.push(job);
+                    continue;
+                }
             }
             kept.remove(&job.id.number());
             removed.push(job.id.clone());
         }
-        let (jobs, bytes) = count(&stayed);
+        let (jobs, bytes) = count(&stayed, deleted_bytes);
         let _ = recount(state, jobs, bytes);
         let _ = catalog::forget(state, self.catalog_end, &kept);
         if !removed.is_empty() {
@@ -389,8 +390,8 @@ fn in_parts<T: Sync, R: Send>(
 /// What became of a job that was to be deleted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Removal {
-    /// It is not in the list any more.
-    Done,
+    /// It is not in the list any more, and took so many bytes.
+    Done { bytes: u64 },
     /// Its end is not announced yet, or another process deletes it.
     NotYet,
 }
@@ -403,19 +404,21 @@ fn remove_all(
     let journal = Journal::open(&state.events()).ok();
     let mut results = Vec::with_capacity(part.len());
     for some in part.chunks(REMOVED_AT_ONCE) {
-        let away: Vec<io::Result<Removal>> =
+        let away: Vec<io::Result<Taken>> =
             some.iter().map(|job| take_away(state, &job.id)).collect();
-        let is_away = |result: &io::Result<Removal>| matches!(result, Ok(Removal::Done));
+        let is_away = |result: &io::Result<Taken>| matches!(result, Ok(Taken::Away));
         if let Some(journal) = &journal {
             let taken = some.iter().zip(&away).filter(|(_, result)| is_away(result));
             let _ = journal.append_all(taken.map(|(job, _)| (&job.id, &EventKind::Removed)));
         }
         results.extend(some.iter().zip(away).map(|(job, result)| {
             match result {
-                Ok(Removal::Done) => groups::discard(&self::away(state, &job.id), None)
-                    .map(|()| Removal::Done)
-                    .map_err(|error| (Removal::Done, error)),
-                Ok(Removal::NotYet) => Ok(Removal::NotYet),
+                Ok(Taken::Away) => erase(&self::away(state, &job.id), job.is_empty)
+                    // Whoever sweeps at this moment does the same.
+                    .or_else(|error| if is_gone(&error) { Ok(0) } else { Err(error) })
+                    .map(|bytes| Removal::Done { bytes })
+                    .map_err(|error| (Removal::Done { bytes: 0 }, error)),
+                Ok(Taken::NotYet) => Ok(Removal::NotYet),
                 Err(error) => Err((Removal::NotYet, error)),
             }
         }));
@@ -428,22 +431,62 @@ fn away(state: &State, id: &JobId) -> PathBuf {
     state.spares().join(format!("{REMOVED}{id}"))
 }
 
+/// Whether a job was taken out of the list by this process.
+enum Taken {
+    Away,
+    NotYet,
+}
+
 /// Takes one ended job out of the list; what is left of it is deleted afterwards.
-fn take_away(state: &State, id: &JobId) -> io::Result<Removal> {
+fn take_away(state: &State, id: &JobId) -> io::Result<Taken> {
     let directory = state.job(id);
     if !directory.is_announced() && directory.is_supervised() {
-        return Ok(Removal::NotYet);
+        return Ok(Taken::NotYet);
     }
     // Whoever renames it is the one to delete it, and to say so.
     match fs::rename(directory.path(), away(state, id)) {
-        Ok(()) => Ok(Removal::Done),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Removal::NotYet),
+        Ok(()) => Ok(Taken::Away),
+        Err(error) if is_gone(&error) => Ok(Taken::NotYet),
         Err(error) => Err(error),
     }
 }
 
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+}
+
+/// Deletes a directory; how many bytes it took. Where no process is left of its job, and the list of its control
+/// groups went to the next job of its supervisor, nothing but files is left: they are looked at once.
+fn erase(path: &Path, is_empty: bool) -> io::Result<u64> {
+    let mut bytes = 0;
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(path, flags, Mode::empty())?;
+    let mut files = Vec::with_capacity(8);
+    for entry in Dir::read_from(&directory)? {
+        let name = entry?.file_name().to_owned();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        let meta = statat(&directory, &name, AtFlags::SYMLINK_NOFOLLOW)?;
+        bytes += u64::try_from(meta.st_blocks).unwrap_or(0) * 512;
+        files.push((name, FileType::from_raw_mode(meta.st_mode)));
+    }
+    let is_only_files = files.iter().all(|(name, kind)| {
+        *kind != FileType::Directory && name.to_bytes() != groups::LIST.as_bytes()
+    });
+    if is_empty && is_only_files {
+        for (name, _) in &files {
+            unlinkat(&directory, name, AtFlags::empty())?;
+        }
+        fs::remove_dir(path)?;
+    } else {
+        groups::discard(path, None)?;
+    }
+    Ok(bytes)
+}
+
 /// How much a job's directory takes.
-pub(crate) fn disk_use(directory: &std::path::Path) -> u64 {
+pub(crate) fn disk_use(directory: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(directory) else { return 0 };
     entries
         .flatten()
@@ -476,7 +519,7 @@ fn sweep_leftovers(state: &State, deadline: Option<Instant>) {
     }
 }
 
-fn is_older(path: &std::path::Path, than: Duration) -> bool {
+fn is_older(path: &Path, than: Duration) -> bool {
     fs::symlink_metadata(path)
         .and_then(|meta| meta.modified())
         .is_ok_and(|at| at.elapsed().is_ok_and(|age| age > than))

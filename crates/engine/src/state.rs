@@ -256,12 +256,12 @@ pub(crate) struct ProcessId {
 /// Which supervisor, beyond doubt, and where it keeps the job's processes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Identity {
-    #[serde(flatten)]
-    pub(crate) process: ProcessId,
-    /// Its parent, which waits for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) keeper: Option<ProcessId>,
     pub(crate) boot_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cgroup: Option<PathBuf>,
+    /// Its parent, which waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) keeper: Option<ProcessId>,
+    #[serde(flatten)]
+    pub(crate) process: ProcessId,
 }

@@ -1,11 +1,13 @@
 //! Messages between an engine and a supervisor: a length-prefixed JSON head and a body of raw
 //! bytes, so that arguments, environments and input need not be text.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use umbo_sandbox::{Decision, Plan, Question};
 
 use crate::id::JobId;
@@ -45,8 +47,8 @@ pub(crate) enum OrderOf<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Assign {
     pub(crate) job: JobId,
-    /// The first line of the `request` file, except what the supervisor adds.
-    pub(crate) record: serde_json::Value,
+    /// The first line of the `request` file, except what the supervisor adds. It goes there as it is.
+    pub(crate) record: Box<RawValue>,
     pub(crate) limits: Limits,
     pub(crate) ladder: Ladder,
     pub(crate) leaks: Leaks,
@@ -84,6 +86,23 @@ pub(crate) struct Assign {
     /// What the supervisor does afterwards. Those of earlier versions end.
     #[serde(default)]
     pub(crate) afterwards: Afterwards,
+}
+
+/// What a supervisor wants to know of the record of its job.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Recorded<'a> {
+    #[serde(borrow)]
+    pub(crate) command: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) name: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(crate) owner: Option<Cow<'a, str>>,
+}
+
+impl Assign {
+    pub(crate) fn recorded(&self) -> io::Result<Recorded<'_>> {
+        Ok(serde_json::from_str(self.record.get())?)
+    }
 }
 
 /// What a supervisor does when its job is over.

@@ -88,7 +88,6 @@ pub(crate) fn answer(
     client: Client,
 ) -> CallToolResult {
     let meta = meta(&result);
-    let structured = result.structured_content().cloned();
     let rest = rest(&result);
     let mut content = vec![ContentBlock::text(result.text)];
     content.extend(
@@ -114,10 +113,10 @@ pub(crate) fn answer(
     } else {
         CallToolResult::success(content)
     };
-    if client.reads == Reads::Text {
+    if client.reads == Reads::Text && result.fits_schema {
         // What is there is held against the tool's schema by clients, in errors too. Older revisions
         // know only objects here.
-        answer.structured_content = structured.map(|structured| match structured {
+        answer.structured_content = Some(match result.structured {
             object @ Value::Object(_) => object,
             other => json!({"result": other}),
         });

@@ -13,8 +13,7 @@ use rmcp::service::RequestContext;
 use rmcp::task_manager::TaskContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
-use tokio::task::{JoinError, JoinHandle};
+use tokio::sync::{mpsc, oneshot};
 use tracing::{Span, field, info_span};
 use umbo_tools::{Question, Reply, Ticket, ToolResult};
 
@@ -26,6 +25,7 @@ use crate::client::{self, Client, ClientOptions};
 use crate::elicitation::{self, ApprovalChannel, Asked, Said};
 use crate::progress;
 use crate::tasks;
+use crate::threads::{self, Panic};
 
 /// How long a stop may take to begin. It has a thread before that, unless all of them are taken.
 const STOP_BEGINS_WITHIN: Duration = Duration::from_secs(1);
@@ -64,7 +64,7 @@ pub(crate) async fn call(
 /// A call in progress.
 pub(crate) struct Invocation {
     caller: Arc<Caller>,
-    call: JoinHandle<ToolResult>,
+    call: oneshot::Receiver<Result<ToolResult, Panic>>,
     ticket: Ticket,
     asked: mpsc::UnboundedReceiver<Asked>,
     via: AskVia,
@@ -115,7 +115,7 @@ impl Invocation {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let calling = ticket.clone();
         let span = span(&context.meta);
-        let call = tokio::task::spawn_blocking(move || {
+        let call = threads::run(move || {
             let _entered = entered;
             span.in_scope(|| tools.call(&request.name, arguments, &calling))
         });
@@ -263,8 +263,15 @@ impl Invocation {
     }
 }
 
-fn whole(result: Result<ToolResult, JoinError>) -> Result<ToolResult, ErrorData> {
-    result.map_err(|error| ErrorData::internal_error(format!("the call broke: {error}"), None))
+fn whole(
+    result: Result<Result<ToolResult, Panic>, oneshot::error::RecvError>,
+) -> Result<ToolResult, ErrorData> {
+    let why = match result {
+        Ok(Ok(result)) => return Ok(result),
+        Ok(Err(panic)) => threads::said(&panic).to_owned(),
+        Err(_) => "there is no thread to run it on".to_owned(),
+    };
+    Err(ErrorData::internal_error(format!("the call broke: {why}"), None))
 }
 
 fn is_newest(context: &RequestContext<RoleServer>) -> bool {

@@ -24,6 +24,7 @@ mod resources;
 mod stdin_closed;
 mod stdio;
 mod tasks;
+mod threads;
 mod wire;
 
 use std::io;

@@ -14,11 +14,12 @@ use umbo_gate::{Audit, Digest, Error, Event, GatePaths};
 use crate::clock::now;
 use crate::sandbox::misread;
 
-/// How long the first entry lies before it is written: the answer to the command goes first, and has
-/// the processors for itself.
-const PAUSE: Duration = Duration::from_millis(2);
+/// How long the first entry lies before it is written, with all that came meanwhile: the answer to the command
+/// goes first, and of many commands in a row each costs only a line. Ends that were not written when this process is
+/// killed, [`record_missed_ends`] makes good.
+const PAUSE: Duration = Duration::from_millis(50);
 /// So many entries are written at once.
-const MOST_AT_ONCE: usize = 32;
+const MOST_AT_ONCE: usize = 64;
 
 /// Writes entries on a thread of its own, which begins with the first of them.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ impl AuditWriter {
             let (entries, received) = channel::<Entry>();
             let handle = thread::spawn(move || {
                 while let Ok(first) = received.recv() {
-                    thread::sleep(PAUSE);
+                    thread::park_timeout(PAUSE);
                     let mut entries = std::iter::once(first).chain(received.try_iter());
                     loop {
                         let next = entries.by_ref().take(MOST_AT_ONCE);
@@ -88,6 +89,7 @@ impl AuditWriter {
         let writer = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(WriterThread { entries, handle }) = writer {
             drop(entries);
+            handle.thread().unpark();
             let _ = handle.join();
         }
     }

@@ -227,22 +227,25 @@ impl From<std::io::Error> for ToolError {
 }
 
 /// A value without fields that say nothing: a model pays for each of them.
-pub(crate) fn compact(value: Value) -> Value {
-    match value {
+pub(crate) fn compact(mut value: Value) -> Value {
+    let says_nothing = |value: &Value| match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    };
+    match &mut value {
         Value::Object(map) => {
-            let says_nothing = |value: &Value| match value {
-                Value::Null => true,
-                Value::Array(items) => items.is_empty(),
-                _ => false,
-            };
-            let kept: Map<String, Value> = map
-                .into_iter()
-                .filter(|(_, value)| !says_nothing(value))
-                .map(|(name, value)| (name, compact(value)))
-                .collect();
-            Value::Object(kept)
+            map.retain(|_, value| !says_nothing(value));
+            for value in map.values_mut() {
+                *value = compact(value.take());
+            }
         }
-        Value::Array(items) => items.into_iter().map(compact).collect(),
-        other => other,
+        Value::Array(items) => {
+            for item in items {
+                *item = compact(item.take());
+            }
+        }
+        _ => {}
     }
+    value
 }

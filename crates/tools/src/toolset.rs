@@ -430,15 +430,22 @@ impl Toolset {
 }
 
 /// All strings of a value, masked and made visible: no other text reaches a caller.
-fn masked(value: Value, caller: &Caller) -> Value {
-    match value {
-        Value::String(text) => Value::String(caller.mask(&text)),
-        Value::Array(items) => items.into_iter().map(|item| masked(item, caller)).collect(),
-        Value::Object(map) => {
-            map.into_iter().map(|(name, value)| (name, masked(value, caller))).collect()
+fn masked(mut value: Value, caller: &Caller) -> Value {
+    match &mut value {
+        Value::String(text) => *text = caller.mask(text),
+        Value::Array(items) => {
+            for item in items {
+                *item = masked(item.take(), caller);
+            }
         }
-        other => other,
+        Value::Object(map) => {
+            for value in map.values_mut() {
+                *value = masked(value.take(), caller);
+            }
+        }
+        _ => {}
     }
+    value
 }
 
 /// Arguments in which the secrets stand again that placeholders stand for.

@@ -52,11 +52,11 @@ pub(crate) fn run(words: &[&str]) -> Done {
 }
 
 /// A server, and how it is asked for a command.
-pub(super) struct Server {
+pub(crate) struct Server {
     name: &'static str,
-    program: PathBuf,
-    words: Vec<String>,
-    pub(super) variables: Vec<(&'static str, String)>,
+    pub(crate) program: PathBuf,
+    pub(crate) words: Vec<String>,
+    pub(crate) variables: Vec<(&'static str, String)>,
     /// Where it runs; here, unless said otherwise.
     pub(super) directory: Option<PathBuf>,
     /// The tool, and its arguments for a line of the shell.
@@ -65,7 +65,7 @@ pub(super) struct Server {
 }
 
 /// Umbo's own, over the state directory `state`.
-pub(super) fn umbo_server(scratch: &Scratch, state: &str) -> Server {
+pub(crate) fn umbo_server(scratch: &Scratch, state: &str) -> Server {
     let state = scratch.state(state).display().to_string();
     Server {
         name: "umbo",
@@ -176,7 +176,7 @@ fn desktop_commander(home: &str) -> Done<Server> {
 }
 
 /// A client of one server.
-pub(super) struct Client {
+pub(crate) struct Client {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
@@ -185,7 +185,7 @@ pub(super) struct Client {
 
 impl Client {
     /// Starts a server and waits for its first answer.
-    pub(super) fn start(server: &Server) -> Done<Self> {
+    pub(crate) fn start(server: &Server) -> Done<Self> {
         Self::start_as(server, "bench")
     }
 
@@ -250,7 +250,7 @@ impl Client {
         }
     }
 
-    pub(super) fn request(&mut self, method: &str, params: &Value) -> Done<Value> {
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Done<Value> {
         let id = self.ask(method, params)?;
         loop {
             let (answered, message) = self.answer()?;
@@ -268,7 +268,7 @@ impl Client {
         Ok(answer["result"]["content"].to_string().contains(wanted))
     }
 
-    pub(super) fn leave(mut self) -> Done {
+    pub(crate) fn leave(mut self) -> Done {
         drop(self.stdin);
         let deadline = Instant::now() + Duration::from_secs(10);
         while self.child.try_wait().map_err(Failure::at("a server"))?.is_none() {

@@ -116,10 +116,12 @@ impl Run {
 fn new_log(directory: &std::path::Path, limit: Option<crate::request::OutputLimit>) -> LogWriter {
     use std::fs::{File, OpenOptions};
     use std::io::Write;
+    use std::os::fd::OwnedFd;
 
     let create =
         |name| OpenOptions::new().create_new(true).append(true).open(directory.join(name)).unwrap();
     let mut index = create(INDEX);
     index.write_all(INDEX_MAGIC).unwrap();
-    LogWriter::new(create(OUTPUT), index, File::open(directory).unwrap().into(), limit)
+    let directory = OwnedFd::from(File::open(directory).unwrap());
+    LogWriter::new(create(OUTPUT).into(), index.into(), directory.into(), limit)
 }

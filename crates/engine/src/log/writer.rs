@@ -5,6 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
+use std::rc::Rc;
 
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, openat};
 
@@ -17,10 +18,10 @@ const SAME_RUN_US: u64 = 1000;
 
 /// The supervisor's side: appends.
 pub(crate) struct LogWriter {
-    output: File,
-    index: File,
+    output: Rc<File>,
+    index: Rc<File>,
     /// Where the file that names the omitted range is made, once there is one.
-    directory: OwnedFd,
+    directory: Rc<OwnedFd>,
     gap: Option<File>,
     length: u64,
     omitted: Range<u64>,
@@ -40,9 +41,9 @@ struct Short {
 impl LogWriter {
     /// Over files that are new and empty, the index with its magic.
     pub(crate) fn new(
-        output: File,
-        index: File,
-        directory: OwnedFd,
+        output: Rc<File>,
+        index: Rc<File>,
+        directory: Rc<OwnedFd>,
         limit: Option<OutputLimit>,
     ) -> Self {
         let (gap, last, omitted, short) = (None, None, 0..0, Some(Short::default()));

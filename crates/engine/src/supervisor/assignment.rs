@@ -31,13 +31,13 @@ impl Program {
         for (name, value) in variables {
             let text = [name.as_bytes(), b"=", value].concat();
             if let Ok(text) = CString::new(text) {
-                self.environment.set(name.as_bytes(), text);
+                self.environment.set(name.as_bytes(), &text);
             }
         }
     }
 
     /// Its command line, as the kernel shows it.
-    pub(super) fn words(&self) -> Vec<u8> {
+    pub(super) fn words(&self) -> &[u8] {
         self.arguments.joined()
     }
 }
@@ -58,17 +58,17 @@ pub(super) fn split(
     let Frame { head, mut body } = frame;
     let text = body.len().checked_sub(head.stdin_bytes).ok_or_else(|| broken("stdin"))?;
     let stdin = body.split_off(text);
-    let mut strings = body.split(|byte| *byte == 0);
-    let mut next = || strings.next().and_then(|bytes| CString::new(bytes).ok());
-    let path = next().ok_or_else(|| broken("program"))?;
-    let directory = next().ok_or_else(|| broken("directory"))?;
-    let mut arguments = Vec::with_capacity(head.arguments);
-    for _ in 0..head.arguments {
-        arguments.push(next().ok_or_else(|| broken("arguments"))?);
-    }
-    let mut environment: Vec<CString> = std::iter::from_fn(next).collect();
-    // The body ends with a separator, behind which split sees one more, empty string.
-    environment.pop();
+    let mut rest = &body[..];
+    let path = take_strings(&mut rest, 1).ok_or_else(|| broken("program"))?;
+    let directory = take_strings(&mut rest, 1).ok_or_else(|| broken("directory"))?;
+    let arguments = take_strings(&mut rest, head.arguments).ok_or_else(|| broken("arguments"))?;
+    let program = Program {
+        path: CString::from_vec_with_nul(path.to_vec()).map_err(|_| broken("program"))?,
+        directory: CString::from_vec_with_nul(directory.to_vec())
+            .map_err(|_| broken("directory"))?,
+        arguments: CStrings::new(arguments.to_vec()),
+        environment: CStrings::new(rest.to_vec()),
+    };
     let input = match head.stdin {
         StdinKind::None => Input::Nothing,
         StdinKind::Open => Input::Open,
@@ -90,13 +90,18 @@ pub(super) fn split(
             Input::File(File::from(passed))
         }
     };
-    let program = Program {
-        path,
-        directory,
-        arguments: CStrings::new(arguments),
-        environment: CStrings::new(environment),
-    };
     Ok((head, program, input))
+}
+
+/// Takes so many strings off the front, each with its NUL. `None` if there are fewer.
+fn take_strings<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
+    let length = match count.checked_sub(1) {
+        None => 0,
+        Some(last) => memchr::memchr_iter(0, rest).nth(last)? + 1,
+    };
+    let (taken, left) = rest.split_at(length);
+    *rest = left;
+    Some(taken)
 }
 
 /// What is in a file, as far as somebody could type that much.

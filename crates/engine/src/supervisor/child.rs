@@ -8,6 +8,7 @@ use std::os::fd::BorrowedFd;
 
 use rustix::fs::Mode;
 use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use umbo_sandbox::Sandbox;
 
 use super::assignment::Program;
@@ -134,14 +135,20 @@ impl Launcher {
             failure.set((step as u64 + 1) << 32 | u64::from(code));
             127
         };
-        let mut work = || note(become_program(program, stage));
+        let is_inside = stage.sandbox.is_some_and(Sandbox::has_namespaces);
+        // Inside, it is another process that makes it, and that one would only stand in its way.
+        let cpus = if is_inside { None } else { stay_here() };
+        let mut work = || note(become_program(program, stage, cpus.as_ref()));
         let child = match stage.sandbox {
-            Some(sandbox) if sandbox.has_namespaces() => {
+            Some(sandbox) if is_inside => {
                 let join = || join(sandbox, stage).map_err(note);
                 born_inside(stage, (joining, stack), born, &join, &mut work)
             }
             _ => spawn(stage, stack, &mut work),
         };
+        if let Some(cpus) = &cpus {
+            let _ = sched_setaffinity(None, cpus);
+        }
         match (failure.get(), child) {
             (0, child) => child.map_err(|error| format!("cannot fork: {error}")),
             (failed, child) => {
@@ -152,6 +159,17 @@ impl Launcher {
             }
         }
     }
+}
+
+/// Keeps this process, and so the child it is about to make, on its processor. This process stands still until the
+/// child is a program: on another processor, which has to be woken, it would only begin later. What both
+/// may run on otherwise.
+fn stay_here() -> Option<CpuSet> {
+    let cpus = sched_getaffinity(None).ok()?;
+    let mut here = CpuSet::new();
+    here.set(sched_getcpu());
+    sched_setaffinity(None, &here).ok()?;
+    Some(cpus)
 }
 
 fn spawn(
@@ -201,7 +219,14 @@ fn join(sandbox: &Sandbox, stage: &Stage<'_>) -> Result<(), (Step, io::Error)> {
     sandbox.join().map_err(|error| (Step::Namespaces, error))
 }
 
-fn become_program(program: &Program, stage: &Stage<'_>) -> (Step, io::Error) {
+fn become_program(
+    program: &Program,
+    stage: &Stage<'_>,
+    cpus: Option<&CpuSet>,
+) -> (Step, io::Error) {
+    if let Some(cpus) = cpus {
+        let _ = sched_setaffinity(None, cpus);
+    }
     match prepare(program, stage) {
         Ok(()) => {
             (Step::Exec, process::execve(&program.path, &program.arguments, &program.environment))

@@ -146,9 +146,8 @@ impl Supervision<'_> {
     /// what the person asked for, not how a session makes bash do it.
     fn command_of(&self, pid: Pid) -> String {
         let words = procfs::words(pid);
-        let asked = self.assign.record["command"].as_str();
-        let text = match asked {
-            Some(asked) if words == self.program.words() => asked.to_owned(),
+        let text = match self.assign.recorded() {
+            Ok(recorded) if words == self.program.words() => recorded.command.into_owned(),
             _ => procfs::command_line(pid, &words),
         };
         text.chars().take(LONGEST_COMMAND).collect()

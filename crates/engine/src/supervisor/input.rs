@@ -2,6 +2,7 @@
 //! command which does not read never blocks its supervisor.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
 
 use super::assignment::Input as Wanted;
 use super::prepared::Pipe;
@@ -61,16 +62,16 @@ pub(super) enum Then {
 
 impl Input {
     /// Where its input goes, and what the child has as descriptor 0 if it has no terminal.
-    pub(super) fn open(wanted: Wanted, null: BorrowedFd<'_>) -> std::io::Result<(Self, OwnedFd)> {
-        let pipe = |bytes: Vec<u8>, then| -> std::io::Result<(Self, OwnedFd)> {
+    pub(super) fn open(wanted: Wanted, null: &Rc<OwnedFd>) -> std::io::Result<(Self, Rc<OwnedFd>)> {
+        let pipe = |bytes: Vec<u8>, then| -> std::io::Result<(Self, Rc<OwnedFd>)> {
             let pipe = Pipe::new()?;
             rustix::io::ioctl_fionbio(&pipe.write, true)?;
             let destination = Destination::Pipe { write: pipe.write, waiting: bytes, then };
-            Ok((Self { destination, typed: Typed::default() }, pipe.read))
+            Ok((Self { destination, typed: Typed::default() }, Rc::new(pipe.read)))
         };
         match wanted {
-            Wanted::Nothing => Ok((Self::default(), null.try_clone_to_owned()?)),
-            Wanted::File(file) => Ok((Self::default(), file.into())),
+            Wanted::Nothing => Ok((Self::default(), Rc::clone(null))),
+            Wanted::File(file) => Ok((Self::default(), Rc::new(file.into()))),
             Wanted::Bytes(bytes) => pipe(bytes, Then::End),
             Wanted::Open => pipe(Vec::new(), Then::More),
         }

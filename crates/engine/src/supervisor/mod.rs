@@ -76,30 +76,23 @@ pub(crate) fn main(state_root: PathBuf) -> ! {
     prepare_and_supervise(&State::existing(state_root), umask, caller)
 }
 
-/// As [`main`], in a copy of the caller. Never returns.
-pub(crate) fn main_in_copy(state: &Path, caller: OwnedFd, cpus: Option<CpuSet>) -> ! {
+/// As [`main`], in a copy of the caller whose starter is above it already, in a session of its own. Never returns.
+pub(crate) fn main_in_copy(state: &Path, caller: OwnedFd, cpus: Option<&CpuSet>) -> ! {
+    if let Some(cpus) = cpus {
+        let _ = sched_setaffinity(None, cpus);
+    }
     failpoint::remember();
     process::reset_signals();
     if process::take_place(caller).is_err() {
         process::exit_now(1);
     }
     let caller = process::take_stdin();
-    let umask = leave_caller();
-    if !matches!(process::fork(None), Ok(process::Fork::Child)) {
-        process::exit_now(0);
-    }
-    if let Some(cpus) = cpus {
-        let _ = sched_setaffinity(None, &cpus);
-    }
+    let umask = leave_surroundings();
     // What it was started with tells who a process is, and whose: it must not be the caller's.
-    let (Ok(program), Ok(role), Ok(place)) = (
-        CString::new(OWN_PROGRAM),
-        CString::new(ARGUMENT),
-        CString::new(state.as_os_str().as_bytes()),
-    ) else {
-        process::exit_now(1)
-    };
-    let words = CStrings::new(vec![program.clone(), role, place]);
+    let Ok(program) = CString::new(OWN_PROGRAM) else { process::exit_now(1) };
+    let place = state.as_os_str().as_bytes();
+    let words = [program.as_bytes(), ARGUMENT.as_bytes(), place, b""].join(&0);
+    let words = CStrings::new(words);
     if process::show_as(&words).is_err() {
         mem::forget(caller);
         rustix::process::umask(umask);
@@ -111,11 +104,16 @@ pub(crate) fn main_in_copy(state: &Path, caller: OwnedFd, cpus: Option<CpuSet>) 
     prepare_and_supervise(&state, umask, caller)
 }
 
-/// Leaves the session, the directory and the descriptors of whoever started this process.
+/// Leaves the session of whoever started this process, and its surroundings.
 fn leave_caller() -> Mode {
+    let _ = rustix::process::setsid();
+    leave_surroundings()
+}
+
+/// Leaves the directory and the descriptors.
+fn leave_surroundings() -> Mode {
     process::close_inherited();
     process::forget_signals();
-    let _ = rustix::process::setsid();
     let _ = rustix::process::chdir("/");
     rustix::process::umask(Mode::RWXG | Mode::RWXO)
 }

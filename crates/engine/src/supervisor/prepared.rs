@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use rustix::fs::{Mode, OFlags, RenameFlags, renameat, renameat_with};
 use rustix::net::{SocketFlags, accept_with};
@@ -45,7 +46,7 @@ pub(super) struct PreparedJob {
     /// Where it is now.
     pub(super) path: PathBuf,
     /// The directory itself, which stays the same when it is renamed.
-    pub(super) directory: OwnedFd,
+    pub(super) directory: Rc<OwnedFd>,
     /// Held for the life of the job.
     lock: File,
     pub(super) cgroup: Option<Cgroup>,
@@ -57,7 +58,7 @@ pub(super) struct PreparedJob {
     /// For the command's output, until it has them.
     pub(super) pipes: Option<Pipes>,
     /// For commands that read nothing.
-    pub(super) null: OwnedFd,
+    pub(super) null: Rc<OwnedFd>,
     pub(super) launcher: Launcher,
     /// Walls for the job that is expected, if one with walls is.
     pub(super) sandbox: Option<Sandbox>,
@@ -108,7 +109,7 @@ impl Kept {
 pub(super) struct NextPlace {
     name: String,
     path: PathBuf,
-    directory: OwnedFd,
+    directory: Rc<OwnedFd>,
 }
 
 impl NextPlace {
@@ -120,23 +121,23 @@ impl NextPlace {
 
 /// The files that every job has for itself.
 struct JobFiles {
-    request: File,
-    output: File,
-    index: File,
+    request: Rc<File>,
+    output: Rc<File>,
+    index: Rc<File>,
     exit_record: Draft,
     listener: OwnedFd,
 }
 
 impl JobFiles {
     /// Makes them, but for the socket if there is one already.
-    fn create(path: &Path, directory: &OwnedFd, listener: Option<OwnedFd>) -> io::Result<Self> {
+    fn create(path: &Path, directory: &Rc<OwnedFd>, listener: Option<OwnedFd>) -> io::Result<Self> {
         let mut index = create(path, INDEX)?;
         index.write_all(INDEX_MAGIC)?;
         Ok(Self {
-            request: create(path, "request")?,
-            output: create(path, OUTPUT)?,
-            index,
-            exit_record: Draft::open(directory.try_clone()?)?,
+            request: Rc::new(create(path, "request")?),
+            output: Rc::new(create(path, OUTPUT)?),
+            index: Rc::new(index),
+            exit_record: Draft::open(Rc::clone(directory))?,
             listener: listener.map_or_else(|| socket::listen_at(directory, SOCKET), Ok)?,
         })
     }
@@ -146,9 +147,9 @@ fn create(path: &Path, name: &str) -> io::Result<File> {
     OpenOptions::new().create_new(true).append(true).mode(0o600).open(path.join(name))
 }
 
-fn open_directory(path: &Path) -> io::Result<OwnedFd> {
+fn open_directory(path: &Path) -> io::Result<Rc<OwnedFd>> {
     let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+    Ok(Rc::new(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
 /// What the catalog says of a job.
@@ -158,7 +159,7 @@ pub(super) struct NewJob<'a> {
     pub(super) owner: Option<&'a str>,
 }
 
-/// What a command writes into that has no terminal.
+/// What a command writes into that has no terminal. Whoever reads never waits.
 pub(super) struct Pipes {
     pub(super) stdout: Pipe,
     pub(super) stderr: Pipe,
@@ -166,7 +167,10 @@ pub(super) struct Pipes {
 
 impl Pipes {
     fn new() -> io::Result<Self> {
-        Ok(Self { stdout: Pipe::new()?, stderr: Pipe::new()? })
+        let pipes = Self { stdout: Pipe::new()?, stderr: Pipe::new()? };
+        rustix::io::ioctl_fionbio(&pipes.stdout.read, true)?;
+        rustix::io::ioctl_fionbio(&pipes.stderr.read, true)?;
+        Ok(pipes)
     }
 }
 
@@ -211,7 +215,7 @@ impl PreparedJob {
             slot: None,
             signals: process::signal_fd()?,
             pipes: Some(Pipes::new()?),
-            null: File::open("/dev/null")?.into(),
+            null: Rc::new(File::open("/dev/null")?.into()),
             launcher: Launcher::new()?,
             sandbox: None,
             identity: None,
@@ -295,10 +299,10 @@ impl PreparedJob {
         Ok(Self { files, cgroup, path, directory, slot: None, pipes, jobs, ..self })
     }
 
-    /// How much the files take that every job has.
+    /// How much the files take that stay when the others go to the next job.
     pub(super) fn disk_use(&self) -> u64 {
         let JobFiles { request, output, index, exit_record, .. } = &self.files;
-        let files = [request, output, index, exit_record.file(), &self.groups];
+        let files = [&**request, output, index, exit_record.file()];
         let taken = |file: &File| file.metadata().map_or(0, |meta| meta.blocks() * 512);
         files.into_iter().map(taken).sum()
     }
@@ -334,9 +338,9 @@ impl PreparedJob {
     }
 
     /// The writer of its log; there is one.
-    pub(super) fn log(&self, limit: Option<OutputLimit>) -> io::Result<LogWriter> {
-        let (output, index) = (self.files.output.try_clone()?, self.files.index.try_clone()?);
-        Ok(LogWriter::new(output, index, self.directory.try_clone()?, limit))
+    pub(super) fn log(&self, limit: Option<OutputLimit>) -> LogWriter {
+        let (output, index) = (Rc::clone(&self.files.output), Rc::clone(&self.files.index));
+        LogWriter::new(output, index, Rc::clone(&self.directory), limit)
     }
 
     /// Writes down a control group that is about to be made for the job.
@@ -346,8 +350,8 @@ impl PreparedJob {
 
     /// The file of the request, empty so far: to make one when a job comes could take longer than
     /// the job.
-    pub(super) fn request(&self) -> io::Result<File> {
-        self.files.request.try_clone()
+    pub(super) fn request(&self) -> Rc<File> {
+        Rc::clone(&self.files.request)
     }
 
     /// Notes that this process is the one that supervises, and which one waits for it.

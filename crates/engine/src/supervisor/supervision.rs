@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Instant;
 
 use rustix::process::Pid;
@@ -63,7 +64,7 @@ struct Admitted {
     assign: Assign,
     program: Program,
     wanted: Wanted,
-    request: File,
+    request: Rc<File>,
     log: LogWriter,
     /// The lock of its session.
     session: Option<File>,
@@ -91,7 +92,7 @@ fn admit(
     } else {
         take_slot(state, &assign, &mut prepared.last_turn)?
     };
-    let log = prepared.log(assign.limits.output).map_err(failed("cannot open the log"))?;
+    let log = prepared.log(assign.limits.output);
     let request = write_request(state, prepared, &assign)
         .map_err(failed("cannot write the request"))?
         .ok_or(Report::Exists)?;
@@ -160,8 +161,8 @@ fn write_request(
     state: &State,
     prepared: &mut PreparedJob,
     assign: &Assign,
-) -> io::Result<Option<File>> {
-    let mut record = assign.record.clone();
+) -> io::Result<Option<Rc<File>>> {
+    let recorded = assign.recorded()?;
     let mut identity = prepared.identity.clone();
     if assign.afterwards == Afterwards::Return
         && let Some(identity) = &mut identity
@@ -169,13 +170,18 @@ fn write_request(
         // It may be the group of another job by the time that somebody reads this. The list tells.
         identity.cgroup = None;
     }
-    record["supervisor"] = serde_json::to_value(&identity)?;
-    let mut line = serde_json::to_vec(&record)?;
-    line.push(b'\n');
-    let request = prepared.request()?;
-    io::Write::write_all(&mut &request, &line)?;
-    let job =
-        NewJob { id: &assign.job, name: record["name"].as_str(), owner: record["owner"].as_str() };
+    // An object with at least a command in it: it was read as one above.
+    let record = assign.record.get();
+    let record = record.strip_suffix('}').unwrap_or(record);
+    let mut line = Vec::with_capacity(record.len() + 256);
+    line.extend_from_slice(record.as_bytes());
+    line.extend_from_slice(b",\"supervisor\":");
+    serde_json::to_writer(&mut line, &identity)?;
+    line.extend_from_slice(b"}\n");
+    let request = prepared.request();
+    io::Write::write_all(&mut &*request, &line)?;
+    let (name, owner) = (recorded.name.as_deref(), recorded.owner.as_deref());
+    let job = NewJob { id: &assign.job, name, owner };
     Ok(prepared.become_job(state, &job)?.then_some(request))
 }
 
@@ -231,7 +237,7 @@ pub(super) struct Supervision<'a> {
     pub(super) assign: Assign,
     pub(super) program: Program,
     wanted: Option<Wanted>,
-    request: File,
+    request: Rc<File>,
     pub(super) capture: Capture,
     pub(super) connections: Connections,
     pub(super) input: Input,
@@ -437,7 +443,7 @@ impl<'a> Supervision<'a> {
             None => None,
         };
         let wanted = self.wanted.take().unwrap_or(Wanted::Nothing);
-        let null = self.prepared.null.as_fd();
+        let null = &self.prepared.null;
         let (input, stdin) =
             Input::open(wanted, null).map_err(failed("cannot open standard input"))?;
         self.input = if pty.is_some() { input.at_a_terminal() } else { input };
@@ -494,16 +500,14 @@ impl<'a> Supervision<'a> {
 
     /// Our ends of the streams; the child's ends are closed here, so that its end is their end.
     fn open_sources(&self, terminal: Option<OwnedFd>, pipes: Pipes) -> io::Result<Vec<Source>> {
-        let source = |fd: OwnedFd, stream| -> io::Result<Source> {
-            rustix::io::ioctl_fionbio(&fd, true)?;
-            Ok(Source { fd, stream, flow: Flow::Usual, deserted: None })
-        };
+        let source = |fd, stream| Source { fd, stream, flow: Flow::Usual, deserted: None };
         if let Some(controller) = terminal {
-            return Ok(vec![source(controller, Stream::Pty)?]);
+            rustix::io::ioctl_fionbio(&controller, true)?;
+            return Ok(vec![source(controller, Stream::Pty)]);
         }
-        let mut sources = vec![source(pipes.stdout.read, Stream::Stdout)?];
+        let mut sources = vec![source(pipes.stdout.read, Stream::Stdout)];
         if self.assign.streams == Streams::Apart {
-            sources.push(source(pipes.stderr.read, Stream::Stderr)?);
+            sources.push(source(pipes.stderr.read, Stream::Stderr));
         }
         Ok(sources)
     }

@@ -1,7 +1,7 @@
 //! Making, watching and leaving processes.
 #![expect(unsafe_code, reason = "clone3, execve, signal masks and signalfd have no safe wrapper")]
 
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
@@ -59,9 +59,14 @@ const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
 pub(crate) struct ChildStack(Vec<u128>);
 
 impl ChildStack {
+    /// Enough for a few calls.
     pub(crate) fn new() -> Self {
+        Self::of(64 << 10)
+    }
+
+    pub(crate) fn of(bytes: usize) -> Self {
         // Pages that are never touched are never made; `u128` aligns them as calls want it.
-        Self(vec![0; 4096])
+        Self(vec![0; bytes / size_of::<u128>()])
     }
 }
 
@@ -69,7 +74,8 @@ impl ChildStack {
 /// stands still. Where the processor is known the child shares our memory meanwhile, which saves
 /// the copying that makes a fork slow; elsewhere it has a copy.
 ///
-/// `work` must only make system calls, and returns the exit code should it return at all.
+/// `work` must only make system calls, but in another fork, which has memory of its own. It returns the exit code
+/// should it return at all.
 pub(crate) fn spawn(
     cgroup: Option<BorrowedFd<'_>>,
     stack: &mut ChildStack,
@@ -259,29 +265,32 @@ pub(crate) fn trim_heap() {}
 /// A NUL-terminated array of C strings, as `execve` wants it.
 pub(crate) struct CStrings {
     pointers: Vec<*const c_char>,
-    strings: Vec<CString>,
+    /// The strings, each with its NUL, where `pointers` points to.
+    block: Vec<u8>,
 }
 
 impl CStrings {
-    pub(crate) fn new(strings: Vec<CString>) -> Self {
-        let mut pointers: Vec<*const c_char> = strings.iter().map(|s| s.as_ptr()).collect();
+    /// Of strings that lie one behind the other, each with its NUL.
+    pub(crate) fn new(block: Vec<u8>) -> Self {
+        let strings = block.split_inclusive(|byte| *byte == 0).filter(|text| text.ends_with(&[0]));
+        let mut pointers: Vec<*const c_char> = strings.map(|text| text.as_ptr().cast()).collect();
         pointers.push(ptr::null());
-        Self { pointers, strings }
+        Self { pointers, block }
     }
 
     /// Puts a variable `NAME=VALUE` in the place of the one with that name, or behind all others.
-    pub(crate) fn set(&mut self, name: &[u8], variable: CString) {
-        let mut strings = std::mem::take(&mut self.strings);
-        strings.retain(|known| {
-            known.to_bytes().strip_prefix(name).is_none_or(|rest| !rest.starts_with(b"="))
-        });
-        strings.push(variable);
-        *self = Self::new(strings);
+    pub(crate) fn set(&mut self, name: &[u8], variable: &CStr) {
+        let is_other =
+            |known: &&[u8]| known.strip_prefix(name).is_none_or(|rest| !rest.starts_with(b"="));
+        let others = self.block.split_inclusive(|byte| *byte == 0).filter(is_other);
+        let mut block: Vec<u8> = others.flatten().copied().collect();
+        block.extend_from_slice(variable.to_bytes_with_nul());
+        *self = Self::new(block);
     }
 
     /// All of them, each with its NUL: what `/proc/PID/cmdline` shows of a program started so.
-    pub(crate) fn joined(&self) -> Vec<u8> {
-        self.strings.iter().flat_map(|string| string.to_bytes_with_nul()).copied().collect()
+    pub(crate) fn joined(&self) -> &[u8] {
+        &self.block
     }
 }
 
@@ -330,7 +339,7 @@ pub(crate) fn show_as(words: &CStrings) -> io::Result<()> {
     let field = |number: usize| -> io::Result<u64> {
         fields.get(number - 3).and_then(|field| field.parse().ok()).ok_or_else(unknown)
     };
-    let shown: &'static [u8] = words.joined().leak();
+    let shown: &'static [u8] = words.joined().to_vec().leak();
     let arguments = shown.as_ptr_range();
     let map = MemoryMap {
         start_code: field(26)?,
