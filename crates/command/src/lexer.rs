@@ -47,6 +47,8 @@ struct Lexer<'a> {
     /// As many cases as could be open, and where the newest begins.
     open_cases: usize,
     last_case: Option<usize>,
+    /// As many groups of regular expressions as could be open, once there is one.
+    open_groups: Option<usize>,
     parse_bytes: usize,
     /// Compound commands open now: what the grammar's recursion follows.
     nesting: usize,
@@ -110,6 +112,7 @@ impl<'a> Lexer<'a> {
             cases: 0,
             open_cases: 0,
             last_case: None,
+            open_groups: None,
             parse_bytes: 0,
             nesting: 0,
             heredoc_next: None,
@@ -160,8 +163,10 @@ impl<'a> Lexer<'a> {
 
     fn push(&mut self, start: usize, text: &str, operator: bool) {
         let span = SourceSpan { start: position(start), end: position(self.cursor.at) };
-        // The last part of a `case` is read again if no `;;` ends it, or if anything in it is wrong.
-        let readings = 1_usize.checked_shl(u32::try_from(self.open_cases).unwrap_or(u32::MAX));
+        // The last part of a `case` is read again if no `;;` ends it, or if anything in it is wrong; a group that
+        // nothing closes is no group, and what is in it is read again.
+        let levels = self.open_cases + self.open_groups.unwrap_or(0);
+        let readings = 1_usize.checked_shl(u32::try_from(levels).unwrap_or(u32::MAX));
         let bytes = text.len().saturating_mul(readings.unwrap_or(usize::MAX));
         self.parse_bytes = self.parse_bytes.saturating_add(bytes);
         let text = text.to_owned();
@@ -214,6 +219,9 @@ impl<'a> Lexer<'a> {
             return self.double_paren();
         }
         self.cursor.bump();
+        if let Some(open) = &mut self.open_groups {
+            *open = if c == '(' { *open + 1 } else { open.saturating_sub(1) };
+        }
         if c == '(' {
             self.nest()?;
             self.parens += 1;
@@ -371,6 +379,9 @@ impl<'a> Lexer<'a> {
             }
             "case" | "esac" if self.inside_substitution => {
                 return Err("case inside a substitution is not read here");
+            }
+            "=~" => {
+                self.open_groups.get_or_insert(0);
             }
             "coproc" | "select" if at_command => return Err("coproc and select are not read"),
             "{" | "if" | "while" | "until" | "for" | "!" if at_command => self.nest()?,

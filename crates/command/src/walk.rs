@@ -231,7 +231,7 @@ impl Walk {
     fn charge_again(&mut self, bytes: usize) -> Result<(), Stop> {
         let steps = bytes.saturating_mul(STEPS_TO_PARSE_A_BYTE);
         if steps > self.budget.saturating_sub(self.steps) {
-            return Err("cases are nested too deeply");
+            return Err("nested too deeply");
         }
         self.steps += steps;
         Ok(())

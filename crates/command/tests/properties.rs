@@ -331,7 +331,7 @@ fn a_level_of_nesting_costs_its_length_and_is_not_read_twice() {
 }
 
 /// What begins something that the same may stand in.
-const OPENERS: [&str; 34] = [
+const OPENERS: [&str; 35] = [
     "a[",
     "'",
     "\"",
@@ -366,6 +366,7 @@ const OPENERS: [&str; 34] = [
     "; ",
     "1-",
     "_",
+    "=~ ",
 ];
 
 /// Neither the grammar nor what is around it reads anything twice at each level: that would take longer than
