@@ -71,7 +71,11 @@ impl Supervision<'_> {
         let length = self.capture.log.length();
         for token in self.ready(also, deadline) {
             match token {
-                Token::Signals => self.take_signals(),
+                Token::Signals => {
+                    if self.take_signals() {
+                        self.read_last(buffer);
+                    }
+                }
                 Token::Caller => self.lose_caller(),
                 Token::Listener => self.connections.accept(self.prepared.listener()),
                 Token::Connection(number) => self.answer(number),
@@ -193,7 +197,8 @@ impl Supervision<'_> {
             .min()
     }
 
-    fn take_signals(&mut self) {
+    /// Whether the command has ended by now, and had not before.
+    fn take_signals(&mut self) -> bool {
         while let Some(signal) = process::next_signal(self.prepared.signals.as_fd()) {
             match signal {
                 libc::SIGCHLD | libc::SIGHUP => {}
@@ -205,11 +210,23 @@ impl Supervision<'_> {
         }
         self.settle_tree();
         let has_ended = self.tree.as_ref().is_some_and(|tree| tree.main_end.is_some());
-        if has_ended && self.ended.is_none() {
+        let ends_now = has_ended && self.ended.is_none();
+        if ends_now {
             self.ended = Some(Instant::now());
             // Nobody is left to hang up on.
             self.capture.sources.iter_mut().for_each(|source| source.deserted = None);
+            self.capture.write_ends.clear();
             failpoint::reach("after_exit");
+        }
+        ends_now
+    }
+
+    /// Reads what there is in each stream when the command has ended; most are at their end by then.
+    fn read_last(&mut self, buffer: &mut [u8]) {
+        for number in 0..self.capture.sources.len() {
+            if self.capture.stalled.is_none() && !self.is_held_back() {
+                self.read_source(number, buffer);
+            }
         }
     }
 

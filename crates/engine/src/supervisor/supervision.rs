@@ -265,6 +265,9 @@ pub(super) struct Supervision<'a> {
 pub(super) struct Capture {
     pub(super) log: LogWriter,
     pub(super) sources: Vec<Source>,
+    /// The other ends of its pipes, until it has ended: it would wake us for each that it closes, and stand
+    /// still meanwhile.
+    pub(super) write_ends: Vec<OwnedFd>,
     pub(super) last_output: Instant,
     /// When the journal was last told of output, and of how much.
     pub(super) told: (Instant, u64),
@@ -313,6 +316,7 @@ impl<'a> Supervision<'a> {
             capture: Capture {
                 log,
                 sources: Vec::new(),
+                write_ends: Vec::new(),
                 last_output: now,
                 told: (now, 0),
                 stalled: None,
@@ -472,7 +476,7 @@ impl<'a> Supervision<'a> {
         // Afterwards: until it became the program, the child had this memory, and made more of it.
         self.own_peak = process::own_peak();
         let terminal = pty.map(|pty| pty.controller);
-        self.capture.sources = self.open_sources(terminal, pipes).map_err(failed("cannot read"))?;
+        self.open_sources(terminal, pipes).map_err(failed("cannot read"))?;
         let terminal = self.capture.sources.first().map(|source| &source.fd);
         self.input.pump(terminal);
         Ok(pid)
@@ -498,18 +502,23 @@ impl<'a> Supervision<'a> {
         self.enforcer = Some(enforcer);
     }
 
-    /// Our ends of the streams; the child's ends are closed here, so that its end is their end.
-    fn open_sources(&self, terminal: Option<OwnedFd>, pipes: Pipes) -> io::Result<Vec<Source>> {
+    /// Our ends of the streams.
+    fn open_sources(&mut self, terminal: Option<OwnedFd>, pipes: Pipes) -> io::Result<()> {
         let source = |fd, stream| Source { fd, stream, flow: Flow::Usual, deserted: None };
+        let Capture { sources, write_ends, .. } = &mut self.capture;
         if let Some(controller) = terminal {
             rustix::io::ioctl_fionbio(&controller, true)?;
-            return Ok(vec![source(controller, Stream::Pty)]);
+            sources.push(source(controller, Stream::Pty));
+            return Ok(());
         }
-        let mut sources = vec![source(pipes.stdout.read, Stream::Stdout)];
+        let Pipes { stdout, stderr } = pipes;
+        sources.push(source(stdout.read, Stream::Stdout));
+        write_ends.push(stdout.write);
         if self.assign.streams == Streams::Apart {
-            sources.push(source(pipes.stderr.read, Stream::Stderr));
+            sources.push(source(stderr.read, Stream::Stderr));
+            write_ends.push(stderr.write);
         }
-        Ok(sources)
+        Ok(())
     }
 
     /// Notes it when the command's shell ended without saving what it had.
