@@ -3,14 +3,16 @@
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, rmdir, statat, unlinkat};
+use rustix::io::Errno;
 
-use crate::catalog;
+use crate::catalog::{self, Entry};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::event::{EVENTS_KEPT, EventKind, Journal};
@@ -41,11 +43,16 @@ const RETAINED: &str = "retained";
 const RETAINED_RECORD: usize = 16;
 /// So many records are summed up.
 const MOST_RECORDS: usize = 512;
-/// After so many jobs, or as many as are kept, all are looked at, for a killed supervisor appends nothing: what
-/// that costs is shared by all of them.
-const JOBS_BETWEEN_LOOKS: u64 = 2048;
-/// So many are looked at in less time than another supervisor takes.
+/// After so many jobs, or as many for each that is kept, all are looked at, for a killed supervisor appends
+/// nothing: what that costs is shared by all of them.
+const JOBS_BETWEEN_LOOKS: u64 = 8192;
+const LOOKS_APART: u64 = 4;
+/// So many are looked at, or deleted, in less time than another supervisor takes.
 const FEW_JOBS: usize = 64;
+/// So many more than need to are deleted, at most, so that not every job from then on has to make room.
+const MOST_AHEAD: usize = 16;
+/// What a job leaves in its directory whose supervisor has taken another one.
+const USUAL_FILES: [&str; 4] = ["index", "outcome", "output", "request"];
 
 /// Makes room if this job, which has ended and takes so many bytes, was one too many. Costs the job nothing:
 /// it is over. `begin` is called before that.
@@ -73,16 +80,17 @@ pub(crate) fn after_job(
         let _ = recount(state, counted.jobs, counted.bytes);
         return;
     }
-    if due != Due::First || state.job_ids().is_ok_and(|jobs| jobs.len() > FEW_JOBS) {
-        begin();
-    }
-    // A little more than needed, so that not every job from now on has to make room.
+    let ahead = MOST_AHEAD.min(keep.jobs / 16);
     let keep =
-        Retention { jobs: keep.jobs - keep.jobs / 16, bytes: keep.bytes - keep.bytes / 16, ..keep };
+        Retention { jobs: keep.jobs - ahead, bytes: keep.bytes - keep.bytes / 16, ..keep };
+    let now = clock::now_us();
     let _ = if looks {
-        prune(state, keep, None, clock::now_us(), None, 1)
+        if due != Due::First || state.job_ids().is_ok_and(|jobs| jobs.len() > FEW_JOBS) {
+            begin();
+        }
+        prune(state, keep, None, now, None, 1).map(drop)
     } else {
-        make_room(state, &counted, keep, clock::now_us())
+        make_room(state, &counted, keep, now, begin)
     };
 }
 
@@ -117,7 +125,7 @@ fn is_time_to_look(state: &State, counted: &Counted, keep: Retention) -> bool {
     if counted.records == 1 {
         return state.job_ids().is_ok_and(|jobs| jobs.len() as u64 > counted.jobs);
     }
-    let between = JOBS_BETWEEN_LOOKS.max(keep.jobs as u64);
+    let between = JOBS_BETWEEN_LOOKS.max((keep.jobs as u64).saturating_mul(LOOKS_APART));
     let ever = catalog::ever(state);
     ever / between > ever.saturating_sub(counted.records) / between
 }
@@ -212,51 +220,72 @@ pub(crate) fn prune(
         kept_jobs += 1;
         kept_bytes += job.size.unwrap_or(0);
     }
-    jobs.delete(state, &leaving, deadline, threads, |stayed, _| {
+    jobs.delete(state, &leaving, deadline, threads, |stayed| {
         let bytes: u64 = stayed.iter().map(|job| disk_use(state.job(&job.id).path())).sum();
         (kept_jobs + stayed.len() as u64, kept_bytes + bytes)
     })
 }
 
-/// As [`prune`], by what was counted: the oldest are looked at, and no others.
-fn make_room(state: &State, counted: &Counted, keep: Retention, now: u64) -> Result<Vec<JobId>> {
-    let jobs = Jobs::of(state)?;
-    // Afterwards: whatever lives of those is in it.
-    let live = catalog::live(state);
-    let is_ended = |id: &&JobId| live.as_ref().is_ok_and(|live| !live.contains(&id.number()));
-    let ended = jobs.ids.iter().filter(is_ended).count() as u64;
-    if ended < counted.jobs {
-        // Somebody else deleted some, and nobody knows how much they took; or the catalog is gone.
-        return prune(state, keep, None, now, None, 1);
+/// As [`prune`], by what the catalog says and what was counted: only the jobs that leave are looked at. `begin`
+/// is called before many are deleted.
+fn make_room(
+    state: &State,
+    counted: &Counted,
+    keep: Retention,
+    now: u64,
+    begin: impl FnOnce(),
+) -> Result<()> {
+    let all = catalog::all(state).map_err(Error::state(state.root()))?;
+    let ended = || all.iter().filter(|entry| !entry.is_live());
+    let count = ended().count() as u64;
+    if count < counted.jobs {
+        // Somebody else deleted some, and nobody knows how much they took.
+        begin();
+        return prune(state, keep, None, now, None, 1).map(drop);
     }
     let oldest = keep.age.map(|age| before(now, age));
     // How many there are is seen; it may be more than were counted.
-    let mut surplus_jobs = ended.saturating_sub(keep.jobs as u64);
+    let mut surplus_jobs = count.saturating_sub(keep.jobs as u64);
     let mut surplus_bytes = counted.bytes.saturating_sub(keep.bytes);
-    let mut leaving = Vec::new();
-    for id in jobs.ids.iter().filter(is_ended) {
+    let (mut leaving, mut gone) = (Vec::new(), Vec::new());
+    for entry in ended() {
         let is_surplus = surplus_jobs > 0 || surplus_bytes > 0;
+        let id = entry.job();
         // What was made later has not ended sooner.
         if !is_surplus && oldest.is_none_or(|oldest| id.made_at_ms() * 1000 > oldest) {
             break;
         }
-        let Some(outcome) = state.job(id).outcome() else { continue };
-        if is_surplus || oldest.is_some_and(|oldest| outcome.ended_at <= oldest) {
+        let directory = state.job(&id);
+        let Some(end) = directory.end() else {
+            if !directory.exists() {
+                surplus_jobs = surplus_jobs.saturating_sub(1);
+                gone.push(entry);
+            }
+            continue;
+        };
+        if is_surplus || oldest.is_some_and(|oldest| end.ended_at <= oldest) {
             surplus_jobs = surplus_jobs.saturating_sub(1);
             // Otherwise it is seen when it is deleted.
-            let size = (surplus_bytes > 0).then(|| disk_use(state.job(id).path()));
+            let size = (surplus_bytes > 0).then(|| disk_use(directory.path()));
             surplus_bytes = surplus_bytes.saturating_sub(size.unwrap_or(0));
-            let is_empty = outcome.contained_by.is_some();
-            leaving.push(Examined { id: id.clone(), leaves: true, size, is_empty });
+            let is_empty = end.contained_by.is_some();
+            leaving.push((entry, Examined { id, leaves: true, size, is_empty }));
         }
     }
-    jobs.delete(state, &leaving, None, 1, |stayed, deleted_bytes| {
-        // Others have ended meanwhile.
-        let since = open_count(state).and_then(|file| self::counted(&file)).unwrap_or_default();
-        let more = since.jobs.saturating_sub(counted.jobs);
-        let jobs = (ended + more).saturating_sub((leaving.len() - stayed.len()) as u64);
-        (jobs, since.bytes.saturating_sub(deleted_bytes))
-    })
+    if leaving.len() > FEW_JOBS {
+        begin();
+    }
+    let (entries, jobs): (Vec<_>, Vec<_>) = leaving.into_iter().unzip();
+    let deleted = Deleted::of(&jobs, remove_all(state, &jobs), state);
+    let stays = |job: &&Entry| deleted.stayed.iter().any(|stayed| stayed.id.number() == job.number());
+    gone.extend(entries.iter().filter(|entry| !stays(entry)));
+    // Others have ended meanwhile.
+    let since = open_count(state).and_then(|file| self::counted(&file)).unwrap_or_default();
+    let more = since.jobs.saturating_sub(counted.jobs);
+    let jobs = (count + more).saturating_sub(gone.len() as u64);
+    let _ = recount(state, jobs, since.bytes.saturating_sub(deleted.bytes));
+    let _ = catalog::clear(state, &all, &gone);
+    deleted.failure.map_or(Ok(()), Err)
 }
 
 /// The moment so long before another one, in microseconds.
@@ -279,47 +308,67 @@ impl Jobs {
     }
 
     /// Deletes some of them, and all that is known of them. `count` says how many jobs there are then, and
-    /// how much they take, when some of those could not be deleted and the others took so many bytes.
+    /// how much they take, when some of those could not be deleted.
     fn delete(
         &self,
         state: &State,
         leaving: &[Examined],
         deadline: Option<Instant>,
         threads: usize,
-        count: impl FnOnce(&[&Examined], u64) -> (u64, u64),
+        count: impl FnOnce(&[&Examined]) -> (u64, u64),
     ) -> Result<Vec<JobId>> {
         let mut kept: HashSet<u128> = self.ids.iter().map(JobId::number).collect();
-        let (mut removed, mut stayed, mut failure) = (Vec::new(), Vec::new(), None);
-        let mut deleted_bytes = 0;
         let results = in_parts(leaving, threads, |part| remove_all(state, part));
-        for (job, result) in leaving.iter().zip(results) {
-            let removal = result.unwrap_or_else(|(removal, source)| {
-                let path = state.job(&job.id).path().to_owned();
-                failure.get_or_insert(Error::File { action: "delete", path, source });
-                removal
-            });
-            match removal {
-                Removal::Done { bytes } => deleted_bytes += bytes,
-                Removal::NotYet => {
-                    stayed.push(job);
-                    continue;
-                }
-            }
-            kept.remove(&job.id.number());
-            removed.push(job.id.clone());
+        let deleted = Deleted::of(leaving, results, state);
+        for id in &deleted.removed {
+            kept.remove(&id.number());
         }
-        let (jobs, bytes) = count(&stayed, deleted_bytes);
+        let (jobs, bytes) = count(&deleted.stayed);
         let _ = recount(state, jobs, bytes);
         let _ = catalog::forget(state, self.catalog_end, &kept);
-        if !removed.is_empty() {
-            names::forget(state, &kept);
-        }
+        // Of every name, not only those of jobs that leave now: room is made without a look at names.
+        names::forget(state, &kept);
         sweep_leftovers(state, deadline);
         if let Ok(journal) = Journal::open(&state.events()) {
             let _ = journal.trim(EVENTS_KEPT);
         }
         // All were tried: what could be deleted is.
-        failure.map_or(Ok(removed), Err)
+        deleted.failure.map_or(Ok(deleted.removed), Err)
+    }
+}
+
+/// What became of jobs that were to be deleted.
+struct Deleted<'a> {
+    removed: Vec<JobId>,
+    stayed: Vec<&'a Examined>,
+    /// What the removed ones took.
+    bytes: u64,
+    /// The first that went wrong.
+    failure: Option<Error>,
+}
+
+impl<'a> Deleted<'a> {
+    fn of(
+        leaving: &'a [Examined],
+        results: Vec<std::result::Result<Removal, (Removal, io::Error)>>,
+        state: &State,
+    ) -> Self {
+        let mut deleted = Self { removed: Vec::new(), stayed: Vec::new(), bytes: 0, failure: None };
+        for (job, result) in leaving.iter().zip(results) {
+            let removal = result.unwrap_or_else(|(removal, source)| {
+                let path = state.job(&job.id).path().to_owned();
+                deleted.failure.get_or_insert(Error::File { action: "delete", path, source });
+                removal
+            });
+            match removal {
+                Removal::Done { bytes } => {
+                    deleted.bytes += bytes;
+                    deleted.removed.push(job.id.clone());
+                }
+                Removal::NotYet => deleted.stayed.push(job),
+            }
+        }
+        deleted
     }
 }
 
@@ -458,9 +507,19 @@ fn is_gone(error: &io::Error) -> bool {
 /// Deletes a directory; how many bytes it took. Where no process is left of its job, and the list of its control
 /// groups went to the next job of its supervisor, nothing but files is left: they are looked at once.
 fn erase(path: &Path, is_empty: bool) -> io::Result<u64> {
-    let mut bytes = 0;
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = rustix::fs::open(path, flags, Mode::empty())?;
+    let has_list = || statat(&directory, groups::LIST, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    let mut bytes = 0;
+    if is_empty && !has_list() {
+        for name in USUAL_FILES {
+            bytes += erase_file(&directory, name)?;
+        }
+        match rmdir(path) {
+            Err(Errno::NOTEMPTY | Errno::EXIST) => {}
+            done => return done.map(|()| bytes).map_err(io::Error::from),
+        }
+    }
     let mut files = Vec::with_capacity(8);
     for entry in Dir::read_from(&directory)? {
         let name = entry?.file_name().to_owned();
@@ -483,6 +542,19 @@ fn erase(path: &Path, is_empty: bool) -> io::Result<u64> {
         groups::discard(path, None)?;
     }
     Ok(bytes)
+}
+
+/// Deletes a file, if there is one; how many bytes it took.
+fn erase_file(directory: &OwnedFd, name: &str) -> io::Result<u64> {
+    let meta = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => return Ok(0),
+        meta => meta?,
+    };
+    if FileType::from_raw_mode(meta.st_mode) == FileType::Directory {
+        return Ok(0);
+    }
+    unlinkat(directory, name, AtFlags::empty())?;
+    Ok(u64::try_from(meta.st_blocks).unwrap_or(0) * 512)
 }
 
 /// How much a job's directory takes.

@@ -32,7 +32,7 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::hash::Fnv;
 use crate::id::JobId;
-use crate::outcome::Outcome;
+use crate::outcome::{Containment, Outcome};
 use crate::repeat::Repeat;
 use crate::request::{Limits, Size};
 use crate::sys::lock;
@@ -180,6 +180,11 @@ impl JobDir {
         serde_json::from_slice(&files::read(&self.file("outcome"), MOST_OUTCOME_BYTES).ok()?).ok()
     }
 
+    /// When it ended, and whether nothing of it is left, if it has ended.
+    pub(crate) fn end(&self) -> Option<JobEnd> {
+        serde_json::from_slice(&files::read(&self.file("outcome"), MOST_OUTCOME_BYTES).ok()?).ok()
+    }
+
     /// Whether its supervisor lives: the kernel's word, not a pid's.
     pub(crate) fn is_supervised(&self) -> bool {
         files::open(&self.file("lock")).and_then(lock::is_held).unwrap_or(false)
@@ -189,6 +194,14 @@ impl JobDir {
     pub(crate) fn is_announced(&self) -> bool {
         !fs::exists(self.file("sock")).unwrap_or(true)
     }
+}
+
+/// Of an exit record what its deletion takes.
+#[derive(Debug, Deserialize)]
+pub(crate) struct JobEnd {
+    pub(crate) ended_at: u64,
+    #[serde(default)]
+    pub(crate) contained_by: Option<Containment>,
 }
 
 /// The first line of a `request` file.

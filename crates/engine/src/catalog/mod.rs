@@ -62,6 +62,11 @@ impl Entry {
         self.number
     }
 
+    /// Whether its end is not marked: it may be alive.
+    pub(crate) fn is_live(&self) -> bool {
+        self.is_live
+    }
+
     /// Whether it may be this owner's. The job's record knows for certain.
     pub(crate) fn may_be_of(&self, owner: Option<&str>) -> bool {
         owner.is_none() || self.owner == owner_hash(owner)
@@ -268,12 +273,6 @@ pub(crate) fn end(state: &State) -> u64 {
     open_to_read(state).and_then(|file| Ok(file.metadata()?.len())).unwrap_or(0)
 }
 
-/// The numbers of the jobs that have not ended, as far as anybody knows.
-pub(crate) fn live(state: &State) -> io::Result<HashSet<u128>> {
-    let all = entries(&open_to_read(state)?)?;
-    Ok(all.iter().filter(|entry| entry.is_live).map(Entry::number).collect())
-}
-
 /// How many jobs there ever were.
 pub(crate) fn ever(state: &State) -> u64 {
     end(state) / SLOT as u64
@@ -292,13 +291,33 @@ pub(crate) fn forget(state: &State, end: u64, kept: &HashSet<u128>) -> io::Resul
             file.write_all_at(&[0; SLOT], entry.at)?;
         }
     }
-    let empty = first.unwrap_or(end).min(end) / BLOCK * BLOCK;
+    give_back(&file, first.unwrap_or(end).min(end));
+    Ok(())
+}
+
+/// Clears the slots of some jobs that are gone, of all that the catalog has.
+pub(crate) fn clear(state: &State, all: &[Entry], gone: &[&Entry]) -> io::Result<()> {
+    let file = open_to_write(state)?;
+    for entry in gone {
+        // Somebody may have made the catalog anew since it was read.
+        if read_slot(&file, entry.at).is_some_and(|there| there.number == entry.number) {
+            file.write_all_at(&[0; SLOT], entry.at)?;
+        }
+    }
+    let is_gone = |entry: &&Entry| gone.iter().any(|gone| gone.number == entry.number);
+    let first = all.iter().find(|entry| !is_gone(entry)).or(all.last());
+    give_back(&file, first.map_or(0, |entry| entry.at));
+    Ok(())
+}
+
+/// Gives back what the slots before a place take, which are all cleared.
+fn give_back(file: &File, before: u64) {
+    let empty = before / BLOCK * BLOCK;
     if empty > BLOCK {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         // A file system without holes keeps the zeros.
-        let _ = fallocate(&file, flags, BLOCK, empty - BLOCK);
+        let _ = fallocate(file, flags, BLOCK, empty - BLOCK);
     }
-    Ok(())
 }
 
 /// Whether there are more directories of jobs than slots, where the file system counts them: jobs of
