@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use umbo_sandbox::Question;
 
-use crate::clock;
+use crate::beside::{self, Beside};
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::log::{Log, ShortLog};
@@ -29,6 +29,8 @@ pub struct Attached {
     on_disconnect: OnDisconnect,
     /// What somebody has to decide, as its supervisor said, oldest first.
     questions: VecDeque<Question>,
+    /// What whoever waits listens to besides.
+    beside: Option<Arc<dyn Beside>>,
 }
 
 /// What an attached caller hears next.
@@ -58,6 +60,12 @@ pub(crate) enum Given {
 }
 
 impl Sent {
+    /// The same for a caller that listens to something else besides, from here on.
+    pub(crate) fn beside(mut self, beside: Option<Arc<dyn Beside>>) -> Self {
+        self.attached.beside = beside;
+        self
+    }
+
     /// Waits for the first answer.
     pub(crate) fn accepted(mut self) -> Result<Given> {
         self.is_sent()?;
@@ -120,8 +128,7 @@ impl Attached {
         let result = send(&supervisor.socket, assign, body);
         let supervisor = Some(supervisor);
         let on_disconnect = assign.on_disconnect;
-        let questions = VecDeque::new();
-        let attached = Self { job, supervisor, outcome: None, on_disconnect, questions };
+        let attached = Self { supervisor, on_disconnect, ..Self::to_existing(job) };
         Sent { attached, result }
     }
 
@@ -133,6 +140,7 @@ impl Attached {
             outcome: None,
             on_disconnect: OnDisconnect::Detach,
             questions: VecDeque::new(),
+            beside: None,
         }
     }
 
@@ -162,6 +170,9 @@ impl Attached {
             }
         }
         // Nobody reports here: the job is another call's, or its supervisor was killed.
+        if let Some(beside) = &self.beside {
+            beside.ready();
+        }
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         self.job.wait(&[Condition::Exit], left)?;
         match self.job.status()? {
@@ -244,8 +255,9 @@ impl Attached {
     /// The next thing the supervisor says; `None` at the deadline, or if it is gone.
     fn next_report(&mut self, deadline: Option<Instant>) -> Result<Option<Frame<Report>>> {
         let Some(supervisor) = &mut self.supervisor else { return Ok(None) };
-        if let Some(deadline) = deadline
-            && !is_readable(&supervisor.socket, deadline)
+        let beside = self.beside.as_deref();
+        if (deadline.is_some() || beside.is_some())
+            && !beside::wait_readable(&supervisor.socket, deadline, beside)
         {
             return Ok(None);
         }
@@ -258,12 +270,6 @@ impl Attached {
             Err(error) => Err(Error::SupervisorGone(error.to_string())),
         }
     }
-}
-
-fn is_readable(socket: &OwnedFd, deadline: Instant) -> bool {
-    let timeout = clock::until(deadline);
-    let mut fds = [PollFd::new(socket, PollFlags::IN)];
-    matches!(poll(&mut fds, Some(&timeout)), Ok(ready) if ready > 0)
 }
 
 fn send(socket: &OwnedFd, assign: &Assign, body: &[u8]) -> io::Result<()> {

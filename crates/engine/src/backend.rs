@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use umbo_sandbox::{Decision, Question};
 
+use crate::beside::Beside;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, Item};
@@ -57,6 +58,19 @@ pub trait Backend: fmt::Debug + Send + Sync {
         let mut attached = self.spawn(request)?;
         attached.wait(Some(timeout))?;
         Ok(attached)
+    }
+
+    /// The same for a caller that listens to something else while it waits: now, and later for the result.
+    fn attend_beside(
+        &self,
+        request: &Request,
+        timeout: Duration,
+        beside: Option<&Arc<dyn Beside>>,
+    ) -> Result<Box<dyn AttachedJob>> {
+        if let Some(beside) = beside {
+            beside.ready();
+        }
+        self.attend(request, timeout)
     }
 
     /// Runs a job to its end.

@@ -14,6 +14,7 @@ use umbo_sandbox::Plan;
 use umbo_text::quote;
 
 use crate::attached::{Attached, Given, Sent};
+use crate::beside::Beside;
 use crate::builder::Builder;
 use crate::catalog::{Living, Owners};
 use crate::clock::{self, Clock};
@@ -204,8 +205,19 @@ impl Engine {
     /// job has ended, or after `timeout` with the job running on. A short command costs less this
     /// way.
     pub fn attend(&self, request: &Request, timeout: Duration) -> Result<Attached> {
+        self.attend_beside(request, timeout, None)
+    }
+
+    /// The same for a caller that listens to something else while it waits: now, and later for the result.
+    pub fn attend_beside(
+        &self,
+        request: &Request,
+        timeout: Duration,
+        beside: Option<&Arc<dyn Beside>>,
+    ) -> Result<Attached> {
         let deadline = clock::deadline(timeout);
-        self.give(request, NotifyOn::End, |sent| sent.heard_until(deadline))
+        let hear = |sent: Sent| sent.beside(beside.cloned()).heard_until(deadline);
+        self.give(request, NotifyOn::End, hear)
     }
 
     fn send(

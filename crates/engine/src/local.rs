@@ -8,6 +8,7 @@ use umbo_sandbox::{Decision, Question};
 
 use crate::attached::{Attached, Heard};
 use crate::backend::{AttachedJob, Backend, BackendJob, Bookmark, JobHandle, JobWatch};
+use crate::beside::Beside;
 use crate::engine::{Engine, Listed, Scope};
 use crate::error::Result;
 use crate::event::{Event, Item};
@@ -34,6 +35,15 @@ impl Backend for Engine {
 
     fn attend(&self, request: &Request, timeout: Duration) -> Result<Box<dyn AttachedJob>> {
         Ok(Box::new(Self::attend(self, request, timeout)?))
+    }
+
+    fn attend_beside(
+        &self,
+        request: &Request,
+        timeout: Duration,
+        beside: Option<&Arc<dyn Beside>>,
+    ) -> Result<Box<dyn AttachedJob>> {
+        Ok(Box::new(Self::attend_beside(self, request, timeout, beside)?))
     }
 
     fn run(&self, request: &Request) -> Result<(JobHandle, Outcome)> {

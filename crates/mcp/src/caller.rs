@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::task_manager::TaskManager;
-use umbo_tools::Toolset;
+use umbo_tools::{ToolResult, Toolset};
 
 use crate::calls::Calls;
 use crate::http::callers::Callers;
@@ -28,8 +29,12 @@ impl Caller {
         Arc::new(Self { tools: Arc::new(tools), calls, tasks, unheard: Mutex::default() })
     }
 
-    /// Keeps an answer that nobody waited for.
-    pub(crate) fn keep_unheard(&self, text: String) {
+    /// Keeps the answer to a call that its client gave up on.
+    pub(crate) fn keep_answer(&self, result: &ToolResult) {
+        let text = format!(
+            "[umbo: your client gave up on an earlier call. What it started runs on. Its answer:]\n{}",
+            result.text
+        );
         let mut unheard = self.unheard();
         if unheard.len() == MOST_UNHEARD {
             unheard.remove(0);
@@ -37,9 +42,11 @@ impl Caller {
         unheard.push(text);
     }
 
-    /// What nobody heard yet, once.
-    pub(crate) fn take_unheard(&self) -> Vec<String> {
-        std::mem::take(&mut *self.unheard())
+    /// An answer, with what nobody heard yet.
+    pub(crate) fn with_unheard(&self, mut answer: CallToolResult) -> CallToolResult {
+        let unheard = std::mem::take(&mut *self.unheard());
+        answer.content.extend(unheard.into_iter().map(ContentBlock::text));
+        answer
     }
 
     fn unheard(&self) -> MutexGuard<'_, Vec<String>> {

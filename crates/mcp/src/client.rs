@@ -86,6 +86,16 @@ impl Client {
     pub(crate) fn longest_wait(self) -> Option<Duration> {
         self.gives_up_after.map(|limit| limit.mul_f64(SHARE_OF_ITS_TIME))
     }
+
+    /// The same, with what was said of all clients.
+    pub(crate) fn with(self, options: ClientOptions) -> Self {
+        let reads = match options.structure {
+            Structure::ByClient => self.reads,
+            Structure::Always => Reads::Text,
+            Structure::Never => Reads::StructureFirst,
+        };
+        Self { reads, ..self }
+    }
 }
 
 /// The rest is for the answer's way back, on a busy machine.
@@ -112,12 +122,7 @@ pub(crate) fn named(name: &str) -> Client {
 /// What is known of the client that sent a request, and what was said of all clients.
 pub(crate) fn of(context: &RequestContext<RoleServer>, options: ClientOptions) -> Client {
     let client = context.client_info().map_or(UNKNOWN, |client| named(&client.name));
-    let reads = match options.structure {
-        Structure::ByClient => client.reads,
-        Structure::Always => Reads::Text,
-        Structure::Never => Reads::StructureFirst,
-    };
-    Client { reads, ..client }
+    client.with(options)
 }
 
 #[cfg(test)]

@@ -49,6 +49,11 @@ impl Approver for ApprovalChannel {
     }
 }
 
+/// Who answers the forms of a client, for the record.
+pub(crate) fn person(client: &str) -> String {
+    format!("a person at {client:?}")
+}
+
 /// Whether a client can show a form.
 pub(crate) fn can_ask(capabilities: Option<&ClientCapabilities>) -> bool {
     let Some(elicitation) = capabilities.and_then(|all| all.elicitation.as_ref()) else {

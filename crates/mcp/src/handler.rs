@@ -72,6 +72,11 @@ impl McpHandler {
         self.slot.caller()
     }
 
+    /// What calls need that do not come through here.
+    pub(crate) fn parts(&self) -> (Arc<Catalogue>, Arc<Cancellations>, ClientOptions) {
+        (Arc::clone(&self.catalogue), Arc::clone(&self.cancellations), self.options)
+    }
+
     /// The client is gone: stops what its calls wait for, and what they left in the foreground.
     /// Blocks until that is done.
     pub fn close(&self) {

@@ -6,13 +6,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, InputRequest,
-    InputRequests, InputRequiredResult, ProtocolVersion, RequestMetaObject,
+    CallToolRequestParams, CallToolResponse, CallToolResult, InputRequest, InputRequests,
+    InputRequiredResult, ProtocolVersion, RequestMetaObject,
 };
 use rmcp::service::RequestContext;
 use rmcp::task_manager::TaskContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tracing::{Span, field, info_span};
 use umbo_tools::{Question, Reply, Ticket, ToolResult};
@@ -101,13 +102,17 @@ impl Invocation {
         let (sender, asked) = mpsc::unbounded_channel();
         let task = Arc::new(OnceLock::new());
         let mut ticket = Ticket::builder().longest_wait(client.longest_wait());
-        if let Some(tell) = progress::teller(context, &task) {
-            ticket = ticket.progress(tell);
+        let token = context.meta.get_progress_token();
+        let has_tasks = context.client_capabilities().is_some_and(|all| all.supports_tasks());
+        if token.is_some() || has_tasks {
+            let task = Some(Arc::clone(&task));
+            ticket =
+                ticket.progress(progress::teller(&context.peer, token, task, Handle::current()));
         }
         if !matches!(via, AskVia::Nobody) {
             let who = context.client_info().map_or_else(String::new, |client| client.name);
-            ticket = ticket
-                .approver(ApprovalChannel { asked: sender, who: format!("a person at {who:?}") });
+            ticket =
+                ticket.approver(ApprovalChannel { asked: sender, who: elicitation::person(&who) });
         }
         let ticket = ticket.build();
         let entered = caller.calls.enter(ticket.clone());
@@ -206,10 +211,7 @@ impl Invocation {
         self.leave_questions();
         self.ticket.abandon();
         let result = whole((&mut self.call).await)?;
-        self.caller.keep_unheard(format!(
-            "[umbo: your client gave up on an earlier call. What it started runs on. Its answer:]\n{}",
-            result.text
-        ));
+        self.caller.keep_answer(&result);
         Ok(CallToolResponse::Complete(self.unread(result)))
     }
 
@@ -257,9 +259,7 @@ impl Invocation {
 
     /// The answer, with what the client gave up on before.
     pub(crate) fn answer(&self, result: ToolResult) -> CallToolResult {
-        let mut answer = self.unread(result);
-        answer.content.extend(self.caller.take_unheard().into_iter().map(ContentBlock::text));
-        answer
+        self.caller.with_unheard(self.unread(result))
     }
 }
 
@@ -271,7 +271,7 @@ fn whole(
         Ok(Err(panic)) => threads::said(&panic).to_owned(),
         Err(_) => "there is no thread to run it on".to_owned(),
     };
-    Err(ErrorData::internal_error(format!("the call broke: {why}"), None))
+    Err(threads::broken(&why))
 }
 
 fn is_newest(context: &RequestContext<RoleServer>) -> bool {
@@ -279,7 +279,7 @@ fn is_newest(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// What the client says of where the call belongs.
-fn span(meta: &RequestMetaObject) -> Span {
+pub(crate) fn span(meta: &RequestMetaObject) -> Span {
     let span = info_span!("mcp", traceparent = field::Empty, tracestate = field::Empty);
     if let Some(traceparent) = meta.get_traceparent() {
         span.record("traceparent", traceparent);

@@ -18,6 +18,7 @@ mod handler;
 mod http;
 mod invocation;
 mod listener;
+mod pipe;
 mod progress;
 pub mod remote;
 mod resources;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use rmcp::service::ServerInitializeError;
-use rmcp::transport::{IntoTransport, stdio_pipes};
+use rmcp::service::{RunningService, ServerInitializeError};
+use rmcp::transport::IntoTransport;
 use rmcp::{RoleServer, ServiceExt};
 use tokio::sync::oneshot;
 use umbo_tools::Toolset;
@@ -14,8 +14,11 @@ use umbo_tools::Toolset;
 use crate::caller::Caller;
 use crate::client::ClientOptions;
 use crate::handler::McpHandler;
+use crate::pipe::{Pipe, Session};
 use crate::wire::LineTransport;
 use crate::{Error, SHUTDOWN_TIMEOUT, runtime, stdin_closed};
+
+type Running = RunningService<RoleServer, McpHandler>;
 
 /// How long answers may wait to be read after the client has closed its end.
 const UNREAD_ANSWERS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -28,9 +31,15 @@ pub fn serve_stdio(tools: Toolset, options: ClientOptions) -> Result<(), Error> 
         let caller = handler.caller().map_err(|error| Error::Tools(error.to_string()))?;
         // What it took to get here is not needed again.
         umbo_tools::release_memory();
-        let (read, write) = stdio_pipes();
+        let (pipe, others) = Pipe::open()?;
+        let transport = LineTransport::new(others, Arc::clone(&pipe.output));
+        let begin = |running: &Running| {
+            if let Some(session) = Session::of(running.peer(), running.service()) {
+                pipe.begin(session);
+            }
+        };
         let result = tokio::select! {
-            result = serving(handler, LineTransport::new(read, write)) => result,
+            result = serving(handler, transport, begin) => result,
             () = unread_too_long() => Ok(()),
         };
         end(caller).await;
@@ -49,7 +58,7 @@ where
 {
     let handler = McpHandler::new(tools);
     let caller = handler.caller().map_err(|error| Error::Tools(error.to_string()))?;
-    let result = serving(handler, transport).await;
+    let result = serving(handler, transport, |_| ()).await;
     end(caller).await;
     result
 }
@@ -66,13 +75,19 @@ async fn end(caller: Arc<Caller>) {
     }
 }
 
-async fn serving<T, E, A>(handler: McpHandler, transport: T) -> Result<(), Error>
+/// Serves a client until it is gone. `begin` is called after the handshake.
+async fn serving<T, E, A>(
+    handler: McpHandler,
+    transport: T,
+    begin: impl FnOnce(&Running),
+) -> Result<(), Error>
 where
     T: IntoTransport<RoleServer, E, A>,
     E: std::error::Error + Send + Sync + 'static,
 {
     match handler.serve(transport).await {
         Ok(running) => {
+            begin(&running);
             let _ = running.waiting().await;
             Ok(())
         }

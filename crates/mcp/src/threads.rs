@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use rmcp::ErrorData;
 use tokio::sync::oneshot;
 
 /// So many calls block at the same time; more wait until one is over.
@@ -130,6 +131,11 @@ impl Threads {
             }
         }
     }
+}
+
+/// The error of a call that broke.
+pub(crate) fn broken(why: &str) -> ErrorData {
+    ErrorData::internal_error(format!("the call broke: {why}"), None)
 }
 
 /// What a panic said.

@@ -13,30 +13,26 @@ use rmcp::model::{
 use rmcp::transport::Transport;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
+use tokio::sync::mpsc::UnboundedReceiver;
 
-/// The longest line that is read as a message.
-const LONGEST_LINE_BYTES: usize = 16 << 20;
+use crate::pipe::{LONGEST_LINE_BYTES, Line, Output};
+
 pub(crate) const PARSE_ERROR: i64 = -32700;
 pub(crate) const INVALID_REQUEST: i64 = -32600;
 
-/// One client at the other end of two pipes.
-pub(crate) struct LineTransport<R, W> {
-    read: BufReader<R>,
-    /// The line so far. Whoever waits for a line may be interrupted, and goes on here.
-    line: Vec<u8>,
-    /// The rest of a line that was too long is still to come.
-    is_skipping: bool,
+/// What of the lines of a client is for rmcp, and the way back.
+pub(crate) struct LineTransport {
+    lines: UnboundedReceiver<Line>,
     /// Messages of a batch that were not handed on yet, the last one first.
     waiting: Vec<ClientJsonRpcMessage>,
     /// Before its first request a client has nothing to notify anybody of.
     has_begun: bool,
-    sending: Arc<Mutex<Sending<W>>>,
+    sending: Arc<Mutex<Sending>>,
 }
 
-struct Sending<W> {
-    write: Option<W>,
+struct Sending {
+    output: Arc<Output>,
     /// Whether the client speaks the one revision that has batches.
     has_batches: bool,
     batches: Vec<Batch>,
@@ -48,61 +44,23 @@ struct Batch {
     answers: Vec<Value>,
 }
 
-/// What a line turned out to be.
-enum Line {
-    Whole,
-    TooLong,
-    End,
-}
-
 /// A line that is no message: the error to answer it with, if it is to be answered.
 pub(crate) type Unreadable = Option<Value>;
 
-impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineTransport<R, W> {
-    pub(crate) fn new(read: R, write: W) -> Self {
-        let sending = Sending { write: Some(write), has_batches: false, batches: Vec::new() };
+impl LineTransport {
+    pub(crate) fn new(lines: UnboundedReceiver<Line>, output: Arc<Output>) -> Self {
+        let sending = Sending { output, has_batches: false, batches: Vec::new() };
         Self {
-            read: BufReader::with_capacity(64 << 10, read),
-            line: Vec::new(),
-            is_skipping: false,
+            lines,
             waiting: Vec::new(),
             has_begun: false,
             sending: Arc::new(Mutex::new(sending)),
         }
     }
 
-    /// Reads up to the end of a line. Can be interrupted and called again.
-    async fn read_line(&mut self) -> io::Result<Line> {
-        loop {
-            let available = self.read.fill_buf().await?;
-            if available.is_empty() {
-                return Ok(Line::End);
-            }
-            let newline = memchr::memchr(b'\n', available);
-            let taken = newline.map_or(available.len(), |end| end + 1);
-            let is_too_long = self.line.len() + taken > LONGEST_LINE_BYTES;
-            if is_too_long {
-                self.line = Vec::new();
-                self.is_skipping = true;
-            } else if !self.is_skipping {
-                self.line.extend_from_slice(&available[..taken]);
-            }
-            self.read.consume(taken);
-            if newline.is_some() {
-                return Ok(if std::mem::take(&mut self.is_skipping) {
-                    Line::TooLong
-                } else {
-                    Line::Whole
-                });
-            }
-        }
-    }
-
     /// The messages of a line, the last one first.
-    async fn messages(&mut self) -> Result<Vec<ClientJsonRpcMessage>, Unreadable> {
-        let line = std::mem::take(&mut self.line);
-        let line = line.trim_ascii();
-        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    async fn messages(&mut self, line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, Unreadable> {
+        let line = text(line);
         if line.is_empty() {
             return Ok(Vec::new());
         }
@@ -147,7 +105,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineTransport<R, W> {
     }
 }
 
-impl<W: AsyncWrite + Unpin> Sending<W> {
+impl Sending {
     async fn send(&mut self, message: &ServerJsonRpcMessage) -> io::Result<()> {
         self.has_batches |= agrees_on_batches(message);
         if !self.batches.is_empty()
@@ -167,21 +125,11 @@ impl<W: AsyncWrite + Unpin> Sending<W> {
     }
 
     async fn write(&mut self, message: &impl serde::Serialize) -> io::Result<()> {
-        let Some(write) = &mut self.write else {
-            return Err(io::Error::new(io::ErrorKind::NotConnected, "the transport is closed"));
-        };
-        let mut line = serde_json::to_vec(message)?;
-        line.push(b'\n');
-        write.write_all(&line).await?;
-        write.flush().await
+        self.output.send_whole(line(message)?).await
     }
 }
 
-impl<R, W> Transport<RoleServer> for LineTransport<R, W>
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
+impl Transport<RoleServer> for LineTransport {
     type Error = io::Error;
 
     fn send(
@@ -199,22 +147,17 @@ where
                     return Some(message);
                 }
             }
-            let unreadable = match self.read_line().await {
-                Ok(Line::Whole) => match self.messages().await {
+            let unreadable = match self.lines.recv().await? {
+                Line::Whole(line) => match self.messages(&line).await {
                     Ok(messages) => {
                         self.waiting = messages;
                         continue;
                     }
                     Err(unreadable) => unreadable,
                 },
-                Ok(Line::TooLong) => {
+                Line::TooLong => {
                     let why = format!("a message is at most {LONGEST_LINE_BYTES} bytes long");
                     Some(error(INVALID_REQUEST, &why, None))
-                }
-                Ok(Line::End) => return None,
-                Err(error) => {
-                    tracing::warn!(%error, "cannot read from the client");
-                    return None;
                 }
             };
             if let Some(answer) = unreadable {
@@ -224,7 +167,7 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.sending.lock().await.write = None;
+        self.sending.lock().await.output.close();
         Ok(())
     }
 }
@@ -240,23 +183,39 @@ struct ToolCall {
     params: CallToolRequestParams,
 }
 
-impl ToolCall {
-    /// Reads a message as one, which takes a fraction of trying it as each kind in turn.
-    fn parse(line: &[u8]) -> Option<ClientJsonRpcMessage> {
-        let Self { id, mut params, .. } = serde_json::from_slice(line).ok()?;
-        let meta = params.meta.take();
-        let mut request = CallToolRequest::new(params);
-        if let Some(meta) = meta {
-            request.extensions.insert(meta);
-        }
-        let request = ClientRequest::CallToolRequest(request);
-        Some(JsonRpcMessage::Request(JsonRpcRequest::new(id, request)))
+/// Reads a message as a call of a tool, which takes a fraction of trying it as each kind in turn.
+pub(crate) fn read_call(line: &[u8]) -> Option<(RequestId, CallToolRequestParams)> {
+    let ToolCall { id, params, .. } = serde_json::from_slice(line).ok()?;
+    Some((id, params))
+}
+
+fn parse_call(line: &[u8]) -> Option<ClientJsonRpcMessage> {
+    let (id, mut params) = read_call(line)?;
+    let meta = params.meta.take();
+    let mut request = CallToolRequest::new(params);
+    if let Some(meta) = meta {
+        request.extensions.insert(meta);
     }
+    let request = ClientRequest::CallToolRequest(request);
+    Some(JsonRpcMessage::Request(JsonRpcRequest::new(id, request)))
+}
+
+/// What a line says, without what may stand around it.
+pub(crate) fn text(line: &[u8]) -> &[u8] {
+    let line = line.trim_ascii();
+    line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line)
+}
+
+/// A message as a line.
+pub(crate) fn line(message: &impl serde::Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 /// A message, or what there is to answer to what is none.
 pub(crate) fn parse(line: &[u8]) -> Result<ClientJsonRpcMessage, Unreadable> {
-    ToolCall::parse(line).map_or_else(|| parse_any(line), Ok)
+    parse_call(line).map_or_else(|| parse_any(line), Ok)
 }
 
 fn parse_any(line: &[u8]) -> Result<ClientJsonRpcMessage, Unreadable> {
@@ -356,7 +315,7 @@ mod tests {
                     (serde_json::to_value(&message).unwrap(), format!("{message:?}"))
                 })
             };
-            read += usize::from(ToolCall::parse(line).is_some());
+            read += usize::from(parse_call(line).is_some());
             assert_eq!(
                 said(parse(line)),
                 said(parse_any(line)),

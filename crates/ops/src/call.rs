@@ -32,6 +32,8 @@ const WAKE_INTERVAL: Duration = Duration::from_millis(200);
 /// Most commands end within this time: who waits longer is told of the end, and need not be told of
 /// the start.
 const LONG_WAIT: Duration = Duration::from_secs(1);
+/// A longer output takes its time to read.
+const SHORT_OUTPUT_BYTES: u64 = 256 << 10;
 /// A match may begin this far before the end of what was searched already.
 const MATCH_OVERLAP_BYTES: u64 = 64 << 10;
 
@@ -244,9 +246,10 @@ impl<'a> Call<'a> {
         // Who has no time for the end is told of the start: before that there is no job to tell of.
         let sent = self.made_once(request);
         let mut attached = if timeout < LONG_WAIT || self.ticket.wants_start() {
+            self.ticket.takes_time();
             self.caller.backend.spawn(&sent)?
         } else {
-            self.caller.backend.attend(&sent, WAKE_INTERVAL)?
+            self.caller.backend.attend_beside(&sent, WAKE_INTERVAL, self.ticket.beside())?
         };
         let job = attached.job();
         awaiting.is_for(job.id());
@@ -274,6 +277,9 @@ impl<'a> Call<'a> {
         };
         self.ticket.unbind();
         if let Some(mut outcome) = outcome {
+            if outcome.total_bytes > SHORT_OUTPUT_BYTES {
+                self.ticket.takes_time();
+            }
             permit.ended(&job, &outcome);
             self.told(&job);
             if let Some(chosen) = &chosen {
@@ -372,6 +378,7 @@ impl<'a> Call<'a> {
         mut conditions: Vec<Condition>,
         timeout: Duration,
     ) -> Result<Met, Error> {
+        self.ticket.takes_time();
         let deadline = Instant::now().checked_add(timeout);
         let _awaiting = conditions
             .iter()

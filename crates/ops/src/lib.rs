@@ -99,7 +99,7 @@ pub use screen::{Attachment, ScreenAnswer, ScreenRequest, attach, screen};
 pub use stop::{OneOrMore, StopAnswer, StopRequest, StoppedJob, UnknownJobs, stop};
 pub use text::first_line;
 pub use ticket::{Ticket, TicketBuilder};
-pub use umbo_engine::release_memory;
+pub use umbo_engine::{Beside, release_memory};
 pub use umbo_gate::{
     AccessQuestion, AccessReply, Approver, Covers, Lasts, Question, Reply, ShownInput, show_time,
 };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use umbo_engine::{JobHandle, Ladder, Outcome};
+use umbo_engine::{Beside, JobHandle, Ladder, Outcome};
 use umbo_gate::Approver;
 use umbo_view::Tick;
 
@@ -45,6 +45,8 @@ struct Inner {
     longest_wait: Option<Duration>,
     /// What its caller has to know beside the answer.
     notes: Mutex<Vec<String>>,
+    /// What the thread of the call listens to besides.
+    beside: Option<Arc<dyn Beside>>,
 }
 
 /// How a ticket is to be.
@@ -117,6 +119,14 @@ impl TicketBuilder {
     #[must_use]
     pub fn alone(mut self) -> Self {
         self.inner.is_alone = true;
+        self
+    }
+
+    /// The thread of the call listens to something else while it waits for a command. Where it cannot, another
+    /// one is told to.
+    #[must_use]
+    pub fn beside(mut self, beside: Arc<dyn Beside>) -> Self {
+        self.inner.beside = Some(beside);
         self
     }
 
@@ -255,6 +265,18 @@ impl Ticket {
     pub fn tell(&self, tick: &Tick) {
         if let Some(listener) = &self.inner.listener {
             listener(tick);
+        }
+    }
+
+    /// What the thread of the call listens to while it waits for a command.
+    pub(crate) fn beside(&self) -> Option<&Arc<dyn Beside>> {
+        self.inner.beside.as_ref()
+    }
+
+    /// The call may take its time from here on, and listens to nothing else meanwhile: another thread does.
+    pub fn takes_time(&self) {
+        if let Some(beside) = &self.inner.beside {
+            beside.ready();
         }
     }
 

@@ -92,7 +92,7 @@ pub use settings::{
 pub use tool::{Annotations, Binding, Hints, Overlap, Tool, ToolSet};
 pub use toolset::{BuildError, Builder, Toolset};
 pub use umbo_ops::{
-    AccessQuestion, AccessReply, Approver, Call, Caller, CallerBuilder, Covers, ErrorCode,
+    AccessQuestion, AccessReply, Approver, Beside, Call, Caller, CallerBuilder, Covers, ErrorCode,
     Gatekeeper, JobLog, Lasts, Owner, Question, Records, Reply, ShownInput, Tick, Ticket,
     TicketBuilder, release_memory, show_time,
 };

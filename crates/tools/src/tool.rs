@@ -46,6 +46,9 @@ pub struct Tool {
     /// Which set of its dialect it belongs to.
     #[serde(skip)]
     pub set: ToolSet,
+    /// Whether all that its calls wait for is a command.
+    #[serde(skip)]
+    pub(crate) attends: bool,
     #[serde(skip)]
     run: Arc<Run>,
     /// Reads arguments as the type that its function takes.
@@ -91,6 +94,7 @@ impl Tool {
             overlap: Overlap::Parallel,
             full: None,
             set: ToolSet::Shell,
+            attends: false,
             run: Arc::new(run),
             read: |arguments| serde_json::from_value::<A>(arguments).map(drop),
         }
@@ -123,6 +127,14 @@ impl Tool {
     #[must_use]
     pub fn serial(mut self) -> Self {
         self.overlap = Overlap::Serial;
+        self
+    }
+
+    /// All that its calls wait for is a command: where a thread listens for the next call meanwhile
+    /// ([`Ticket::takes_time`](umbo_ops::Ticket::takes_time)), it need not be told at once that it cannot.
+    #[must_use]
+    pub fn attending(mut self) -> Self {
+        self.attends = true;
         self
     }
 

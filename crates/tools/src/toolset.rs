@@ -411,6 +411,9 @@ impl Toolset {
         let arguments =
             tool.prepared(arguments).map_err(|problem| self.dialect.refuse(tool, &problem))?;
         let arguments = restored(arguments, &self.caller);
+        if !tool.attends {
+            ticket.takes_time();
+        }
         let cancelled = || ToolError::new(ErrorCode::Cancelled, "tool call cancelled");
         let _turn = match tool.overlap {
             Overlap::Serial => Some(self.turns.take(ticket).ok_or_else(cancelled)?),

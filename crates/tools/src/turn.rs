@@ -40,6 +40,7 @@ impl Turns {
         // Leaves the queue however this ends.
         let turn = Turn { turns: self, number };
         while queue.waiting.front() != Some(&number) && !ticket.is_over() {
+            ticket.takes_time();
             let woken = self.moved.wait_timeout(queue, LOOK_INTERVAL);
             (queue, _) = woken.unwrap_or_else(PoisonError::into_inner);
         }

@@ -37,7 +37,7 @@ impl Dialect for ClaudeCode {
 
     fn tools(&self) -> Vec<Tool> {
         let mut tools = vec![
-            Tool::new("Bash", include_str!("bash.md"), bash::run),
+            Tool::new("Bash", include_str!("bash.md"), bash::run).attending(),
             Tool::new("BashOutput", include_str!("bash_output.md"), bash_output::run)
                 .hints(Annotations::READS),
             Tool::new("KillShell", include_str!("kill_shell.md"), kill_shell::run)

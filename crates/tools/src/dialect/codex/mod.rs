@@ -43,7 +43,8 @@ impl Dialect for Codex {
 
     fn tools(&self) -> Vec<Tool> {
         vec![
-            Tool::new("exec_command", include_str!("exec_command.md"), exec_command::run),
+            Tool::new("exec_command", include_str!("exec_command.md"), exec_command::run)
+                .attending(),
             Tool::new("write_stdin", include_str!("write_stdin.md"), write_stdin::run),
             Tool::new("apply_patch", include_str!("apply_patch.md"), apply_patch::run)
                 .hints(Annotations::CHANGES)

@@ -58,6 +58,7 @@ impl Dialect for Lash {
     fn tools(&self) -> Vec<Tool> {
         vec![
             Tool::new("exec_command", include_str!("exec_command.md"), exec_command::run)
+                .attending()
                 .id("tool:exec_command")
                 .binding(["shell"], "exec", ["shell", "bash"])
                 .examples([

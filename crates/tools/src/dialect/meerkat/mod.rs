@@ -90,7 +90,7 @@ impl Dialect for Meerkat {
             return Vec::new();
         }
         vec![
-            Tool::with_state(state, "shell", include_str!("shell.md"), shell::run),
+            Tool::with_state(state, "shell", include_str!("shell.md"), shell::run).attending(),
             Tool::with_state(
                 state,
                 "shell_job_status",

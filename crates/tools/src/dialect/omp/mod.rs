@@ -79,7 +79,9 @@ impl Dialect for Omp {
     /// What the settings turn off is left out, and the rest says how it is set.
     fn tools(&self) -> Vec<Tool> {
         let (state, settings) = (&self.state, &self.state.settings);
-        let mut bash = Tool::with_state(state, "bash", include_str!("bash.md"), bash::run).serial();
+        let mut bash = Tool::with_state(state, "bash", include_str!("bash.md"), bash::run)
+            .serial()
+            .attending();
         describe_bash(&mut bash, settings);
         let mut tools = vec![bash];
         if settings.has_jobs() {

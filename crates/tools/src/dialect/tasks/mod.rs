@@ -77,7 +77,7 @@ impl Dialect for Tasks {
 
     fn tools(&self) -> Vec<Tool> {
         let mut tools = vec![
-            Tool::with_state(&self.state, "Bash", include_str!("bash.md"), bash::run),
+            Tool::with_state(&self.state, "Bash", include_str!("bash.md"), bash::run).attending(),
             Tool::new("task_list", include_str!("task_list.md"), task_list::run)
                 .hints(Annotations::READS),
             Tool::new("task_output", include_str!("task_output.md"), task_output::run)

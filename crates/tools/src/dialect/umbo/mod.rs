@@ -54,7 +54,7 @@ impl Dialect for Umbo {
 
     fn tools(&self) -> Vec<Tool> {
         let tools = [
-            (Tool::new("exec", include_str!("exec.md"), exec), Annotations::RUNS),
+            (Tool::new("exec", include_str!("exec.md"), exec).attending(), Annotations::RUNS),
             (Tool::new("output", include_str!("output.md"), output), Annotations::READS),
             (Tool::new("input", include_str!("input.md"), input), Annotations::RUNS),
             (Tool::new("wait", include_str!("wait.md"), wait), Annotations::READS),
