@@ -7,14 +7,17 @@ mod clients;
 mod embedded;
 mod http;
 mod log;
+mod pipe;
 mod resources;
 mod schemas;
 mod tasks;
 mod web;
 mod wire;
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -27,8 +30,8 @@ use crate::harness::Umbo;
 /// A client that says what it wants, well-formed or not.
 pub(crate) struct Client {
     child: Child,
-    stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
+    stdin: Option<Box<dyn Write>>,
+    stdout: BufReader<Box<dyn Read>>,
     next: u64,
     /// What came before the answer that was waited for.
     heard: Vec<Value>,
@@ -44,8 +47,23 @@ impl Client {
     pub(crate) fn of(command: &mut Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
-        let stdin = child.stdin.take();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Self::at(child, stdin, stdout)
+    }
+
+    /// The same with sockets in place of pipes, as Node makes them.
+    fn of_sockets(command: &mut Command) -> Self {
+        let (input, its_input) = UnixStream::pair().unwrap();
+        let (output, its_output) = UnixStream::pair().unwrap();
+        command.stdin(OwnedFd::from(its_input)).stdout(OwnedFd::from(its_output));
+        let child = command.spawn().unwrap();
+        // It has copies of its ends, and so has the command.
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        Self::at(child, input, output)
+    }
+
+    fn at(child: Child, stdin: impl Write + 'static, stdout: impl Read + 'static) -> Self {
+        let (stdin, stdout) = (Some(Box::new(stdin) as _), BufReader::new(Box::new(stdout) as _));
         Self { child, stdin, stdout, next: 1, heard: Vec::new() }
     }
 
