@@ -9,7 +9,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::to_raw_value;
 use umbo_sandbox::Plan;
 use umbo_text::quote;
 
@@ -313,7 +312,9 @@ impl Engine {
         let record = self.record(request, directory, job);
         let assign = Assign {
             job: job.clone(),
-            record: to_raw_value(&record).unwrap_or_default(),
+            record: serde_json::to_vec(&record).unwrap_or_default(),
+            name: record.name,
+            owner: record.owner,
             limits: request.limits.clone(),
             ladder: request.ladder,
             leaks: request.leaks,
@@ -325,7 +326,7 @@ impl Engine {
             },
             group: request.group.clone(),
             after: request.after.clone(),
-            parent: record.parent.clone(),
+            parent: record.parent,
             terminal: request.terminal,
             stdin,
             streams: request.streams,

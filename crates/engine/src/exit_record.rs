@@ -1,4 +1,4 @@
-//! The exit record of a job on its way to disk: the one place that writes it.
+//! The exit record of a job on its way to disk: the one place that writes it. Its text is in [`plain`].
 //!
 //! A draft is written, then renamed into place without replacing what is there, so that there is
 //! one record and nobody sees a half of it. The draft is made before the job, with room on the disk
@@ -16,7 +16,9 @@ use rustix::fs::{
     unlinkat,
 };
 
-use crate::outcome::Outcome;
+mod plain;
+
+pub(crate) use plain::{parse, text};
 
 /// The name of a record.
 pub(crate) const NAME: &str = "outcome";
@@ -50,9 +52,9 @@ impl Draft {
         &self.file
     }
 
-    /// Puts the record in place. `false` if one is there already: it stands.
-    pub(crate) fn publish(&self, outcome: &Outcome) -> io::Result<bool> {
-        self.write(outcome)?;
+    /// Puts the text of a record in place. `false` if one is there already: it stands.
+    pub(crate) fn publish(&self, text: &[u8]) -> io::Result<bool> {
+        self.write(text)?;
         let directory = self.directory.as_fd();
         match renameat_with(directory, DRAFT, directory, NAME, RenameFlags::NOREPLACE) {
             Ok(()) => Ok(true),
@@ -71,12 +73,11 @@ impl Draft {
         let _ = unlinkat(&self.directory, DRAFT, AtFlags::empty());
     }
 
-    fn write(&self, outcome: &Outcome) -> io::Result<()> {
-        let text = serde_json::to_vec(outcome)?;
+    fn write(&self, text: &[u8]) -> io::Result<()> {
         let length = text.len() as u64;
         let longest = self.longest.replace(self.longest.get().max(length));
         // From the start: a try before this one may have written a part.
-        self.file.write_all_at(&text, 0)?;
+        self.file.write_all_at(text, 0)?;
         if longest > length {
             self.file.set_len(length)?;
         }

@@ -77,6 +77,7 @@ mod wait;
 mod wire;
 
 /// What this machine allows.
+mod decimal;
 pub mod doctor;
 
 pub use ahead::Ahead;

@@ -4,6 +4,7 @@
 //! The directory lies in `spares/` until the job comes; then one rename makes it the job's. Nobody
 //! ever sees a job directory that is half made.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -27,12 +28,12 @@ use crate::groups;
 use crate::id::JobId;
 use crate::log::{INDEX, INDEX_MAGIC, LogWriter, OUTPUT};
 use crate::names;
-use crate::outcome::Outcome;
 use crate::prune::Counter;
 use crate::request::OutputLimit;
 use crate::state::{Identity, JobDir, ProcessId, State};
 use crate::sys::cgroup::Cgroup;
 use crate::sys::{lock, process, procfs, socket};
+use crate::wire::Afterwards;
 
 /// The file whose lock says that the supervisor lives.
 const LOCK: &str = "lock";
@@ -63,7 +64,9 @@ pub(super) struct PreparedJob {
     /// Walls for the job that is expected, if one with walls is.
     pub(super) sandbox: Option<Sandbox>,
     /// Who supervises, beyond doubt.
-    pub(super) identity: Option<Identity>,
+    identity: Option<Identity>,
+    /// What a record says of that if it stays the same from job to job.
+    lasting_identity: Vec<u8>,
     files: JobFiles,
     /// Where its control groups are written down.
     groups: File,
@@ -219,6 +222,7 @@ impl PreparedJob {
             launcher: Launcher::new()?,
             sandbox: None,
             identity: None,
+            lasting_identity: Vec::new(),
             buffer: vec![0; CHUNK],
             retained: Counter::default(),
             last_turn: 0,
@@ -360,17 +364,29 @@ impl PreparedJob {
             pid: pid.as_raw_nonzero().get(),
             start_time: procfs::start_time(pid).unwrap_or(0),
         };
-        self.identity = Some(Identity {
+        let mut identity = Identity {
             process: id(rustix::process::getpid()),
             keeper: keeper.map(id),
             boot_id: procfs::boot_id().unwrap_or_default(),
-            cgroup: self.cgroup.as_ref().map(|group| group.path().to_owned()),
-        });
+            cgroup: None,
+        };
+        self.lasting_identity = serde_json::to_vec(&identity).unwrap_or_default();
+        identity.cgroup = self.cgroup.as_ref().map(|group| group.path().to_owned());
+        self.identity = Some(identity);
     }
 
-    /// Puts the exit record on disk. `false` if one is there already: it stands.
-    pub(super) fn conclude(&self, outcome: &Outcome) -> io::Result<bool> {
-        self.files.exit_record.publish(outcome)
+    /// What the record of a job says of its supervisor. The group of one that gets ready for another job may be
+    /// that one's by the time that somebody reads this: the list of groups tells.
+    pub(super) fn identity(&self, afterwards: Afterwards) -> io::Result<Cow<'_, [u8]>> {
+        match afterwards {
+            Afterwards::Return => Ok(Cow::Borrowed(&self.lasting_identity)),
+            Afterwards::End => Ok(Cow::Owned(serde_json::to_vec(&self.identity)?)),
+        }
+    }
+
+    /// Puts the text of the exit record on disk. `false` if one is there already: it stands.
+    pub(super) fn conclude(&self, text: &[u8]) -> io::Result<bool> {
+        self.files.exit_record.publish(text)
     }
 
     /// Removes the socket, which says that the journal has all there is to say.

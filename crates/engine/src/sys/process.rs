@@ -272,8 +272,12 @@ pub(crate) struct CStrings {
 impl CStrings {
     /// Of strings that lie one behind the other, each with its NUL.
     pub(crate) fn new(block: Vec<u8>) -> Self {
-        let strings = block.split_inclusive(|byte| *byte == 0).filter(|text| text.ends_with(&[0]));
-        let mut pointers: Vec<*const c_char> = strings.map(|text| text.as_ptr().cast()).collect();
+        let mut pointers = Vec::with_capacity(memchr::memchr_iter(0, &block).count() + 1);
+        let mut start = 0;
+        for end in memchr::memchr_iter(0, &block) {
+            pointers.push(block[start..].as_ptr().cast());
+            start = end + 1;
+        }
         pointers.push(ptr::null());
         Self { pointers, block }
     }
