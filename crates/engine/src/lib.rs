@@ -36,6 +36,7 @@ mod catalog;
 mod clock;
 mod completion;
 mod engine;
+mod environment;
 mod error;
 mod event;
 mod exit_record;
