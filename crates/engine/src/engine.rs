@@ -259,6 +259,7 @@ impl Engine {
             match answer(self.send(request, &directory, &claim, notify_on)?)? {
                 Given::Job(attached) => return Ok(*attached),
                 Given::NotStarted(why) => {
+                    self.inner.spares.forget_dead();
                     dead += 1;
                     if dead == MOST_DEAD_SUPERVISORS {
                         return Err(Error::SupervisorGone(why));

@@ -36,13 +36,15 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
+    /// Makes the draft of a job's directory, which is new.
+    pub(crate) fn create(directory: Rc<OwnedFd>) -> io::Result<Self> {
+        let file = open(&directory, OFlags::EXCL)?;
+        Ok(Self { directory, file, longest: Cell::new(0) })
+    }
+
     /// Makes the draft of a job's directory, or takes the one that a dead supervisor left.
     pub(crate) fn open(directory: Rc<OwnedFd>) -> io::Result<Self> {
-        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let file = File::from(openat(&directory, DRAFT, flags, mode)?);
-        // Not every file system can reserve; most can.
-        let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, RESERVED_BYTES);
+        let file = open(&directory, OFlags::empty())?;
         let longest = Cell::new(file.metadata()?.len());
         Ok(Self { directory, file, longest })
     }
@@ -83,4 +85,12 @@ impl Draft {
         }
         Ok(())
     }
+}
+
+fn open(directory: &OwnedFd, how: OFlags) -> io::Result<File> {
+    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | how;
+    let file = File::from(openat(directory, DRAFT, flags, Mode::RUSR | Mode::WUSR)?);
+    // Not every file system can reserve; most can.
+    let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, RESERVED_BYTES);
+    Ok(file)
 }

@@ -6,14 +6,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use rustix::fs::{Mode, OFlags, RenameFlags, renameat, renameat_with};
+use rustix::fs::{Mode, OFlags, RenameFlags, openat, renameat, renameat_with};
 use rustix::net::{SocketFlags, accept_with};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
@@ -53,8 +53,6 @@ pub(super) struct PreparedJob {
     pub(super) cgroup: Option<Cgroup>,
     pub(super) journal: Journal,
     catalog: Appender,
-    /// Its place in the catalog, once it is a job.
-    slot: Option<u64>,
     pub(super) signals: OwnedFd,
     /// For the command's output, until it has them.
     pub(super) pipes: Option<Pipes>,
@@ -133,21 +131,22 @@ struct JobFiles {
 
 impl JobFiles {
     /// Makes them, but for the socket if there is one already.
-    fn create(path: &Path, directory: &Rc<OwnedFd>, listener: Option<OwnedFd>) -> io::Result<Self> {
-        let mut index = create(path, INDEX)?;
+    fn create(directory: &Rc<OwnedFd>, listener: Option<OwnedFd>) -> io::Result<Self> {
+        let mut index = create(directory, INDEX)?;
         index.write_all(INDEX_MAGIC)?;
         Ok(Self {
-            request: Rc::new(create(path, "request")?),
-            output: Rc::new(create(path, OUTPUT)?),
+            request: Rc::new(create(directory, "request")?),
+            output: Rc::new(create(directory, OUTPUT)?),
             index: Rc::new(index),
-            exit_record: Draft::open(Rc::clone(directory))?,
+            exit_record: Draft::create(Rc::clone(directory))?,
             listener: listener.map_or_else(|| socket::listen_at(directory, SOCKET), Ok)?,
         })
     }
 }
 
-fn create(path: &Path, name: &str) -> io::Result<File> {
-    OpenOptions::new().create_new(true).append(true).mode(0o600).open(path.join(name))
+fn create(directory: &OwnedFd, name: &str) -> io::Result<File> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
+    Ok(openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?.into())
 }
 
 fn open_directory(path: &Path) -> io::Result<Rc<OwnedFd>> {
@@ -204,18 +203,17 @@ impl PreparedJob {
     /// Puts into an empty directory what a job needs.
     fn fill(state: &State, umask: Mode, name: &str, path: PathBuf) -> io::Result<Self> {
         let directory = open_directory(&path)?;
-        let held = create(&path, LOCK)?;
+        let held = create(&directory, LOCK)?;
         lock::try_exclusive(&held)?;
-        let list = create(&path, groups::LIST)?;
+        let list = create(&directory, groups::LIST)?;
         let note = |group: &Path| groups::note(&list, group);
         let cgroup = Cgroup::create(&state.group_name(name), note).ok();
         Ok(Self {
-            files: JobFiles::create(&path, &directory, None)?,
+            files: JobFiles::create(&directory, None)?,
             cgroup,
             groups: list,
             journal: Journal::open(&state.events())?,
             catalog: Appender::open(state)?,
-            slot: None,
             signals: process::signal_fd()?,
             pipes: Some(Pipes::new()?),
             null: Rc::new(File::open("/dev/null")?.into()),
@@ -252,7 +250,7 @@ impl PreparedJob {
             .inspect_err(|_| next.discard())?;
         // Nobody comes any more: who connects afterwards sees that the socket is elsewhere.
         while accept_with(&self.files.listener, SocketFlags::CLOEXEC).is_ok() {}
-        self.catalog.mark_ended(state, job, self.slot);
+        self.catalog.mark_ended(state, job);
         Ok(next)
     }
 
@@ -296,11 +294,11 @@ impl PreparedJob {
             self.journal = Journal::open(&state.events())?;
         }
         // What was meant for the last job is not for the next.
-        while process::next_signal(self.signals.as_fd()).is_some() {}
+        drop(process::next_signals(self.signals.as_fd()));
         self.launcher.reset();
-        let files = JobFiles::create(&path, &directory, Some(self.files.listener))?;
+        let files = JobFiles::create(&directory, Some(self.files.listener))?;
         let (pipes, jobs) = (Some(Pipes::new()?), self.jobs + 1);
-        Ok(Self { files, cgroup, path, directory, slot: None, pipes, jobs, ..self })
+        Ok(Self { path, directory, cgroup, pipes, files, jobs, ..self })
     }
 
     /// How much the files take that stay when the others go to the next job.
@@ -320,7 +318,7 @@ impl PreparedJob {
     pub(super) fn become_job(&mut self, state: &State, job: &NewJob<'_>) -> io::Result<bool> {
         let NewJob { id, name, owner } = *job;
         // First: a job that exists is in the catalog.
-        self.slot = Some(self.catalog.add(state, id, owner)?);
+        self.catalog.add(state, id, owner)?;
         if let Some(name) = name {
             names::add(state, name, id)?;
         }
@@ -392,7 +390,7 @@ impl PreparedJob {
     /// Removes the socket, which says that the journal has all there is to say.
     pub(super) fn remove_socket(&self, state: &State, job: &JobId) {
         let _ = rustix::fs::unlinkat(&self.directory, SOCKET, rustix::fs::AtFlags::empty());
-        self.catalog.mark_ended(state, job, self.slot);
+        self.catalog.mark_ended(state, job);
     }
 
     /// Undoes the preparation: no job came.

@@ -257,6 +257,8 @@ pub(super) struct Capture {
     /// The other ends of its pipes, until it has ended: it would wake us for each that it closes, and stand
     /// still meanwhile.
     pub(super) write_ends: Vec<OwnedFd>,
+    /// Whether what the first source has may lie there for a moment.
+    pub(super) lies: bool,
     pub(super) last_output: Instant,
     /// When the journal was last told of output, and of how much.
     pub(super) told: (Instant, u64),
@@ -306,6 +308,7 @@ impl<'a> Supervision<'a> {
                 log,
                 sources: Vec::new(),
                 write_ends: Vec::new(),
+                lies: false,
                 last_output: now,
                 told: (now, 0),
                 stalled: None,
@@ -494,12 +497,13 @@ impl<'a> Supervision<'a> {
     /// Our ends of the streams.
     fn open_sources(&mut self, terminal: Option<OwnedFd>, pipes: Pipes) -> io::Result<()> {
         let source = |fd, stream| Source { fd, stream, flow: Flow::Usual, deserted: None };
-        let Capture { sources, write_ends, .. } = &mut self.capture;
+        let Capture { sources, write_ends, lies, .. } = &mut self.capture;
         if let Some(controller) = terminal {
             rustix::io::ioctl_fionbio(&controller, true)?;
             sources.push(source(controller, Stream::Pty));
             return Ok(());
         }
+        *lies = true;
         let Pipes { stdout, stderr } = pipes;
         sources.push(source(stdout.read, Stream::Stdout));
         write_ends.push(stdout.write);
