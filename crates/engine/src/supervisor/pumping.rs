@@ -123,7 +123,8 @@ impl Supervision<'_> {
         }
         // Output before signals: what a command wrote is read before its death is noticed.
         if self.capture.stalled.is_none() && !self.is_held_back() {
-            let first = usize::from(self.lets_output_lie().is_some());
+            let lies = self.lets_output_lie().is_some_and(|until| Instant::now() < until);
+            let first = usize::from(lies);
             for (number, source) in self.capture.sources.iter().enumerate().skip(first) {
                 if let Some(deserted) = &source.deserted {
                     add(deserted.as_fd(), PollFlags::IN, Token::Source(number));
