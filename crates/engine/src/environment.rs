@@ -105,8 +105,9 @@ impl Block {
     /// Appends them all, as a job has them.
     pub(crate) fn write(&self, directory: &Path, job: &JobId, to: &mut Vec<u8>) {
         let [pwd, tag] = self.places;
-        let mut own = [(pwd, directory.as_os_str().as_bytes()), (tag, job.as_str().as_bytes())];
-        own.sort_unstable();
+        let directory = (pwd, directory.as_os_str().as_bytes());
+        let tag = (tag, job.as_str().as_bytes());
+        let own = if directory < tag { [directory, tag] } else { [tag, directory] };
         let mut done = 0;
         for (place, value) in own {
             to.extend_from_slice(&self.text[done..place]);

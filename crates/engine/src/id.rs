@@ -45,9 +45,13 @@ impl JobId {
 
     /// The id with this number.
     pub(crate) fn from_number(number: u128) -> Self {
-        let character =
-            |place: usize| ALPHABET[usize::try_from(number >> (place * BITS) & 31).unwrap_or(0)];
-        Self((0..LENGTH).rev().map(character).map(char::from).collect())
+        let mut text = [b'0'; LENGTH];
+        let mut left = number;
+        for character in text.iter_mut().rev() {
+            *character = ALPHABET[usize::try_from(left & 31).unwrap_or(0)];
+            left >>= BITS;
+        }
+        Self(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// The numbers of the ids that begin with some characters; `None` if none can.
@@ -75,7 +79,7 @@ impl JobId {
         // A number of 128 bits in characters of 5: the first one stands for 3.
         let fits = text.len() == LENGTH && text[0] <= b'7';
         let is_exact = fits && text.iter().all(|character| value(*character).is_some());
-        is_exact.then(|| Self(text.iter().copied().map(char::from).collect()))
+        is_exact.then(|| Self(String::from_utf8_lossy(text).into_owned()))
     }
 
     /// Its number: ids sort as their numbers do.
