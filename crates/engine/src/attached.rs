@@ -110,15 +110,16 @@ impl Sent {
     /// did before is in the state directory.
     fn unanswered(mut self) -> Result<Given> {
         self.attached.supervisor = None;
+        if let Err(error) = self.result {
+            // It has not got all of the message, and starts nothing before it has.
+            return Ok(Given::NotStarted(error.to_string()));
+        }
         let job = &self.attached.job;
         // A job that was deleted since then is in the journal.
         if job.directory().exists() || job.engine().journal()?.mentions(job.id()) {
             return Ok(Given::Job(Box::new(self.attached)));
         }
-        Ok(Given::NotStarted(match self.result {
-            Err(error) => error.to_string(),
-            Ok(()) => "it closed the connection".into(),
-        }))
+        Ok(Given::NotStarted("it closed the connection".into()))
     }
 }
 

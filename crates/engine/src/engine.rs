@@ -9,8 +9,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::to_raw_value;
-use umbo_sandbox::Plan;
 use umbo_text::quote;
 
 use crate::attached::{Attached, Given, Sent};
@@ -18,6 +16,7 @@ use crate::beside::Beside;
 use crate::builder::Builder;
 use crate::catalog::{Living, Owners};
 use crate::clock::{self, Clock};
+use crate::environment::LastBlock;
 use crate::error::{Error, Result};
 use crate::event::Journal;
 use crate::id::JobId;
@@ -33,7 +32,6 @@ use crate::session;
 use crate::shell::{self, Invocation};
 use crate::spare::{Spares, Supervisor};
 use crate::state::{FORMAT, Record, State};
-use crate::supervisor::TAG;
 use crate::turns;
 use crate::wire::{Assign, NotifyOn, Retention, StdinKind};
 
@@ -69,6 +67,7 @@ struct Inner {
     owners: Mutex<Owners>,
     /// Held open for those who look what ended, which is every call.
     journal: Mutex<Option<Journal>>,
+    environment: LastBlock,
 }
 
 /// Which ended jobs are listed.
@@ -122,6 +121,7 @@ impl Engine {
             living: Mutex::default(),
             owners: Mutex::default(),
             journal: Mutex::default(),
+            environment: LastBlock::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -271,6 +271,7 @@ impl Engine {
             match answer(self.send(request, &directory, &claim, notify_on)?)? {
                 Given::Job(attached) => return Ok(*attached),
                 Given::NotStarted(why) => {
+                    self.inner.spares.forget_dead();
                     dead += 1;
                     if dead == MOST_DEAD_SUPERVISORS {
                         return Err(Error::SupervisorGone(why));
@@ -287,33 +288,15 @@ impl Engine {
         job: &JobId,
         notify_on: NotifyOn,
     ) -> Result<(Assign, Vec<u8>)> {
-        let variables = shell::environment(request, directory, (TAG, job.as_str()));
-        let invocation = self.invocation(request, directory, &variables)?;
+        let environment = self.inner.environment.of(request)?;
+        let invocation = self.invocation(request, directory, &environment.path)?;
         let mut body = Body::new();
         body.push("command", invocation.program.as_os_str())?;
         body.push("cwd", directory.as_os_str())?;
         for argument in &invocation.arguments {
             body.push("command", argument)?;
         }
-        let proxied = request.sandbox.as_ref().map(Plan::variables).unwrap_or_default();
-        for (name, value) in &variables {
-            match proxied.iter().find(|(own, _)| *name == OsStr::new(own)) {
-                None => body.variable(name, value)?,
-                // Options are added to those that are there.
-                Some((own, added)) if own.ends_with("_OPTS") => {
-                    let mut value = value.to_os_string();
-                    value.push(" ");
-                    value.push(added);
-                    body.variable(name, &value)?;
-                }
-                Some((_, ours)) => body.variable(name, OsStr::new(ours))?,
-            }
-        }
-        for (name, value) in &proxied {
-            if shell::lookup(&variables, name).is_none() {
-                body.variable(OsStr::new(name), OsStr::new(value))?;
-            }
-        }
+        environment.write(directory, job, &mut body.bytes);
         let (stdin, bytes) = match &request.stdin {
             Stdin::None => (StdinKind::None, &[][..]),
             Stdin::Open => (StdinKind::Open, &[][..]),
@@ -322,10 +305,13 @@ impl Engine {
             Stdin::Inherited => (StdinKind::Passed, &[][..]),
         };
         body.bytes.extend_from_slice(bytes);
-        let record = self.record(request, directory, job);
+        let parent = self.running(environment.parent.as_ref());
+        let record = Self::record(request, directory, job, parent);
         let assign = Assign {
             job: job.clone(),
-            record: to_raw_value(&record).unwrap_or_default(),
+            record: serde_json::to_vec(&record).unwrap_or_default(),
+            name: record.name,
+            owner: record.owner,
             limits: request.limits.clone(),
             ladder: request.ladder,
             leaks: request.leaks,
@@ -337,7 +323,7 @@ impl Engine {
             },
             group: request.group.clone(),
             after: request.after.clone(),
-            parent: record.parent.clone(),
+            parent: record.parent,
             terminal: request.terminal,
             stdin,
             streams: request.streams,
@@ -356,36 +342,28 @@ impl Engine {
         Ok((assign, body.bytes))
     }
 
-    fn invocation(
-        &self,
-        request: &Request,
-        directory: &Path,
-        variables: &[(&OsStr, &OsStr)],
-    ) -> Result<Invocation> {
-        let path = shell::search_path(variables);
+    fn invocation(&self, request: &Request, directory: &Path, path: &OsStr) -> Result<Invocation> {
         match &request.command {
             Command::Argv(_) if session::is_wanted(request) => Err(Error::invalid(
                 "session",
                 "a session or profile needs a line for its shell, not separate words",
             )),
-            Command::Argv(words) => shell::invoke_words(words, directory, &path),
+            Command::Argv(words) => shell::invoke_words(words, directory, path),
             Command::Shell { text, shell, login } if session::is_wanted(request) => {
                 session::check_login(*login)?;
                 session::invoke(self, request, text, shell, directory)
             }
-            Command::Shell { text, shell, login } => shell.invoke(text, *login, &path),
+            Command::Shell { text, shell, login } => shell.invoke(text, *login, path),
         }
     }
 
-    /// The job whose command makes this request, by the tag in its environment, if it runs still.
-    fn parent(&self, request: &Request) -> Option<JobId> {
-        let tag = shell::lookup(&request.env.base, TAG)?;
-        let parent: JobId = tag.to_str()?.parse().ok()?;
-        let directory = self.state().job(&parent);
-        (directory.is_supervised() && directory.outcome().is_none()).then_some(parent)
+    /// The job whose command makes a request, by the tag in its environment, if it runs still.
+    fn running(&self, tag: Option<&JobId>) -> Option<JobId> {
+        let directory = self.state().job(tag?);
+        (directory.is_supervised() && directory.outcome().is_none()).then(|| tag.cloned()).flatten()
     }
 
-    fn record(&self, request: &Request, directory: &Path, job: &JobId) -> Record {
+    fn record(request: &Request, directory: &Path, job: &JobId, parent: Option<JobId>) -> Record {
         let (command, shell) = match &request.command {
             Command::Shell { text, shell, .. } => (text.clone(), Some(shell.name())),
             Command::Argv(words) => {
@@ -403,7 +381,7 @@ impl Engine {
             name: request.name.clone(),
             owner: request.owner.clone(),
             labels: request.labels.clone(),
-            parent: self.parent(request),
+            parent,
             session: request.session.as_ref().map(|session| session.name.clone()),
             group: request.group.clone(),
             after: request.after.clone(),
@@ -456,21 +434,10 @@ impl Body {
     }
 
     fn push(&mut self, field: &'static str, text: &OsStr) -> Result<()> {
-        self.add(field, &[text.as_bytes()])
-    }
-
-    fn variable(&mut self, name: &OsStr, value: &OsStr) -> Result<()> {
-        self.add("env", &[name.as_bytes(), b"=", value.as_bytes()])
-    }
-
-    fn add(&mut self, field: &'static str, parts: &[&[u8]]) -> Result<()> {
-        let start = self.bytes.len();
-        for part in parts {
-            self.bytes.extend_from_slice(part);
-        }
-        if memchr::memchr(0, &self.bytes[start..]).is_some() {
+        if memchr::memchr(0, text.as_bytes()).is_some() {
             return Err(Error::invalid(field, "it contains a NUL byte, which no argument can"));
         }
+        self.bytes.extend_from_slice(text.as_bytes());
         self.bytes.push(0);
         Ok(())
     }

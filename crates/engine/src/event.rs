@@ -18,6 +18,7 @@ use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
+use crate::decimal;
 use crate::files;
 use crate::id::JobId;
 use crate::sys::lock;
@@ -242,8 +243,7 @@ impl Journal {
         let at = clock::now_us();
         let mut slots = Vec::with_capacity(events.size_hint().0 * SLOT);
         for (job, kind) in events {
-            let stored = Stored { at, job, kind };
-            slots.extend_from_slice(&slot(&serde_json::to_vec(&stored)?));
+            slots.extend_from_slice(&slot(&line(at, job, kind)?));
         }
         // A full disk may take the first slots and refuse the rest.
         match rustix::io::write(&self.file, &slots)? {
@@ -405,6 +405,43 @@ struct Stored<'a> {
     kind: &'a EventKind,
 }
 
+/// An event as the journal has it: what `serde` makes of it, written down directly, for the start and the end of
+/// a job wait for it.
+fn line(at: u64, job: &JobId, kind: &EventKind) -> io::Result<Vec<u8>> {
+    let mut line = Vec::with_capacity(SLOT);
+    let put = |line: &mut Vec<u8>, word: &str, number: u64| {
+        line.extend_from_slice(word.as_bytes());
+        decimal::append(line, number);
+    };
+    put(&mut line, r#"{"at":"#, at);
+    for part in [r#","job":""#, job.as_str(), r#"","kind":""#, kind.name(), "\""] {
+        line.extend_from_slice(part.as_bytes());
+    }
+    match kind {
+        EventKind::Created | EventKind::Started | EventKind::Stalled | EventKind::Removed => {}
+        EventKind::Output { offset } => put(&mut line, r#","offset":"#, *offset),
+        EventKind::Exited { state, code } if state.bytes().all(is_plain) => {
+            for part in [r#","state":""#, state, "\""] {
+                line.extend_from_slice(part.as_bytes());
+            }
+            if let Some(code) = code {
+                line.extend_from_slice(br#","code":"#);
+                decimal::append_signed(&mut line, *code);
+            }
+        }
+        EventKind::Input { .. } | EventKind::Leaked { .. } | EventKind::Exited { .. } => {
+            return Ok(serde_json::to_vec(&Stored { at, job, kind })?);
+        }
+    }
+    line.push(b'}');
+    Ok(line)
+}
+
+/// Whether a byte of a name stands for itself in JSON.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte == b'_'
+}
+
 fn slot(json: &[u8]) -> [u8; SLOT] {
     let mut slot = [b' '; SLOT];
     let length = json.len().min(SLOT - 1);
@@ -442,6 +479,28 @@ mod tests {
             let json = serde_json::to_vec(&stored).unwrap();
             assert!(json.len() < SLOT, "{} bytes", json.len());
             assert_eq!(parse(&slot(&json), 7).unwrap().kind, kind);
+        }
+    }
+
+    #[test]
+    fn an_event_is_written_as_serde_does() {
+        let job = JobId::generate();
+        let exited = |state: &str, code| EventKind::Exited { state: state.into(), code };
+        for kind in [
+            EventKind::Created,
+            EventKind::Started,
+            EventKind::Output { offset: 0 },
+            EventKind::Output { offset: u64::MAX },
+            EventKind::Input { bytes: 3, end: true },
+            EventKind::Stalled,
+            EventKind::Leaked { count: 2 },
+            exited("timed_out", None),
+            exited("exited", Some(-3)),
+            exited("\"}", Some(7)),
+            EventKind::Removed,
+        ] {
+            let stored = Stored { at: 12, job: &job, kind: &kind };
+            assert_eq!(line(12, &job, &kind).unwrap(), serde_json::to_vec(&stored).unwrap());
         }
     }
 

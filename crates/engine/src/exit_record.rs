@@ -1,4 +1,4 @@
-//! The exit record of a job on its way to disk: the one place that writes it.
+//! The exit record of a job on its way to disk: the one place that writes it. Its text is in [`plain`].
 //!
 //! A draft is written, then renamed into place without replacing what is there, so that there is
 //! one record and nobody sees a half of it. The draft is made before the job, with room on the disk
@@ -16,7 +16,9 @@ use rustix::fs::{
     unlinkat,
 };
 
-use crate::outcome::Outcome;
+mod plain;
+
+pub(crate) use plain::{parse, text};
 
 /// The name of a record.
 pub(crate) const NAME: &str = "outcome";
@@ -34,13 +36,15 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
+    /// Makes the draft of a job's directory, which is new.
+    pub(crate) fn create(directory: Rc<OwnedFd>) -> io::Result<Self> {
+        let file = open(&directory, OFlags::EXCL)?;
+        Ok(Self { directory, file, longest: Cell::new(0) })
+    }
+
     /// Makes the draft of a job's directory, or takes the one that a dead supervisor left.
     pub(crate) fn open(directory: Rc<OwnedFd>) -> io::Result<Self> {
-        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let file = File::from(openat(&directory, DRAFT, flags, mode)?);
-        // Not every file system can reserve; most can.
-        let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, RESERVED_BYTES);
+        let file = open(&directory, OFlags::empty())?;
         let longest = Cell::new(file.metadata()?.len());
         Ok(Self { directory, file, longest })
     }
@@ -50,9 +54,9 @@ impl Draft {
         &self.file
     }
 
-    /// Puts the record in place. `false` if one is there already: it stands.
-    pub(crate) fn publish(&self, outcome: &Outcome) -> io::Result<bool> {
-        self.write(outcome)?;
+    /// Puts the text of a record in place. `false` if one is there already: it stands.
+    pub(crate) fn publish(&self, text: &[u8]) -> io::Result<bool> {
+        self.write(text)?;
         let directory = self.directory.as_fd();
         match renameat_with(directory, DRAFT, directory, NAME, RenameFlags::NOREPLACE) {
             Ok(()) => Ok(true),
@@ -71,15 +75,22 @@ impl Draft {
         let _ = unlinkat(&self.directory, DRAFT, AtFlags::empty());
     }
 
-    fn write(&self, outcome: &Outcome) -> io::Result<()> {
-        let text = serde_json::to_vec(outcome)?;
+    fn write(&self, text: &[u8]) -> io::Result<()> {
         let length = text.len() as u64;
         let longest = self.longest.replace(self.longest.get().max(length));
         // From the start: a try before this one may have written a part.
-        self.file.write_all_at(&text, 0)?;
+        self.file.write_all_at(text, 0)?;
         if longest > length {
             self.file.set_len(length)?;
         }
         Ok(())
     }
+}
+
+fn open(directory: &OwnedFd, how: OFlags) -> io::Result<File> {
+    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | how;
+    let file = File::from(openat(directory, DRAFT, flags, Mode::RUSR | Mode::WUSR)?);
+    // Not every file system can reserve; most can.
+    let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, RESERVED_BYTES);
+    Ok(file)
 }

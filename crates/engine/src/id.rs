@@ -13,6 +13,22 @@ use crate::error::Error;
 const LENGTH: usize = 26;
 /// How many bits a character stands for.
 const BITS: usize = 5;
+/// The characters, by what they stand for.
+const ALPHABET: &[u8; 1 << BITS] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// What they stand for, by the characters; anything else has no value.
+const VALUES: [u8; 256] = {
+    let mut values = [NO_VALUE; 256];
+    let mut value = 0;
+    while value < ALPHABET.len() {
+        #[expect(clippy::cast_possible_truncation, reason = "there are 32")]
+        {
+            values[ALPHABET[value] as usize] = value as u8;
+        }
+        value += 1;
+    }
+    values
+};
+const NO_VALUE: u8 = u8::MAX;
 /// Fewer last characters of an id name no job.
 const SHORTEST_END: usize = 4;
 
@@ -24,12 +40,18 @@ pub struct JobId(String);
 impl JobId {
     /// A new id, later than all before it on this machine's clock.
     pub fn generate() -> Self {
-        Self(Ulid::generate().to_string().to_ascii_lowercase())
+        Self::from_number(Ulid::generate().into())
     }
 
     /// The id with this number.
     pub(crate) fn from_number(number: u128) -> Self {
-        Self(Ulid::from(number).to_string().to_ascii_lowercase())
+        let mut text = [b'0'; LENGTH];
+        let mut left = number;
+        for character in text.iter_mut().rev() {
+            *character = ALPHABET[usize::try_from(left & 31).unwrap_or(0)];
+            left >>= BITS;
+        }
+        Self(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// The numbers of the ids that begin with some characters; `None` if none can.
@@ -52,9 +74,18 @@ impl JobId {
         Some((text.parse::<Self>().ok()?.number(), mask))
     }
 
+    /// The id that these bytes are, exactly as it is written.
+    pub(crate) fn exact(text: &[u8]) -> Option<Self> {
+        // A number of 128 bits in characters of 5: the first one stands for 3.
+        let fits = text.len() == LENGTH && text[0] <= b'7';
+        let is_exact = fits && text.iter().all(|character| value(*character).is_some());
+        is_exact.then(|| Self(String::from_utf8_lossy(text).into_owned()))
+    }
+
     /// Its number: ids sort as their numbers do.
     pub(crate) fn number(&self) -> u128 {
-        Ulid::from_string(&self.0).map_or(0, u128::from)
+        let values = self.0.bytes().filter_map(value);
+        values.fold(0, |number, value| number << BITS | u128::from(value))
     }
 
     /// Its 26 characters.
@@ -70,14 +101,22 @@ impl JobId {
 
     /// When it was made, in milliseconds since 1970.
     pub fn made_at_ms(&self) -> u64 {
-        Ulid::from_string(&self.0).map_or(0, |ulid| ulid.timestamp_ms())
+        Ulid::from(self.number()).timestamp_ms()
     }
+}
+
+/// What a character of an id stands for.
+fn value(character: u8) -> Option<u8> {
+    Some(VALUES[usize::from(character)]).filter(|value| *value != NO_VALUE)
 }
 
 impl FromStr for JobId {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
+        if let Some(id) = Self::exact(text.as_bytes()) {
+            return Ok(id);
+        }
         let lower = text.to_ascii_lowercase();
         match Ulid::from_string(&lower) {
             // The crate forgives look-alike letters; a directory name must be exact.

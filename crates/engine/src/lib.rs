@@ -37,6 +37,7 @@ mod catalog;
 mod clock;
 mod completion;
 mod engine;
+mod environment;
 mod error;
 mod event;
 mod exit_record;
@@ -78,6 +79,7 @@ mod wait;
 mod wire;
 
 /// What this machine allows.
+mod decimal;
 pub mod doctor;
 
 pub use ahead::Ahead;

@@ -219,7 +219,7 @@ fn keep_damaged(directory: &JobDir) -> bool {
 fn write_once(directory: &JobDir, outcome: &Outcome) -> io::Result<()> {
     let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let draft = Draft::open(rustix::fs::open(directory.path(), flags, Mode::empty())?.into())?;
-    if draft.publish(outcome)? {
+    if draft.publish(&exit_record::text(outcome)?)? {
         return Ok(());
     }
     if directory.outcome().is_some() {

@@ -209,7 +209,7 @@ macro_rules! names {
             }
 
             #[cfg(test)]
-            const ALL: &[Self] = &[$(Self::$variant),+];
+            pub(crate) const ALL: &[Self] = &[$(Self::$variant),+];
         }
     };
 }

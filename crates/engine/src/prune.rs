@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, rmdir, statat, unlinkat};
 use rustix::io::Errno;
 
@@ -166,9 +167,9 @@ fn open_count(state: &State) -> io::Result<File> {
 
 fn counted(file: &File) -> io::Result<Counted> {
     let mut counted = Counted::default();
-    let mut text = [0; (MOST_RECORDS + 64) * RETAINED_RECORD];
-    let length = file.read_at(&mut text, 0)?;
-    for record in text[..length].chunks_exact(RETAINED_RECORD) {
+    let mut text = Vec::with_capacity((MOST_RECORDS + 64) * RETAINED_RECORD);
+    rustix::io::pread(file, spare_capacity(&mut text), 0)?;
+    for record in text.chunks_exact(RETAINED_RECORD) {
         let number = |at: usize| {
             let bytes = record.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
             bytes.map_or(0, u64::from_le_bytes)

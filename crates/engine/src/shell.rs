@@ -6,32 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::request::{Attendance, Login, Request, Shell};
-
-/// What tells programs that nobody is there to answer or to scroll.
-const UNATTENDED: &[(&str, &str)] = &[
-    // Pagers print.
-    ("PAGER", "cat"),
-    ("GIT_PAGER", "cat"),
-    ("GH_PAGER", "cat"),
-    ("MANPAGER", "cat"),
-    ("SYSTEMD_PAGER", "cat"),
-    ("AWS_PAGER", ""),
-    // Editors leave the text as it is.
-    ("EDITOR", "true"),
-    ("VISUAL", "true"),
-    ("GIT_EDITOR", "true"),
-    ("GIT_SEQUENCE_EDITOR", "true"),
-    // Prompts fail instead of waiting.
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("SSH_ASKPASS", "/usr/bin/false"),
-    ("GH_PROMPT_DISABLED", "1"),
-    ("DEBIAN_FRONTEND", "noninteractive"),
-    ("PIP_NO_INPUT", "1"),
-    ("npm_config_yes", "true"),
-    ("COMPOSER_NO_INTERACTION", "1"),
-    ("CI", "1"),
-];
+use crate::request::{Login, Shell};
 
 /// A program with its words.
 #[derive(Debug)]
@@ -141,45 +116,6 @@ pub(crate) fn search(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
 
 fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-}
-
-/// The variables a command gets, later ones winning: the unattended defaults, the base (or the other way
-/// round, if they hold in any case), what the request sets, and what umbo itself must say.
-pub(crate) fn environment<'a>(
-    request: &'a Request,
-    directory: &'a Path,
-    (tag, job): (&'a str, &'a str),
-) -> Vec<(&'a OsStr, &'a OsStr)> {
-    let is_kept = |name: &OsStr| {
-        request.sandbox.as_ref().is_none_or(|plan| !plan.drops(&name.to_string_lossy()))
-    };
-    let base = request.env.base.iter().filter(|(name, _)| is_kept(name));
-    let mut variables: Vec<_> =
-        base.map(|(name, value)| (name.as_os_str(), value.as_os_str())).collect();
-    let mut set = |name: &'a OsStr, value: &'a OsStr| match variables
-        .iter_mut()
-        .find(|(known, _)| *known == name)
-    {
-        Some((_, old)) => *old = value,
-        None => variables.push((name, value)),
-    };
-    let holds = |name: &str| match request.env.attendance {
-        Attendance::Attended => false,
-        Attendance::Unattended => lookup(&request.env.base, name).is_none(),
-        Attendance::UnattendedAlways => true,
-    };
-    for (name, value) in UNATTENDED.iter().filter(|(name, _)| holds(name)) {
-        set(OsStr::new(name), OsStr::new(value));
-    }
-    if request.terminal.is_some() {
-        set(OsStr::new("TERM"), OsStr::new("xterm-256color"));
-    }
-    for (name, value) in &request.env.set {
-        set(name, value);
-    }
-    set(OsStr::new("PWD"), directory.as_os_str());
-    set(OsStr::new(tag), OsStr::new(job));
-    variables
 }
 
 /// The value of a variable in such a list.

@@ -116,7 +116,6 @@ impl Spares {
             return Ok(Supervisor { socket, starter: Some(process) });
         };
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
-        warm.forget_dead();
         // Those that waited longest are ready.
         let fits = |spare: &Spare| spare.plan.as_ref() == sandbox;
         let index = warm.spares.iter().position(fits).unwrap_or(0);
@@ -139,7 +138,6 @@ impl Spares {
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
         warm.expect(sandbox);
         let wanted = if sandbox.is_some() { SPARES } else { 1 };
-        // Who is dead was forgotten a moment ago, when one was taken.
         warm.fill(wanted, &self.program, &self.state);
     }
 
@@ -149,6 +147,13 @@ impl Spares {
         let mut warm = warm.lock().unwrap_or_else(PoisonError::into_inner);
         warm.forget_dead();
         warm.fill(SPARES, &self.program, &self.state);
+    }
+
+    /// Forgets those that were killed: one that was given a job had been.
+    pub(crate) fn forget_dead(&self) {
+        if let Some(warm) = &self.warm {
+            warm.lock().unwrap_or_else(PoisonError::into_inner).forget_dead();
+        }
     }
 
     /// Takes one back that gets ready for another job.

@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::exit_record;
 use crate::files;
 use crate::hash::Fnv;
 use crate::id::JobId;
@@ -177,7 +178,7 @@ impl JobDir {
 
     /// The exit record, if there is one that can be read.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
-        serde_json::from_slice(&files::read(&self.file("outcome"), MOST_OUTCOME_BYTES).ok()?).ok()
+        exit_record::parse(&files::read(&self.file("outcome"), MOST_OUTCOME_BYTES).ok()?).ok()
     }
 
     /// When it ended, and whether nothing of it is left, if it has ended.

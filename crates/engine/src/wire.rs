@@ -1,5 +1,6 @@
-//! Messages between an engine and a supervisor: a length-prefixed JSON head and a body of raw
-//! bytes, so that arguments, environments and input need not be text.
+//! Messages between an engine and a supervisor: a length-prefixed head and a body of raw bytes, so that
+//! arguments, environments and input need not be text. A head is JSON, but for the two that each job costs:
+//! the job itself ([`packed`]) and its end, which is its exit record as it is on disk.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -7,13 +8,17 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use umbo_sandbox::{Decision, Plan, Question};
 
+use crate::exit_record;
 use crate::id::JobId;
 use crate::outcome::Outcome;
 use crate::request::{Admission, Ladder, Leaks, Limits, OnDisconnect, Size, Streams};
 use crate::turns::After;
+
+mod packed;
+
+use packed::Packed;
 
 /// The largest message anybody accepts: nobody may make a supervisor swallow the memory.
 const LARGEST: usize = 64 << 20;
@@ -25,6 +30,23 @@ pub(crate) struct Frame<H> {
     pub(crate) body: Vec<u8>,
 }
 
+/// The head of a message to be sent.
+pub(crate) trait Encode {
+    /// Appends it.
+    fn encode(&self, to: &mut Vec<u8>) -> io::Result<()>;
+}
+
+/// The head of a message that came.
+pub(crate) trait Decode: Sized {
+    /// Reads it.
+    fn decode(head: &[u8]) -> io::Result<Self>;
+}
+
+/// The first byte of a head that is no JSON says what it is.
+const ASSIGN: u8 = 1;
+const ENDED: u8 = 2;
+const ENDED_AND_FREE: u8 = 3;
+
 /// From an engine to the supervisor it started.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,7 +54,19 @@ pub(crate) enum Order {
     /// A job with this sandbox is expected: it can be built before there is one.
     Expect(Box<Plan>),
     /// The job.
+    #[serde(skip)]
     Assign(Box<Assign>),
+}
+
+impl Decode for Order {
+    fn decode(head: &[u8]) -> io::Result<Self> {
+        match head.split_first() {
+            Some((&ASSIGN, mut job)) => Assign::unpack(&mut job)
+                .map(|assign| Self::Assign(Box::new(assign)))
+                .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "no job is like this")),
+            _ => Ok(serde_json::from_slice(head)?),
+        }
+    }
 }
 
 /// The same, to be sent.
@@ -40,15 +74,31 @@ pub(crate) enum Order {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OrderOf<'a> {
     Expect(&'a Plan),
+    #[serde(skip)]
     Assign(&'a Assign),
 }
 
+impl Encode for OrderOf<'_> {
+    fn encode(&self, to: &mut Vec<u8>) -> io::Result<()> {
+        if let Self::Assign(assign) = self {
+            to.push(ASSIGN);
+            assign.pack(to);
+            return Ok(());
+        }
+        Ok(serde_json::to_writer(to, self)?)
+    }
+}
+
 /// A job for a supervisor.
-#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
+#[derive(Debug)]
 pub(crate) struct Assign {
     pub(crate) job: JobId,
     /// The first line of the `request` file, except what the supervisor adds. It goes there as it is.
-    pub(crate) record: Box<RawValue>,
+    pub(crate) record: Vec<u8>,
+    /// What it is called, and whose it is: the record has both, too.
+    pub(crate) name: Option<String>,
+    pub(crate) owner: Option<String>,
     pub(crate) limits: Limits,
     pub(crate) ladder: Ladder,
     pub(crate) leaks: Leaks,
@@ -56,20 +106,16 @@ pub(crate) struct Assign {
     pub(crate) admission: Admission,
     pub(crate) max_running: usize,
     /// The group it takes turns in, instead of all jobs together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) group: Option<String>,
     /// What must have ended before it begins.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) after: Vec<After>,
     /// The job it was started inside of.
     pub(crate) parent: Option<JobId>,
     pub(crate) terminal: Option<Size>,
     pub(crate) stdin: StdinKind,
-    #[serde(default)]
     pub(crate) streams: Streams,
     pub(crate) session: Option<String>,
     /// Whether it runs where its session is, not in the directory of the request.
-    #[serde(default)]
     pub(crate) continues_session: bool,
     /// How many strings of the body are arguments; the rest, after program and directory, is
     /// the environment.
@@ -77,37 +123,27 @@ pub(crate) struct Assign {
     /// How many bytes of the body, at its end, are standard input.
     pub(crate) stdin_bytes: usize,
     pub(crate) retention: Retention,
-    /// Called `news` by the supervisors of earlier versions.
-    #[serde(rename = "news")]
     pub(crate) notify_on: NotifyOn,
     /// What it may touch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sandbox: Option<Plan>,
-    /// What the supervisor does afterwards. Those of earlier versions end.
-    #[serde(default)]
+    /// What the supervisor does afterwards.
     pub(crate) afterwards: Afterwards,
 }
 
-/// What a supervisor wants to know of the record of its job.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Recorded<'a> {
-    #[serde(borrow)]
-    pub(crate) command: Cow<'a, str>,
-    #[serde(borrow, default)]
-    pub(crate) name: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    pub(crate) owner: Option<Cow<'a, str>>,
-}
-
 impl Assign {
-    pub(crate) fn recorded(&self) -> io::Result<Recorded<'_>> {
-        Ok(serde_json::from_str(self.record.get())?)
+    /// The command, as its record has it.
+    pub(crate) fn command(&self) -> io::Result<Cow<'_, str>> {
+        #[derive(Deserialize)]
+        struct Recorded<'a> {
+            #[serde(borrow)]
+            command: Cow<'a, str>,
+        }
+        Ok(serde_json::from_slice::<Recorded<'_>>(&self.record)?.command)
     }
 }
 
 /// What a supervisor does when its job is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Afterwards {
     /// It ends.
     #[default]
@@ -117,8 +153,7 @@ pub(crate) enum Afterwards {
 }
 
 /// What the caller wants to hear of a job that goes well.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotifyOn {
     /// That it started, and that it ended.
     Start,
@@ -127,18 +162,16 @@ pub(crate) enum NotifyOn {
 }
 
 /// How many ended jobs stay on disk.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Retention {
     pub(crate) jobs: usize,
     pub(crate) bytes: u64,
     /// Those that ended longer ago leave, however few they are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) age: Option<Duration>,
 }
 
 /// Where standard input comes from; the bytes or the path are in the body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StdinKind {
     None,
     Bytes,
@@ -159,8 +192,10 @@ pub(crate) enum Report {
     /// A call of the command is held until somebody answers this.
     Asked(Box<Question>),
     /// The job is over, and its record on disk.
+    #[serde(skip)]
     Ended(Box<Outcome>),
     /// The same, and the supervisor gets ready for another job.
+    #[serde(skip)]
     EndedAndFree(Box<Outcome>),
     /// A job with that id exists already.
     Exists,
@@ -170,6 +205,35 @@ pub(crate) enum Report {
     SessionBusy { holder: String },
     /// Nothing was started.
     Failed { why: String },
+}
+
+impl Decode for Report {
+    fn decode(head: &[u8]) -> io::Result<Self> {
+        let ended = |record| exit_record::parse(record).map(Box::new);
+        Ok(match head.split_first() {
+            Some((&ENDED, record)) => Self::Ended(ended(record)?),
+            Some((&ENDED_AND_FREE, record)) => Self::EndedAndFree(ended(record)?),
+            _ => serde_json::from_slice(head)?,
+        })
+    }
+}
+
+/// The end of a job to be sent, as the record on disk has it.
+pub(crate) struct EndOf<'a> {
+    pub(crate) record: &'a [u8],
+    /// What the supervisor does now.
+    pub(crate) afterwards: Afterwards,
+}
+
+impl Encode for EndOf<'_> {
+    fn encode(&self, to: &mut Vec<u8>) -> io::Result<()> {
+        to.push(match self.afterwards {
+            Afterwards::End => ENDED,
+            Afterwards::Return => ENDED_AND_FREE,
+        });
+        to.extend_from_slice(self.record);
+        Ok(())
+    }
 }
 
 /// From anybody to a job's supervisor, over the job's socket.
@@ -233,6 +297,24 @@ pub(crate) enum Answer {
     Refused(String),
 }
 
+/// Heads that are JSON.
+macro_rules! json {
+    (write $($sent:ty),+; read $($received:ty),+) => {
+        $(impl Encode for $sent {
+            fn encode(&self, to: &mut Vec<u8>) -> io::Result<()> {
+                Ok(serde_json::to_writer(to, self)?)
+            }
+        })+
+        $(impl Decode for $received {
+            fn decode(head: &[u8]) -> io::Result<Self> {
+                Ok(serde_json::from_slice(head)?)
+            }
+        })+
+    };
+}
+
+json! { write Report, Ask, Answer; read Ask, Answer }
+
 /// The other end of a socket, which may be gone: that is an error, and kills nobody.
 pub(crate) struct Peer<'a>(pub(crate) &'a OwnedFd);
 
@@ -252,13 +334,16 @@ impl Write for Peer<'_> {
     }
 }
 
+/// A head takes this much, usually.
+const USUAL_HEAD_BYTES: usize = 1 << 10;
+
 /// Writes one message.
-pub(crate) fn send<H: Serialize>(mut to: impl Write, head: &H, body: &[u8]) -> io::Result<()> {
-    let head = serde_json::to_vec(head)?;
-    let mut message = Vec::with_capacity(8 + head.len() + body.len());
-    message.extend_from_slice(&length(head.len())?);
-    message.extend_from_slice(&length(body.len())?);
-    message.extend_from_slice(&head);
+pub(crate) fn send(mut to: impl Write, head: &impl Encode, body: &[u8]) -> io::Result<()> {
+    let mut message = Vec::with_capacity(8 + USUAL_HEAD_BYTES + body.len());
+    message.extend_from_slice(&[0; 8]);
+    head.encode(&mut message)?;
+    let lengths = [length(message.len() - 8)?, length(body.len())?];
+    message[..8].copy_from_slice(lengths.as_flattened());
     message.extend_from_slice(body);
     to.write_all(&message)
 }
@@ -275,25 +360,24 @@ fn length(length: usize) -> io::Result<[u8; 4]> {
 }
 
 /// Reads one message, waiting for it.
-pub(crate) fn receive<H: for<'de> Deserialize<'de>>(mut from: impl Read) -> io::Result<Frame<H>> {
+pub(crate) fn receive<H: Decode>(mut from: impl Read) -> io::Result<Frame<H>> {
     let mut lengths = [0; 8];
     from.read_exact(&mut lengths)?;
     let (head_length, body_length) = split_lengths(lengths)?;
-    let mut head = vec![0; head_length + body_length];
-    from.read_exact(&mut head)?;
-    let body = head.split_off(head_length);
-    Ok(Frame { head: serde_json::from_slice(&head)?, body })
+    let mut message = vec![0; head_length + body_length];
+    from.read_exact(&mut message)?;
+    let head = H::decode(&message[..head_length])?;
+    message.drain(..head_length);
+    Ok(Frame { head, body: message })
 }
 
 /// Takes one whole message off the front of `buffer`, if one is there.
-pub(crate) fn take<H: for<'de> Deserialize<'de>>(
-    buffer: &mut Vec<u8>,
-) -> io::Result<Option<Frame<H>>> {
+pub(crate) fn take<H: Decode>(buffer: &mut Vec<u8>) -> io::Result<Option<Frame<H>>> {
     let Some(lengths) = buffer.first_chunk::<8>() else { return Ok(None) };
     let (head_length, body_length) = split_lengths(*lengths)?;
     let Some(message) = buffer.get(8..8 + head_length + body_length) else { return Ok(None) };
     let (head, body) = message.split_at(head_length);
-    let frame = Frame { head: serde_json::from_slice(head)?, body: body.to_vec() };
+    let frame = Frame { head: H::decode(head)?, body: body.to_vec() };
     buffer.drain(..8 + head_length + body_length);
     Ok(Some(frame))
 }

@@ -106,6 +106,8 @@ pub(crate) struct Appender {
     file: File,
     /// The same file, to be written at places: what is opened to append writes only at the end.
     marks: File,
+    /// Whether the last job was added through `file`: it is the slot before the place of that.
+    has_added: bool,
 }
 
 impl Appender {
@@ -117,13 +119,14 @@ impl Appender {
             let torn = file.metadata()?.len() % SLOT as u64;
             rustix::io::write(&file, &[0; SLOT][usize::try_from(torn).unwrap_or(0)..])?;
             let file = open_with(state, OpenOptions::new().read(true).append(true))?;
-            return Ok(Self { file, marks: open_to_write(state)? });
+            return Ok(Self { file, marks: open_to_write(state)?, has_added: false });
         }
-        Ok(Self { file, marks: open_to_write(state)? })
+        Ok(Self { file, marks: open_to_write(state)?, has_added: false })
     }
 
-    /// Marks a job whose end the journal has, by the slot it was given.
-    pub(crate) fn mark_ended(&self, state: &State, job: &JobId, slot: Option<u64>) {
+    /// Marks the job that was added last, when the journal has its end.
+    pub(crate) fn mark_ended(&self, state: &State, job: &JobId) {
+        let slot = self.slot();
         // Only if it is the file that the slot is in, and is in place.
         let number = job.number();
         let is_own = |at: &u64| read_slot(&self.marks, *at).is_some_and(|own| own.number == number);
@@ -136,21 +139,27 @@ impl Appender {
         }
     }
 
-    /// Adds a job that is about to exist. Returns its slot.
+    /// The slot of the job that was added last.
+    fn slot(&self) -> Option<u64> {
+        // Appending leaves the descriptor, which nobody else writes through, behind its own bytes.
+        let end = seek(&self.file, SeekFrom::Current(0)).ok().filter(|_| self.has_added)?;
+        end.checked_sub(SLOT as u64)
+    }
+
+    /// Adds a job that is about to exist.
     pub(crate) fn add(
         &mut self,
         state: &State,
         job: &JobId,
         owner: Option<&str>,
-    ) -> io::Result<u64> {
+    ) -> io::Result<()> {
         // Somebody may have deleted the file since it was opened.
         if self.file.metadata()?.nlink() == 0 {
             *self = Self::open(state)?;
         }
         append(&self.file, &encode(job, owner, LIVE))?;
-        // Appending leaves the descriptor, which nobody else writes through, behind its own bytes.
-        let end = seek(&self.file, SeekFrom::Current(0))?;
-        Ok(end.saturating_sub(SLOT as u64))
+        self.has_added = true;
+        Ok(())
     }
 }
 

@@ -67,7 +67,11 @@ pub(super) fn split(
         directory: CString::from_vec_with_nul(directory.to_vec())
             .map_err(|_| broken("directory"))?,
         arguments: CStrings::new(arguments.to_vec()),
-        environment: CStrings::new(rest.to_vec()),
+        environment: {
+            let before = body.len() - rest.len();
+            body.drain(..before);
+            CStrings::new(body)
+        },
     };
     let input = match head.stdin {
         StdinKind::None => Input::Nothing,

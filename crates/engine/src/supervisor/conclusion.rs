@@ -19,6 +19,7 @@ use super::supervision::{Supervision, Verdict};
 use super::tree::Tree;
 use crate::clock;
 use crate::event::EventKind;
+use crate::exit_record;
 use crate::failpoint;
 use crate::log::Slack;
 use crate::outcome::{
@@ -29,7 +30,7 @@ use crate::request::{Ladder, Leaks};
 use crate::state::FORMAT;
 use crate::sys::cgroup::{Cgroup, Enforcer};
 use crate::sys::procfs;
-use crate::wire::{self, Afterwards, Peer, Report};
+use crate::wire::{self, Afterwards, EndOf, Peer};
 
 /// The kernel counts the memory of a process on each processor, and may be off by as much.
 const MEMORY_COUNT: u64 = 1 << 20;
@@ -146,8 +147,8 @@ impl Supervision<'_> {
     /// what the person asked for, not how a session makes bash do it.
     fn command_of(&self, pid: Pid) -> String {
         let words = procfs::words(pid);
-        let text = match self.assign.recorded() {
-            Ok(recorded) if words == self.program.words() => recorded.command.into_owned(),
+        let text = match self.assign.command() {
+            Ok(command) if words == self.program.words() => command.into_owned(),
             _ => procfs::command_line(pid, &words),
         };
         text.chars().take(LONGEST_COMMAND).collect()
@@ -161,9 +162,7 @@ impl Supervision<'_> {
         self.check_session();
         let outcome = self.outcome();
         failpoint::reach("before_outcome");
-        if !self.write_record(&outcome) {
-            return Next::Exit(1);
-        }
+        let Some(record) = self.write_record(&outcome) else { return Next::Exit(1) };
         failpoint::reach("after_outcome");
         let mut news = Vec::new();
         if self.capture.log.length() > self.capture.told.1 {
@@ -182,10 +181,9 @@ impl Supervision<'_> {
         self.release();
         let is_free = journaled && self.left_nothing_behind(&outcome);
         if let Some(caller) = self.caller {
-            let outcome = Box::new(outcome);
-            let ended =
-                if is_free { Report::EndedAndFree(outcome) } else { Report::Ended(outcome) };
-            let _ = wire::send(Peer(caller), &ended, &self.capture.log.short());
+            let afterwards = if is_free { Afterwards::Return } else { Afterwards::End };
+            let end = EndOf { record: &record, afterwards };
+            let _ = wire::send(Peer(caller), &end, &self.capture.log.short());
             self.give_way(caller);
         }
         let next = is_free.then(|| self.prepared.leave(self.state, self.job()).ok()).flatten();
@@ -225,15 +223,17 @@ impl Supervision<'_> {
         is_usual && is_plain && is_wanted && self.prepared.may_serve_again()
     }
 
-    fn write_record(&self, outcome: &Outcome) -> bool {
+    /// The text of the record, once it is on disk.
+    fn write_record(&self, outcome: &Outcome) -> Option<Vec<u8>> {
+        let text = exit_record::text(outcome).ok()?;
         let (pause, times) = RECORD_RETRY;
         for _ in 0..times {
-            if self.prepared.conclude(outcome).is_ok() {
-                return true;
+            if self.prepared.conclude(&text).is_ok() {
+                return Some(text);
             }
             std::thread::sleep(pause);
         }
-        false
+        None
     }
 
     fn clean_up(self, next: Option<NextPlace>) -> Next {

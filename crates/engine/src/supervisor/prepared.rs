@@ -4,15 +4,16 @@
 //! The directory lies in `spares/` until the job comes; then one rename makes it the job's. Nobody
 //! ever sees a job directory that is half made.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use rustix::fs::{Mode, OFlags, RenameFlags, renameat, renameat_with};
+use rustix::fs::{Mode, OFlags, RenameFlags, openat, renameat, renameat_with};
 use rustix::net::{SocketFlags, accept_with};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
@@ -27,12 +28,12 @@ use crate::groups;
 use crate::id::JobId;
 use crate::log::{INDEX, INDEX_MAGIC, LogWriter, OUTPUT};
 use crate::names;
-use crate::outcome::Outcome;
 use crate::prune::Counter;
 use crate::request::OutputLimit;
 use crate::state::{Identity, JobDir, ProcessId, State};
 use crate::sys::cgroup::Cgroup;
 use crate::sys::{lock, process, procfs, socket};
+use crate::wire::Afterwards;
 
 /// The file whose lock says that the supervisor lives.
 const LOCK: &str = "lock";
@@ -52,8 +53,6 @@ pub(super) struct PreparedJob {
     pub(super) cgroup: Option<Cgroup>,
     pub(super) journal: Journal,
     catalog: Appender,
-    /// Its place in the catalog, once it is a job.
-    slot: Option<u64>,
     pub(super) signals: OwnedFd,
     /// For the command's output, until it has them.
     pub(super) pipes: Option<Pipes>,
@@ -63,7 +62,9 @@ pub(super) struct PreparedJob {
     /// Walls for the job that is expected, if one with walls is.
     pub(super) sandbox: Option<Sandbox>,
     /// Who supervises, beyond doubt.
-    pub(super) identity: Option<Identity>,
+    identity: Option<Identity>,
+    /// What a record says of that if it stays the same from job to job.
+    lasting_identity: Vec<u8>,
     files: JobFiles,
     /// Where its control groups are written down.
     groups: File,
@@ -130,21 +131,22 @@ struct JobFiles {
 
 impl JobFiles {
     /// Makes them, but for the socket if there is one already.
-    fn create(path: &Path, directory: &Rc<OwnedFd>, listener: Option<OwnedFd>) -> io::Result<Self> {
-        let mut index = create(path, INDEX)?;
+    fn create(directory: &Rc<OwnedFd>, listener: Option<OwnedFd>) -> io::Result<Self> {
+        let mut index = create(directory, INDEX)?;
         index.write_all(INDEX_MAGIC)?;
         Ok(Self {
-            request: Rc::new(create(path, "request")?),
-            output: Rc::new(create(path, OUTPUT)?),
+            request: Rc::new(create(directory, "request")?),
+            output: Rc::new(create(directory, OUTPUT)?),
             index: Rc::new(index),
-            exit_record: Draft::open(Rc::clone(directory))?,
+            exit_record: Draft::create(Rc::clone(directory))?,
             listener: listener.map_or_else(|| socket::listen_at(directory, SOCKET), Ok)?,
         })
     }
 }
 
-fn create(path: &Path, name: &str) -> io::Result<File> {
-    OpenOptions::new().create_new(true).append(true).mode(0o600).open(path.join(name))
+fn create(directory: &OwnedFd, name: &str) -> io::Result<File> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
+    Ok(openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?.into())
 }
 
 fn open_directory(path: &Path) -> io::Result<Rc<OwnedFd>> {
@@ -201,24 +203,24 @@ impl PreparedJob {
     /// Puts into an empty directory what a job needs.
     fn fill(state: &State, umask: Mode, name: &str, path: PathBuf) -> io::Result<Self> {
         let directory = open_directory(&path)?;
-        let held = create(&path, LOCK)?;
+        let held = create(&directory, LOCK)?;
         lock::try_exclusive(&held)?;
-        let list = create(&path, groups::LIST)?;
+        let list = create(&directory, groups::LIST)?;
         let note = |group: &Path| groups::note(&list, group);
         let cgroup = Cgroup::create(&state.group_name(name), note).ok();
         Ok(Self {
-            files: JobFiles::create(&path, &directory, None)?,
+            files: JobFiles::create(&directory, None)?,
             cgroup,
             groups: list,
             journal: Journal::open(&state.events())?,
             catalog: Appender::open(state)?,
-            slot: None,
             signals: process::signal_fd()?,
             pipes: Some(Pipes::new()?),
             null: Rc::new(File::open("/dev/null")?.into()),
             launcher: Launcher::new()?,
             sandbox: None,
             identity: None,
+            lasting_identity: Vec::new(),
             buffer: vec![0; CHUNK],
             retained: Counter::default(),
             last_turn: 0,
@@ -248,7 +250,7 @@ impl PreparedJob {
             .inspect_err(|_| next.discard())?;
         // Nobody comes any more: who connects afterwards sees that the socket is elsewhere.
         while accept_with(&self.files.listener, SocketFlags::CLOEXEC).is_ok() {}
-        self.catalog.mark_ended(state, job, self.slot);
+        self.catalog.mark_ended(state, job);
         Ok(next)
     }
 
@@ -292,11 +294,11 @@ impl PreparedJob {
             self.journal = Journal::open(&state.events())?;
         }
         // What was meant for the last job is not for the next.
-        while process::next_signal(self.signals.as_fd()).is_some() {}
+        drop(process::next_signals(self.signals.as_fd()));
         self.launcher.reset();
-        let files = JobFiles::create(&path, &directory, Some(self.files.listener))?;
+        let files = JobFiles::create(&directory, Some(self.files.listener))?;
         let (pipes, jobs) = (Some(Pipes::new()?), self.jobs + 1);
-        Ok(Self { files, cgroup, path, directory, slot: None, pipes, jobs, ..self })
+        Ok(Self { path, directory, cgroup, pipes, files, jobs, ..self })
     }
 
     /// How much the files take that stay when the others go to the next job.
@@ -316,7 +318,7 @@ impl PreparedJob {
     pub(super) fn become_job(&mut self, state: &State, job: &NewJob<'_>) -> io::Result<bool> {
         let NewJob { id, name, owner } = *job;
         // First: a job that exists is in the catalog.
-        self.slot = Some(self.catalog.add(state, id, owner)?);
+        self.catalog.add(state, id, owner)?;
         if let Some(name) = name {
             names::add(state, name, id)?;
         }
@@ -360,23 +362,35 @@ impl PreparedJob {
             pid: pid.as_raw_nonzero().get(),
             start_time: procfs::start_time(pid).unwrap_or(0),
         };
-        self.identity = Some(Identity {
+        let mut identity = Identity {
             process: id(rustix::process::getpid()),
             keeper: keeper.map(id),
             boot_id: procfs::boot_id().unwrap_or_default(),
-            cgroup: self.cgroup.as_ref().map(|group| group.path().to_owned()),
-        });
+            cgroup: None,
+        };
+        self.lasting_identity = serde_json::to_vec(&identity).unwrap_or_default();
+        identity.cgroup = self.cgroup.as_ref().map(|group| group.path().to_owned());
+        self.identity = Some(identity);
     }
 
-    /// Puts the exit record on disk. `false` if one is there already: it stands.
-    pub(super) fn conclude(&self, outcome: &Outcome) -> io::Result<bool> {
-        self.files.exit_record.publish(outcome)
+    /// What the record of a job says of its supervisor. The group of one that gets ready for another job may be
+    /// that one's by the time that somebody reads this: the list of groups tells.
+    pub(super) fn identity(&self, afterwards: Afterwards) -> io::Result<Cow<'_, [u8]>> {
+        match afterwards {
+            Afterwards::Return => Ok(Cow::Borrowed(&self.lasting_identity)),
+            Afterwards::End => Ok(Cow::Owned(serde_json::to_vec(&self.identity)?)),
+        }
+    }
+
+    /// Puts the text of the exit record on disk. `false` if one is there already: it stands.
+    pub(super) fn conclude(&self, text: &[u8]) -> io::Result<bool> {
+        self.files.exit_record.publish(text)
     }
 
     /// Removes the socket, which says that the journal has all there is to say.
     pub(super) fn remove_socket(&self, state: &State, job: &JobId) {
         let _ = rustix::fs::unlinkat(&self.directory, SOCKET, rustix::fs::AtFlags::empty());
-        self.catalog.mark_ended(state, job, self.slot);
+        self.catalog.mark_ended(state, job);
     }
 
     /// Undoes the preparation: no job came.

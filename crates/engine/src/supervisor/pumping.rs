@@ -9,7 +9,7 @@ use rustix::process::Pid;
 use umbo_sandbox::Sandbox;
 
 use super::ladder::{Cause, Climb};
-use super::supervision::{Flow, Supervision, Verdict};
+use super::supervision::{Flow, Source, Supervision, Verdict};
 use crate::clock;
 use crate::event::EventKind;
 use crate::failpoint;
@@ -32,6 +32,10 @@ const LARGE_PIPE: usize = 1 << 20;
 
 /// Output that nobody can keep is counted up to here, for each stream.
 const MOST_COUNTED: u64 = 64 << 20;
+
+/// For so long after the start of a command nobody is woken by its standard output alone: of most it is a few
+/// lines, and their end follows at once, which then wakes for both.
+const SHORT: Duration = Duration::from_millis(2);
 
 /// What a job may still write when it is stopped for writing too much.
 const LAST_WORDS: u64 = 1 << 20;
@@ -69,7 +73,11 @@ impl Supervision<'_> {
     pub(super) fn poll_once(&mut self, also: Option<BorrowedFd<'_>>, buffer: &mut [u8]) {
         let deadline = self.next_deadline();
         let length = self.capture.log.length();
-        for token in self.ready(also, deadline) {
+        let ready = self.ready(also, deadline);
+        if self.lets_output_lie().is_some() {
+            self.wake_output(&ready, buffer);
+        }
+        for token in ready {
             match token {
                 Token::Signals => {
                     if self.take_signals() {
@@ -115,7 +123,9 @@ impl Supervision<'_> {
         }
         // Output before signals: what a command wrote is read before its death is noticed.
         if self.capture.stalled.is_none() && !self.is_held_back() {
-            for (number, source) in self.capture.sources.iter().enumerate() {
+            let lies = self.lets_output_lie().is_some_and(|until| Instant::now() < until);
+            let first = usize::from(lies);
+            for (number, source) in self.capture.sources.iter().enumerate().skip(first) {
                 if let Some(deserted) = &source.deserted {
                     add(deserted.as_fd(), PollFlags::IN, Token::Source(number));
                     continue;
@@ -160,6 +170,16 @@ impl Supervision<'_> {
             && self.sandbox.as_ref().is_some_and(Sandbox::answer_quickly)
     }
 
+    /// Until when standard output, the first of the sources, may lie in its pipe. What comes from another source, or
+    /// from anybody, ends that: nobody is there who would wait for it.
+    fn lets_output_lie(&self) -> Option<Instant> {
+        let lies = self.capture.lies
+            && self.ended.is_none()
+            && self.connections.sockets().next().is_none();
+        let (started, _) = self.started.filter(|_| lies)?;
+        Some(started + SHORT)
+    }
+
     /// Whether a job that is stopped for writing too much wrote far more since: it is no longer read
     /// then, and so can write no further. Its last words have room before that.
     fn is_held_back(&self) -> bool {
@@ -191,15 +211,25 @@ impl Supervision<'_> {
             .then(|| self.capture.told.0 + NEWS);
         let retry = self.capture.stalled.as_ref().map(|_| Instant::now() + RETRY);
         let rest = self.rest_at;
-        [wall, idle, climb, news, retry, rest, question, self.drain_deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            wall,
+            idle,
+            climb,
+            news,
+            retry,
+            rest,
+            question,
+            self.drain_deadline(),
+            self.lets_output_lie(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// Whether the command has ended by now, and had not before.
     fn take_signals(&mut self) -> bool {
-        while let Some(signal) = process::next_signal(self.prepared.signals.as_fd()) {
+        for signal in process::next_signals(self.prepared.signals.as_fd()) {
             match signal {
                 libc::SIGCHLD | libc::SIGHUP => {}
                 _ => self.stop(Cause::Asked(StoppedBy::Signal), self.assign.ladder),
@@ -221,10 +251,28 @@ impl Supervision<'_> {
         ends_now
     }
 
-    /// Reads what there is in each stream when the command has ended; most are at their end by then.
+    /// Ends the time in which standard output may lie, unless the end of the command is all there is. What lies
+    /// there was written before what is on standard error now.
+    fn wake_output(&mut self, ready: &[Token], buffer: &mut [u8]) {
+        if !matches!(ready, [Token::Signals]) {
+            self.capture.lies = false;
+            if ready.iter().any(|token| matches!(token, Token::Source(_))) {
+                self.read_source(0, buffer);
+            }
+        }
+    }
+
+    /// Reads what there is in each stream when the command has ended; most are at their end then.
     fn read_last(&mut self, buffer: &mut [u8]) {
         for number in 0..self.capture.sources.len() {
-            if self.capture.stalled.is_none() && !self.is_held_back() {
+            for _ in 0..2 {
+                let is_over = |source: &Source| source.flow == Flow::Ended;
+                if self.capture.sources.get(number).is_none_or(is_over)
+                    || self.capture.stalled.is_some()
+                    || self.is_held_back()
+                {
+                    break;
+                }
                 self.read_source(number, buffer);
             }
         }

@@ -35,7 +35,7 @@ use crate::state::{Started, State};
 use crate::sys::cgroup::{Bounds, Cgroup, Enforcer};
 use crate::sys::process;
 use crate::sys::watch::Deserted;
-use crate::wire::{Afterwards, Assign, Frame, NotifyOn, Report};
+use crate::wire::{Assign, Frame, NotifyOn, Report};
 
 /// Takes a job and sees it through.
 pub(super) fn run(
@@ -162,25 +162,14 @@ fn write_request(
     prepared: &mut PreparedJob,
     assign: &Assign,
 ) -> io::Result<Option<Rc<File>>> {
-    let recorded = assign.recorded()?;
-    let mut identity = prepared.identity.clone();
-    if assign.afterwards == Afterwards::Return
-        && let Some(identity) = &mut identity
-    {
-        // It may be the group of another job by the time that somebody reads this. The list tells.
-        identity.cgroup = None;
-    }
-    // An object with at least a command in it: it was read as one above.
-    let record = assign.record.get();
-    let record = record.strip_suffix('}').unwrap_or(record);
-    let mut line = Vec::with_capacity(record.len() + 256);
-    line.extend_from_slice(record.as_bytes());
-    line.extend_from_slice(b",\"supervisor\":");
-    serde_json::to_writer(&mut line, &identity)?;
-    line.extend_from_slice(b"}\n");
+    // An object with at least a command in it.
+    let record = assign.record.strip_suffix(b"}").ok_or(io::ErrorKind::InvalidData)?;
+    let identity = prepared.identity(assign.afterwards)?;
+    let parts = [record, b",\"supervisor\":", &identity, b"}\n"];
+    let line = parts.concat();
     let request = prepared.request();
     io::Write::write_all(&mut &*request, &line)?;
-    let (name, owner) = (recorded.name.as_deref(), recorded.owner.as_deref());
+    let (name, owner) = (assign.name.as_deref(), assign.owner.as_deref());
     let job = NewJob { id: &assign.job, name, owner };
     Ok(prepared.become_job(state, &job)?.then_some(request))
 }
@@ -268,6 +257,8 @@ pub(super) struct Capture {
     /// The other ends of its pipes, until it has ended: it would wake us for each that it closes, and stand
     /// still meanwhile.
     pub(super) write_ends: Vec<OwnedFd>,
+    /// Whether what the first source has may lie there for a moment.
+    pub(super) lies: bool,
     pub(super) last_output: Instant,
     /// When the journal was last told of output, and of how much.
     pub(super) told: (Instant, u64),
@@ -317,6 +308,7 @@ impl<'a> Supervision<'a> {
                 log,
                 sources: Vec::new(),
                 write_ends: Vec::new(),
+                lies: false,
                 last_output: now,
                 told: (now, 0),
                 stalled: None,
@@ -505,12 +497,13 @@ impl<'a> Supervision<'a> {
     /// Our ends of the streams.
     fn open_sources(&mut self, terminal: Option<OwnedFd>, pipes: Pipes) -> io::Result<()> {
         let source = |fd, stream| Source { fd, stream, flow: Flow::Usual, deserted: None };
-        let Capture { sources, write_ends, .. } = &mut self.capture;
+        let Capture { sources, write_ends, lies, .. } = &mut self.capture;
         if let Some(controller) = terminal {
             rustix::io::ioctl_fionbio(&controller, true)?;
             sources.push(source(controller, Stream::Pty));
             return Ok(());
         }
+        *lies = true;
         let Pipes { stdout, stderr } = pipes;
         sources.push(source(stdout.read, Stream::Stdout));
         write_ends.push(stdout.write);

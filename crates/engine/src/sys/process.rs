@@ -272,8 +272,12 @@ pub(crate) struct CStrings {
 impl CStrings {
     /// Of strings that lie one behind the other, each with its NUL.
     pub(crate) fn new(block: Vec<u8>) -> Self {
-        let strings = block.split_inclusive(|byte| *byte == 0).filter(|text| text.ends_with(&[0]));
-        let mut pointers: Vec<*const c_char> = strings.map(|text| text.as_ptr().cast()).collect();
+        let mut pointers = Vec::with_capacity(memchr::memchr_iter(0, &block).count() + 1);
+        let mut start = 0;
+        for end in memchr::memchr_iter(0, &block) {
+            pointers.push(block[start..].as_ptr().cast());
+            start = end + 1;
+        }
         pointers.push(ptr::null());
         Self { pointers, block }
     }
@@ -435,15 +439,17 @@ pub(crate) fn signal_fd() -> io::Result<OwnedFd> {
     }
 }
 
-/// The next signal waiting in a [`signal_fd`], if any.
-pub(crate) fn next_signal(fd: BorrowedFd<'_>) -> Option<c_int> {
-    // SAFETY: all-zero is a valid `signalfd_siginfo`, and the read is given its exact size.
-    unsafe {
-        let mut info: libc::signalfd_siginfo = std::mem::zeroed();
-        let size = std::mem::size_of::<libc::signalfd_siginfo>();
-        let read = libc::read(fd.as_raw_fd(), (&raw mut info).cast(), size);
-        (usize::try_from(read) == Ok(size)).then(|| c_int::try_from(info.ssi_signo).ok()).flatten()
-    }
+/// Takes the signals that wait in a [`signal_fd`]. One waits once, however often it came.
+pub(crate) fn next_signals(fd: BorrowedFd<'_>) -> impl Iterator<Item = c_int> + use<> {
+    const MOST: usize = WATCHED.len();
+    // SAFETY: all-zero is a valid `signalfd_siginfo`, and the read is given the exact size of the array.
+    let (infos, read) = unsafe {
+        let mut infos: [libc::signalfd_siginfo; MOST] = std::mem::zeroed();
+        let read = libc::read(fd.as_raw_fd(), infos.as_mut_ptr().cast(), size_of_val(&infos));
+        (infos, read)
+    };
+    let count = usize::try_from(read).unwrap_or(0) / size_of::<libc::signalfd_siginfo>();
+    infos.into_iter().take(count).filter_map(|info| c_int::try_from(info.ssi_signo).ok())
 }
 
 /// Forgets what whoever started this process had its signals ignored or handled as, so that no

@@ -247,7 +247,8 @@ fn those_that_are_too_old_leave_by_themselves() {
     let left = || engine.jobs(Scope::All).unwrap().len();
     assert!(until(|| (left() <= 40).then_some(())).is_some(), "{}", left());
     assert!(nap.outcome().unwrap().is_none(), "one that runs is not old");
-    nap.stop(Ladder::KILL).unwrap();
+    // Once it is over it is too old as well, and may be gone before anybody reads of it.
+    let _ = nap.stop(Ladder::KILL);
 }
 
 #[test]
