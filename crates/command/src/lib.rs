@@ -22,6 +22,7 @@ mod expand;
 mod explain;
 mod foreign;
 mod framework;
+mod grammar;
 mod hash;
 mod help;
 mod judge;

@@ -8,9 +8,9 @@
 use std::rc::Rc;
 
 use brush_parser::ast;
-use brush_parser::{ParserOptions, parse_tokens};
 
 use crate::effect::{Does, READ, UNKNOWN};
+use crate::grammar;
 use crate::lexer::{self, MAX_DEPTH, Stop};
 use crate::reading::SimpleCommand;
 use crate::scan;
@@ -209,9 +209,7 @@ impl Walk {
         }
         let parsed = lexer::tokens(text, self.shell, self.depth).and_then(|read| {
             self.charge_again(read.parse_bytes.saturating_sub(text.len()))?;
-            let options =
-                ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
-            parse_tokens(&read.tokens, &options).map_err(|_| "the grammar does not accept the text")
+            grammar::parse(read.tokens)
         });
         match parsed {
             Ok(program) => {

@@ -232,11 +232,12 @@ impl Call<'_> {
 
     /// Whether the environment brings functions, or a file that a shell reads first.
     fn has_functions(&self) -> bool {
-        self.environment.iter().chain(self.set).any(|(name, value)| {
-            let name = name.to_string_lossy();
-            name.starts_with("BASH_FUNC_")
-                || (matches!(name.as_ref(), "BASH_ENV" | "ZDOTDIR") && !value.is_empty())
-        })
+        let brings = |(name, value): &(OsString, OsString)| {
+            let name = name.as_encoded_bytes();
+            name.starts_with(b"BASH_FUNC_")
+                || (matches!(name, b"BASH_ENV" | b"ZDOTDIR") && !value.is_empty())
+        };
+        self.environment.iter().any(brings) || self.set.iter().any(brings)
     }
 }
 
