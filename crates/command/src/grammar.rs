@@ -100,11 +100,7 @@ impl OpenList {
         }
     }
 
-    fn end(
-        &mut self,
-        separator: ast::SeparatorOperator,
-        items: &mut Vec<ast::CompoundListItem>,
-    ) {
+    fn end(&mut self, separator: ast::SeparatorOperator, items: &mut Vec<ast::CompoundListItem>) {
         if self.words.is_empty() {
             return;
         }
@@ -196,30 +192,61 @@ mod tests {
     #[test]
     fn what_needs_the_grammar_is_left_to_it() {
         for text in [
-            "echo hi", "a\n", "\n\na\n\nb\n", "a && b || c | d; e & f", "a;\nb &\nc", "a |\n\nb",
-            "echo do done if = x{ time", "a --b=c -d=e /f=g =h",
+            "echo hi",
+            "a\n",
+            "\n\na\n\nb\n",
+            "a && b || c | d; e & f",
+            "a;\nb &\nc",
+            "a |\n\nb",
+            "echo do done if = x{ time",
+            "a --b=c -d=e /f=g =h",
         ] {
             assert!(agrees(text), "{text:?}");
         }
         for text in [
-            "", "\n", ";", "a && ", "&& a", "a ;; b", "a; ; b", "a\n; b", "a & ; b", "a | ; b",
-            "a=b c", "c a=b", "a[1]=b", "a+=b", "! a", "time a", "a | time b", "if a; then b; fi",
-            "a > b", "a 2>&1", "(a)", "a() { b; }", "{ a; }", "[[ a ]]", "a |& b", "a &> b",
-            "cat <<E\nx\nE", "function f", "coproc a",
+            "",
+            "\n",
+            ";",
+            "a && ",
+            "&& a",
+            "a ;; b",
+            "a; ; b",
+            "a\n; b",
+            "a & ; b",
+            "a | ; b",
+            "a=b c",
+            "c a=b",
+            "a[1]=b",
+            "a+=b",
+            "! a",
+            "time a",
+            "a | time b",
+            "if a; then b; fi",
+            "a > b",
+            "a 2>&1",
+            "(a)",
+            "a() { b; }",
+            "{ a; }",
+            "[[ a ]]",
+            "a |& b",
+            "a &> b",
+            "cat <<E\nx\nE",
+            "function f",
+            "coproc a",
         ] {
             assert!(!agrees(text), "{text:?}");
         }
     }
 
     const PIECES: [&str; 46] = [
-        "a", "echo", "-x", "--y=z", "'q u'", "\"$v\"", "$(b c)", "`d`", "${e}", "*.f", "~", "/g", "1",
-        "h=i", "j+=k", "l[m]=n", "_=o", "é=p", "=", "[", "]", "[[", "]]", "!", "{", "}", "if", "then",
-        "fi", "do", "done", "for", "in", "case", "esac", "while", "function", "time", "select", "-p",
-        "#r", "coproc", "\\s", "else", "elif", "until",
+        "a", "echo", "-x", "--y=z", "'q u'", "\"$v\"", "$(b c)", "`d`", "${e}", "*.f", "~", "/g",
+        "1", "h=i", "j+=k", "l[m]=n", "_=o", "é=p", "=", "[", "]", "[[", "]]", "!", "{", "}", "if",
+        "then", "fi", "do", "done", "for", "in", "case", "esac", "while", "function", "time",
+        "select", "-p", "#r", "coproc", "\\s", "else", "elif", "until",
     ];
     const JOINTS: [&str; 22] = [
-        " ", " ", " ", " ", " ", " ", " && ", " || ", " | ", "; ", " & ", "\n", "", "(", ")", " > ",
-        " 2>", " < ", "|&", ";;", "()", " \\\n",
+        " ", " ", " ", " ", " ", " ", " && ", " || ", " | ", "; ", " & ", "\n", "", "(", ")",
+        " > ", " 2>", " < ", "|&", ";;", "()", " \\\n",
     ];
 
     proptest! {

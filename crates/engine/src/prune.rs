@@ -81,8 +81,7 @@ pub(crate) fn after_job(
         return;
     }
     let ahead = MOST_AHEAD.min(keep.jobs / 16);
-    let keep =
-        Retention { jobs: keep.jobs - ahead, bytes: keep.bytes - keep.bytes / 16, ..keep };
+    let keep = Retention { jobs: keep.jobs - ahead, bytes: keep.bytes - keep.bytes / 16, ..keep };
     let now = clock::now_us();
     let _ = if looks {
         if due != Due::First || state.job_ids().is_ok_and(|jobs| jobs.len() > FEW_JOBS) {
@@ -277,7 +276,8 @@ fn make_room(
     }
     let (entries, jobs): (Vec<_>, Vec<_>) = leaving.into_iter().unzip();
     let deleted = Deleted::of(&jobs, remove_all(state, &jobs), state);
-    let stays = |job: &&Entry| deleted.stayed.iter().any(|stayed| stayed.id.number() == job.number());
+    let stays =
+        |job: &&Entry| deleted.stayed.iter().any(|stayed| stayed.id.number() == job.number());
     gone.extend(entries.iter().filter(|entry| !stays(entry)));
     // Others have ended meanwhile.
     let since = open_count(state).and_then(|file| self::counted(&file)).unwrap_or_default();

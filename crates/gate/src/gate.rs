@@ -42,8 +42,8 @@ pub struct Call<'a> {
     /// What it is given.
     pub input: Input<'a>,
     /// Whatever else decides what the same words do, for an approval to hold to: the program of the
-    /// shell, the name of its session.
-    pub setting: &'a str,
+    /// shell, the name of its session. Written out only for an approval.
+    pub setting: &'a (dyn std::fmt::Display + Sync),
     /// The task it runs.
     pub recipe: Option<Recipe<'a>>,
     /// The run it belongs to, for approvals that last as long.
@@ -71,7 +71,7 @@ impl<'a> Call<'a> {
             set: &[],
             shell_state: ShellState::Fresh,
             input: Input::Nothing,
-            setting: "",
+            setting: &"",
             recipe: None,
             run: None,
             asks: None,

@@ -226,8 +226,7 @@ fn unlocked(file: File) -> Option<File> {
 pub(super) fn ends_in(file: &File, head: &Head, length: u64) -> std::io::Result<bool> {
     let mut buffer = [0; LONGEST_TAIL_BYTES];
     let tail = tail_bytes(&head.hash);
-    let (Some(found), Some(start)) =
-        (buffer.get_mut(..tail), head.bytes.checked_sub(tail as u64))
+    let (Some(found), Some(start)) = (buffer.get_mut(..tail), head.bytes.checked_sub(tail as u64))
     else {
         return Ok(false);
     };
