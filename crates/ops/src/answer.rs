@@ -14,6 +14,7 @@ use umbo_gate::show_time;
 use umbo_view::View;
 
 use crate::call::{Call, text};
+use crate::values::Time;
 
 /// Where a job stands: how it ended, or that it runs on; and what it wrote.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
@@ -60,9 +61,11 @@ pub struct JobAnswer {
     /// Whether all output was read.
     pub drained: Option<&'static str>,
     /// When it started.
-    pub started_at: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub started_at: Option<Time>,
     /// When it was over.
-    pub ended_at: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub ended_at: Option<Time>,
     /// What it used.
     pub usage: Option<JobUsage>,
     /// What its sandbox was; absent if it had none.
@@ -154,8 +157,8 @@ impl JobAnswer {
             reason,
             effects: Some(if outcome.effects_unknown() { "unknown" } else { "complete" }),
             drained: Some(outcome.drained.name()),
-            started_at: outcome.started_at.map(show_time),
-            ended_at: Some(show_time(outcome.ended_at)),
+            started_at: outcome.started_at.map(Time),
+            ended_at: Some(Time(outcome.ended_at)),
             usage: Some(JobUsage::new(&outcome.usage)),
             sandbox: outcome.sandbox.clone(),
             denied: outcome.denied.clone(),
@@ -169,7 +172,7 @@ impl JobAnswer {
     /// A job that runs on, or waits for its turn, without its output.
     fn running(job: &JobHandle, status: &Status) -> Self {
         let (pid, started_at) = match status {
-            Status::Started { pid, at } => (Some(*pid), Some(show_time(*at))),
+            Status::Started { pid, at } => (Some(*pid), Some(Time(*at))),
             _ => (None, None),
         };
         let queued = matches!(status, Status::Created).then(|| job.summary()).flatten();

@@ -15,7 +15,7 @@ use umbo_gate::{
 
 use umbo_text::quote;
 
-use crate::audit_writer::{AuditWriter, Entry};
+use crate::audit_writer::{AuditWriter, Entry, JobEnd};
 use crate::typed;
 
 /// The label that says what is made of what is typed into a job.
@@ -467,7 +467,7 @@ impl Permit<'_> {
     /// The job is over.
     pub fn ended(&self, job: &JobHandle, outcome: &Outcome) {
         if let Some((audit_writer, _)) = self.record {
-            audit_writer.write(Entry::Ended(job.clone(), Box::new(outcome.clone())));
+            audit_writer.write(Entry::Ended(job.clone(), JobEnd::of(outcome)));
         }
     }
 }
