@@ -4,6 +4,8 @@
 //! An answer tells everything. [`JobAnswer::brief`] is the projection for models, who pay for every
 //! field: it leaves out what they seldom need.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -214,7 +216,7 @@ impl JobAnswer {
         self.truncated = Some(view.truncated);
         self.artifact = view.truncated.then(|| format!("artifact://{}", job.id()));
         let file = if view.truncated { call.output_file(job) } else { job.output_path() };
-        self.full_output_path = Some(file.display().to_string());
+        self.full_output_path = Some(shown_path(file));
         self
     }
 
@@ -240,6 +242,12 @@ impl JobAnswer {
             ..self
         }
     }
+}
+
+/// A path as `display` shows it, made of its own text where that can be shown.
+fn shown_path(path: PathBuf) -> String {
+    let text = path.into_os_string().into_string();
+    text.unwrap_or_else(|other| other.to_string_lossy().into_owned())
 }
 
 fn millis(outcome: &Outcome) -> u64 {
