@@ -93,13 +93,12 @@ impl Fields {
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |value: u8| char::from(DIGITS[usize::from(value & 15)]);
-    let mut text = String::with_capacity(2 * bytes.len());
+    let digit = |value: u8| DIGITS[usize::from(value & 15)];
+    let mut text = Vec::with_capacity(2 * bytes.len());
     for byte in bytes {
-        text.push(digit(byte >> 4));
-        text.push(digit(*byte));
+        text.extend_from_slice(&[digit(byte >> 4), digit(*byte)]);
     }
-    text
+    String::from_utf8(text).unwrap_or_default()
 }
 
 #[cfg(test)]
