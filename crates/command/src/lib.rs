@@ -13,6 +13,7 @@
 
 mod argv;
 mod arity;
+mod assignment;
 mod condition;
 pub mod corpus;
 mod cursor;
