@@ -13,6 +13,7 @@
 
 mod argv;
 mod arity;
+mod assignment;
 mod condition;
 pub mod corpus;
 mod cursor;
@@ -22,6 +23,7 @@ mod expand;
 mod explain;
 mod foreign;
 mod framework;
+mod grammar;
 mod hash;
 mod help;
 mod judge;

@@ -40,7 +40,9 @@ impl Binding {
         let environment = key.sign("environment", &parts);
         let mut circumstances = Fields::default();
         circumstances.add(cwd.as_os_str().as_bytes()).add(environment).add(policy.as_str());
-        circumstances.add(asked.setting).add(asked.input_digest(key).unwrap_or_default());
+        circumstances
+            .add(asked.setting.to_string())
+            .add(asked.input_digest(key).unwrap_or_default());
         if let Some(recipe) = asked.recipe {
             circumstances.add(recipe.digest().as_str());
         }

@@ -42,8 +42,8 @@ pub struct Call<'a> {
     /// What it is given.
     pub input: Input<'a>,
     /// Whatever else decides what the same words do, for an approval to hold to: the program of the
-    /// shell, the name of its session.
-    pub setting: &'a str,
+    /// shell, the name of its session. Written out only for an approval.
+    pub setting: &'a (dyn std::fmt::Display + Sync),
     /// The task it runs.
     pub recipe: Option<Recipe<'a>>,
     /// The run it belongs to, for approvals that last as long.
@@ -71,7 +71,7 @@ impl<'a> Call<'a> {
             set: &[],
             shell_state: ShellState::Fresh,
             input: Input::Nothing,
-            setting: "",
+            setting: &"",
             recipe: None,
             run: None,
             asks: None,
@@ -232,11 +232,12 @@ impl Call<'_> {
 
     /// Whether the environment brings functions, or a file that a shell reads first.
     fn has_functions(&self) -> bool {
-        self.environment.iter().chain(self.set).any(|(name, value)| {
-            let name = name.to_string_lossy();
-            name.starts_with("BASH_FUNC_")
-                || (matches!(name.as_ref(), "BASH_ENV" | "ZDOTDIR") && !value.is_empty())
-        })
+        let brings = |(name, value): &(OsString, OsString)| {
+            let name = name.as_encoded_bytes();
+            name.starts_with(b"BASH_FUNC_")
+                || (matches!(name, b"BASH_ENV" | b"ZDOTDIR") && !value.is_empty())
+        };
+        self.environment.iter().any(brings) || self.set.iter().any(brings)
     }
 }
 

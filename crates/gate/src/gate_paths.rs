@@ -1,10 +1,10 @@
 //! Where the gate's files are: keys, rules, trust, approvals and audit.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::approvals::Approvals;
-use crate::audit::{AUDIT_BUDGET, Audit};
+use crate::audit::{AUDIT_BUDGET, Audit, OpenFiles};
 use crate::confirmed::{Change, USER_FILES, UserFile, confirm};
 use crate::error::{Error, Result};
 use crate::key::Key;
@@ -32,6 +32,8 @@ pub struct GatePaths {
     resolved_home: Arc<OnceLock<Option<PathBuf>>>,
     /// Read once: it does not change.
     key: Arc<OnceLock<Key>>,
+    /// One set of open files for all who write to the audit.
+    audit_files: Arc<Mutex<OpenFiles>>,
 }
 
 /// The rule files that apply to a command, as texts.
@@ -67,6 +69,7 @@ impl GatePaths {
             audit_budget: AUDIT_BUDGET,
             resolved_home: Arc::default(),
             key: Arc::default(),
+            audit_files: Arc::default(),
         }
     }
 
@@ -113,7 +116,8 @@ impl GatePaths {
 
     /// The audit.
     pub fn audit(&self) -> Result<Audit> {
-        Ok(Audit::new(&self.state, self.key()?).with_budget(self.audit_budget))
+        let audit = Audit::new(&self.state, self.key()?).with_budget(self.audit_budget);
+        Ok(audit.with_files(&self.audit_files))
     }
 
     /// What the user trusts.

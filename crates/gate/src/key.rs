@@ -20,9 +20,9 @@ use crate::store::{make_directory, publish};
 
 const KEY_BYTES: usize = 32;
 
-/// The key of one user.
+/// The key of one user, prepared for signing.
 #[derive(Clone)]
-pub struct Key([u8; KEY_BYTES]);
+pub struct Key(Hmac<Sha256>);
 
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -76,15 +76,16 @@ impl Key {
             .take(KEY_BYTES as u64 + 1)
             .read_to_end(&mut bytes)
             .map_err(Error::file("read the key", path))?;
-        let key =
-            bytes.try_into().map_err(|_| wrong("is damaged; remove it, a new one is made"))?;
-        Ok(Self(key))
+        let damaged = || wrong("is damaged; remove it, a new one is made");
+        let key: [u8; KEY_BYTES] = bytes.try_into().map_err(|_| damaged())?;
+        // A key of any length is a valid one.
+        let prepared = Hmac::new_from_slice(&key).map_err(|_| damaged())?;
+        Ok(Self(prepared))
     }
 
     fn mac(&self, purpose: &str, parts: &[&[u8]]) -> Hmac<Sha256> {
-        // A key of any length is a valid HMAC key; the default is never reached.
-        let mut mac = Hmac::new_from_slice(&self.0).unwrap_or_else(|_| Hmac::new(&[0; 64].into()));
-        for part in [&[purpose.as_bytes()], parts].concat() {
+        let mut mac = self.0.clone();
+        for part in std::iter::once(purpose.as_bytes()).chain(parts.iter().copied()) {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
         }

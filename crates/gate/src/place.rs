@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -95,14 +96,17 @@ impl Around {
     /// of `cwd` counts.
     pub(crate) fn look(base: &Path, cwd: &Path, home: Option<&Path>) -> Self {
         let mut marks = Marks::default();
-        let (of_base, of_cwd) = (marks.project_of(base), marks.project_of(cwd));
+        let of_base = marks.project_of(base);
+        // Most commands run where their caller works.
+        let other = Some(cwd).filter(|cwd| cwd.as_os_str() != base.as_os_str());
+        let of_cwd = other.map_or(of_base, |cwd| marks.project_of(cwd));
         let is_wide = |project: &Path| is_too_wide(&resolve(project), home);
         let is_elsewhere = of_base != of_cwd
             && (!marks.is_project(of_base) || is_wide(of_base))
             && (marks.is_project(of_cwd) && !is_wide(of_cwd));
         let project = if is_elsewhere { of_cwd } else { of_base }.to_owned();
         let mut with_rules: Vec<PathBuf> = Vec::new();
-        for directory in base.ancestors().chain(cwd.ancestors()) {
+        for directory in base.ancestors().chain(other.into_iter().flat_map(Path::ancestors)) {
             if marks.of(directory).umbo && !with_rules.iter().any(|known| known == directory) {
                 with_rules.push(directory.to_owned());
             }
@@ -116,6 +120,8 @@ impl Around {
 #[derive(Default)]
 struct Marks<'a> {
     looked_at: Vec<(&'a Path, Mark)>,
+    /// For the paths of what is looked for.
+    path: Vec<u8>,
 }
 
 #[derive(Clone, Copy)]
@@ -127,17 +133,23 @@ struct Mark {
 
 impl<'a> Marks<'a> {
     fn of(&mut self, directory: &'a Path) -> &mut Mark {
-        let known = self.looked_at.iter().position(|(known, _)| *known == directory);
-        let index = known.unwrap_or_else(|| {
-            self.looked_at.push((directory, Mark { umbo: has(directory, ".umbo"), git: None }));
+        // One that is spelled in two ways is looked at twice.
+        let is_known = |(known, _): &(&Path, Mark)| known.as_os_str() == directory.as_os_str();
+        let index = self.looked_at.iter().position(is_known).unwrap_or_else(|| {
+            let umbo = has(&mut self.path, directory, b".umbo");
+            self.looked_at.push((directory, Mark { umbo, git: None }));
             self.looked_at.len() - 1
         });
         &mut self.looked_at[index].1
     }
 
     fn is_project(&mut self, directory: &'a Path) -> bool {
-        let mark = self.of(directory);
-        mark.umbo || *mark.git.get_or_insert_with(|| has(directory, ".git"))
+        let Mark { umbo, git } = *self.of(directory);
+        umbo || git.unwrap_or_else(|| {
+            let git = has(&mut self.path, directory, b".git");
+            self.of(directory).git = Some(git);
+            git
+        })
     }
 
     /// As [`project_of`].
@@ -148,8 +160,14 @@ impl<'a> Marks<'a> {
 
 /// Whether a directory has this entry and is not writable by everybody: in `/tmp` any user could have made
 /// it.
-fn has(directory: &Path, name: &str) -> bool {
-    directory.join(name).symlink_metadata().is_ok()
+fn has(path: &mut Vec<u8>, directory: &Path, name: &[u8]) -> bool {
+    path.clear();
+    path.extend_from_slice(directory.as_os_str().as_bytes());
+    if !path.is_empty() && !path.ends_with(b"/") {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    rustix::fs::lstat(path.as_slice()).is_ok()
         && std::fs::metadata(directory).is_ok_and(|facts| facts.mode() & 0o002 == 0)
 }
 

@@ -91,8 +91,8 @@ impl Rule {
 
     /// Whether a rule for `deny` or `ask` concerns the command.
     pub(crate) fn concerns(&self, subject: &Subject<'_>) -> bool {
-        let by_words = self.argv.is_empty() || self.possible_words(subject);
-        by_words
+        self.risk.is_none_or(|least| subject.risk() >= least)
+            && (self.argv.is_empty() || self.possible_words(subject))
             && self.regex.as_ref().is_none_or(|regex| {
                 regex.anywhere.is_match(subject.text)
                     || subject
@@ -102,7 +102,6 @@ impl Rule {
                         .any(|argv| regex.anywhere.is_match(&argv.join(" ")))
             })
             && (self.recipes.is_empty() || self.fits_recipe(subject))
-            && self.risk.is_none_or(|least| subject.risk() >= least)
             && (!self.looks_at_effects()
                 || subject
                     .located_effects
@@ -167,13 +166,20 @@ impl Rule {
     }
 
     fn possible_words(&self, subject: &Subject<'_>) -> bool {
+        let names_a_path = matches!(self.argv.first(), Some(WordPattern::One(names)) if names.iter().any(|name| name.contains('/')));
         subject.reading.possible.iter().chain(&subject.hidden).any(|argv| {
-            let mut words: Vec<&str> = argv.iter().map(String::as_str).collect();
-            if let Some(first) = words.first_mut()
-                && !matches!(self.argv.first(), Some(WordPattern::One(names)) if names.iter().any(|name| name.contains('/')))
-            {
-                *first = base_name(first);
+            let mut first = argv.first().map_or("", String::as_str);
+            if !names_a_path {
+                first = base_name(first);
             }
+            // Most rules are about another program.
+            if let Some(WordPattern::One(names)) = self.argv.first()
+                && !names.iter().any(|name| glob::matches(name, first))
+            {
+                return false;
+            }
+            let mut words: Vec<&str> = argv.iter().map(String::as_str).collect();
+            words.iter_mut().take(1).for_each(|word| *word = first);
             fits(&self.argv, &words, Skipping::Options)
         })
     }

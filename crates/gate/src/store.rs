@@ -3,6 +3,7 @@
 //! A signed file has two lines: a JSON value, and the signature of exactly those bytes, of the file's
 //! purpose and of its name.
 
+use std::borrow::Cow;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
@@ -18,6 +19,8 @@ use crate::key::{Key, open_plainly};
 const LONGEST_FILE_BYTES: u64 = 1 << 20;
 /// The same for one that stays open.
 const LONGEST_OPEN_BYTES: usize = 4 << 10;
+/// Most are shorter.
+const USUAL_OPEN_BYTES: usize = 512;
 
 /// Makes a directory that only its owner may enter.
 pub(crate) fn make_directory(path: &Path) -> Result<()> {
@@ -45,11 +48,16 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Writes over a file in place, for its owner only: much cheaper than replacing it. To be called by
 /// one at a time. A killed writer leaves the old bytes or the new ones; only a power cut may leave a
 /// mixture, which no signature fits.
-pub(crate) fn overwrite(file: &File, path: &Path, bytes: &[u8]) -> Result<()> {
+/// `old` is how long it is, where that is known.
+pub(crate) fn overwrite(file: &File, path: &Path, bytes: &[u8], old: Option<usize>) -> Result<()> {
     let write = || {
         file.write_all_at(bytes, 0)?;
         let length = bytes.len() as u64;
-        if file.metadata()?.len() > length { file.set_len(length) } else { Ok(()) }
+        let old = match old {
+            Some(old) => old as u64,
+            None => file.metadata()?.len(),
+        };
+        if old > length { file.set_len(length) } else { Ok(()) }
     };
     write().map_err(Error::file("write", path))
 }
@@ -97,6 +105,11 @@ pub(crate) fn read(path: &Path) -> std::io::Result<Vec<u8>> {
 
 /// Reads a short file from its beginning, which stays open.
 pub(crate) fn read_open(file: &File) -> std::io::Result<Vec<u8>> {
+    let mut few = [0; USUAL_OPEN_BYTES];
+    let length = file.read_at(&mut few, 0)?;
+    if let Some(all) = few.get(..length).filter(|_| length < few.len()) {
+        return Ok(all.to_vec());
+    }
     let mut bytes = vec![0; LONGEST_OPEN_BYTES];
     let length = file.read_at(&mut bytes, 0)?;
     bytes.truncate(length);
@@ -110,7 +123,8 @@ pub(crate) fn seal(
     path: &Path,
     value: &impl Serialize,
 ) -> Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec(value)
+    let mut bytes = Vec::with_capacity(USUAL_OPEN_BYTES);
+    serde_json::to_writer(&mut bytes, value)
         .map_err(|error| Error::file("write", path)(std::io::Error::other(error)))?;
     let signature = key.sign(purpose, &[name(path).as_bytes(), &bytes]);
     bytes.push(b'\n');
@@ -150,6 +164,6 @@ pub(crate) fn unseal_bytes<T: DeserializeOwned>(
     serde_json::from_str(value).map_err(|_| tampered())
 }
 
-fn name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+fn name(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
 }

@@ -181,11 +181,13 @@ impl<'a> Subject<'a> {
         let likely = effect.guess.as_deref().and_then(|guess| self.candidates(guess));
         let named = place.is_some() || !is_path(effect.kind) || self.is_named_elsewhere(effect);
         let is_outside = |paths: &[PathBuf]| paths.iter().any(|p| self.roots.is_outside(p));
-        let elsewhere = place.iter().chain(&likely).any(|candidates| is_outside(&candidates.resolved))
+        let elsewhere = || {
+            place.iter().chain(&likely).any(|candidates| is_outside(&candidates.resolved))
             // What names nothing is about where it runs.
-            || (!named && effect.guess.is_none() && is_outside(&self.directories.resolved()));
+            || (!named && effect.guess.is_none() && is_outside(&self.directories.resolved()))
+        };
         let risk = match effect.risk {
-            Risk::Mutate | Risk::Unknown if changes && elsewhere => Risk::Dangerous,
+            Risk::Mutate | Risk::Unknown if changes && elsewhere() => Risk::Dangerous,
             risk => risk,
         };
         let mut guesses = if named { Vec::new() } else { self.guesses(effect, changes) };

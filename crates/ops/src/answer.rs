@@ -4,6 +4,8 @@
 //! An answer tells everything. [`JobAnswer::brief`] is the projection for models, who pay for every
 //! field: it leaves out what they seldom need.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -14,6 +16,7 @@ use umbo_gate::show_time;
 use umbo_view::View;
 
 use crate::call::{Call, text};
+use crate::values::Time;
 
 /// Where a job stands: how it ended, or that it runs on; and what it wrote.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
@@ -60,9 +63,11 @@ pub struct JobAnswer {
     /// Whether all output was read.
     pub drained: Option<&'static str>,
     /// When it started.
-    pub started_at: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub started_at: Option<Time>,
     /// When it was over.
-    pub ended_at: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub ended_at: Option<Time>,
     /// What it used.
     pub usage: Option<JobUsage>,
     /// What its sandbox was; absent if it had none.
@@ -154,8 +159,8 @@ impl JobAnswer {
             reason,
             effects: Some(if outcome.effects_unknown() { "unknown" } else { "complete" }),
             drained: Some(outcome.drained.name()),
-            started_at: outcome.started_at.map(show_time),
-            ended_at: Some(show_time(outcome.ended_at)),
+            started_at: outcome.started_at.map(Time),
+            ended_at: Some(Time(outcome.ended_at)),
             usage: Some(JobUsage::new(&outcome.usage)),
             sandbox: outcome.sandbox.clone(),
             denied: outcome.denied.clone(),
@@ -169,7 +174,7 @@ impl JobAnswer {
     /// A job that runs on, or waits for its turn, without its output.
     fn running(job: &JobHandle, status: &Status) -> Self {
         let (pid, started_at) = match status {
-            Status::Started { pid, at } => (Some(*pid), Some(show_time(*at))),
+            Status::Started { pid, at } => (Some(*pid), Some(Time(*at))),
             _ => (None, None),
         };
         let queued = matches!(status, Status::Created).then(|| job.summary()).flatten();
@@ -211,7 +216,7 @@ impl JobAnswer {
         self.truncated = Some(view.truncated);
         self.artifact = view.truncated.then(|| format!("artifact://{}", job.id()));
         let file = if view.truncated { call.output_file(job) } else { job.output_path() };
-        self.full_output_path = Some(file.display().to_string());
+        self.full_output_path = Some(shown_path(file));
         self
     }
 
@@ -237,6 +242,12 @@ impl JobAnswer {
             ..self
         }
     }
+}
+
+/// A path as `display` shows it, made of its own text where that can be shown.
+fn shown_path(path: PathBuf) -> String {
+    let text = path.into_os_string().into_string();
+    text.unwrap_or_else(|other| other.to_string_lossy().into_owned())
 }
 
 fn millis(outcome: &Outcome) -> u64 {

@@ -55,10 +55,10 @@ pub struct Call<'a> {
 }
 
 /// A command that may run.
-pub(crate) struct Admitted<'a> {
+pub(crate) struct Admitted<'a, 'r> {
     pub(crate) permit: Permit<'a>,
     /// The request, with its sandbox.
-    pub(crate) request: Request,
+    pub(crate) request: Cow<'r, Request>,
     /// How that was chosen; none if the request brought it.
     pub(crate) chosen: Option<Chosen>,
 }
@@ -105,7 +105,7 @@ impl<'a> Call<'a> {
     }
 
     /// Asks the gate, and chooses the sandbox. Waiting for a person is no part of the command's time.
-    pub(crate) fn admit(&self, request: &Request) -> Result<Admitted<'a>, Error> {
+    pub(crate) fn admit<'r>(&self, request: &'r Request) -> Result<Admitted<'a, 'r>, Error> {
         let sandboxes = &self.caller.sandboxes;
         let directory = self.caller.backend.begins_in(request);
         // A program that brings a plan knows what it does.
@@ -124,12 +124,14 @@ impl<'a> Call<'a> {
             sandbox: &wanted.binding(),
             host: self.ticket.approver(),
         })?;
-        let mut request = request.clone();
+        let mut request = Cow::Borrowed(request);
         if request.sandbox.is_some() {
             return Ok(Admitted { permit, request, chosen: None });
         }
         let chosen = sandboxes.choose(&wanted, &permit.grounds, &directory)?;
-        request.sandbox.clone_from(&chosen.plan);
+        if let Some(plan) = &chosen.plan {
+            request.to_mut().sandbox = Some(plan.clone());
+        }
         Ok(Admitted { permit, request, chosen: Some(chosen) })
     }
 

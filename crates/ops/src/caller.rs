@@ -214,6 +214,14 @@ impl Caller {
         umbo_view::visible(&self.masker.mask_text(text)).into_owned()
     }
 
+    /// The same for a text that may be changed where it is: most have nothing to mask.
+    pub fn mask_in_place(&self, text: &mut String) {
+        self.masker.mask_in_place(text);
+        if let Cow::Owned(visible) = umbo_view::visible(text) {
+            *text = visible;
+        }
+    }
+
     /// A text in which the secrets stand again that placeholders stand for, also those that this caller was
     /// shown by an earlier process.
     pub fn restore(&self, text: &str) -> String {

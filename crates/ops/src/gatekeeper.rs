@@ -15,7 +15,7 @@ use umbo_gate::{
 
 use umbo_text::quote;
 
-use crate::audit_writer::{AuditWriter, Entry};
+use crate::audit_writer::{AuditWriter, Entry, JobEnd};
 use crate::typed;
 
 /// The label that says what is made of what is typed into a job.
@@ -65,12 +65,34 @@ struct CachedGate {
 }
 
 /// What a request asks to run, as text.
-struct CommandText {
-    text: String,
+struct CommandText<'a> {
+    text: Cow<'a, str>,
     language: Language,
     state: ShellState,
-    /// What else decides what the text means.
-    setting: String,
+    setting: Setting<'a>,
+}
+
+/// What else decides what the text means. Most is never written out.
+struct Setting<'a> {
+    request: &'a Request,
+    sandbox: &'a str,
+}
+
+impl std::fmt::Display for Setting<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Request { command, profile, session, stdin, .. } = self.request;
+        match command {
+            Command::Shell { shell, login, .. } => write!(f, "{shell:?} {login:?}")?,
+            Command::Argv(_) => f.write_str("argv")?,
+        }
+        let session = session.as_ref().map(|session| session.name.as_str());
+        let file = match stdin {
+            Stdin::File(path) => Some(path),
+            _ => None,
+        };
+        write!(f, " {profile:?} {session:?} {file:?}")?;
+        if self.sandbox.is_empty() { Ok(()) } else { write!(f, " {}", self.sandbox) }
+    }
 }
 
 /// What is asked of the gate.
@@ -231,9 +253,7 @@ impl Gatekeeper {
     pub fn admit(&self, asked: &AdmissionRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
         let AdmissionRequest { request, directory, recipe, asks, host, .. } = *asked;
         let mut command = CommandText::new(request);
-        if !asked.sandbox.is_empty() {
-            command.setting = format!("{} {}", command.setting, asked.sandbox);
-        }
+        command.setting.sandbox = asked.sandbox;
         let environment = environment(request);
         let call = Call {
             input: match &request.stdin {
@@ -261,14 +281,14 @@ impl Gatekeeper {
         let command = CommandText::new(request);
         let environment = environment(request);
         let call = Call {
-            setting: "",
+            setting: &"",
             run: self.run.as_deref(),
             contained,
             ..command.call(request, directory, &environment)
         };
         let (explained, grounds) =
             call.explain_with_grounds(&self.rules(directory)?.policy, self.mode);
-        Ok((explained, grounds, command.text))
+        Ok((explained, grounds, command.text.into_owned()))
     }
 
     /// Whether a question has this id, whatever became of it.
@@ -359,7 +379,7 @@ impl Gatekeeper {
 
     fn file_call<'r>(&'r self, request: &FileRequest<'r>, content: &'r Digest) -> Call<'r> {
         Call {
-            setting: content.as_str(),
+            setting: content,
             input: if request.diff.is_empty() {
                 Input::Nothing
             } else {
@@ -447,7 +467,7 @@ impl Permit<'_> {
     /// The job is over.
     pub fn ended(&self, job: &JobHandle, outcome: &Outcome) {
         if let Some((audit_writer, _)) = self.record {
-            audit_writer.write(Entry::Ended(job.clone(), Box::new(outcome.clone())));
+            audit_writer.write(Entry::Ended(job.clone(), JobEnd::of(outcome)));
         }
     }
 }
@@ -458,7 +478,7 @@ fn environment(request: &Request) -> Cow<'_, [(OsString, OsString)]> {
     if set.is_empty() { Cow::Borrowed(base) } else { Cow::Owned([base, &set[..]].concat()) }
 }
 
-impl CommandText {
+impl<'r> CommandText<'r> {
     /// The command of a request that begins in a directory, as the gate is asked about it.
     fn call<'a>(
         &'a self,
@@ -475,27 +495,21 @@ impl CommandText {
         }
     }
 
-    fn new(request: &Request) -> Self {
-        let session = request.session.as_ref().map(|session| session.name.as_str());
-        let carried = session.is_some() || request.profile != Profile::None;
+    fn new(request: &'r Request) -> Self {
+        let carried = request.session.is_some() || request.profile != Profile::None;
         let fresh = if carried { ShellState::Carried } else { ShellState::Fresh };
-        let file = match &request.stdin {
-            Stdin::File(path) => Some(path),
-            _ => None,
-        };
-        let setting = |shell: &str| format!("{shell} {:?} {session:?} {file:?}", request.profile);
+        let setting = Setting { request, sandbox: "" };
         match &request.command {
             Command::Shell { text, shell, login } => {
                 let (language, known) = language(shell);
                 let state = if *login != Login::No || !known { ShellState::Carried } else { fresh };
-                let setting = setting(&format!("{shell:?} {login:?}"));
-                Self { text: text.clone(), language, state, setting }
+                Self { text: Cow::Borrowed(text), language, state, setting }
             }
             Command::Argv(words) => {
                 let exact = words.iter().all(|word| word.to_str().is_some());
                 let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
                 let state = if exact { fresh } else { ShellState::Carried };
-                let (text, setting) = (quote::join(&words), setting("argv"));
+                let text = Cow::Owned(quote::join(&words));
                 Self { text, language: Language::Posix, state, setting }
             }
         }

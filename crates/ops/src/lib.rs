@@ -104,5 +104,5 @@ pub use umbo_gate::{
     AccessQuestion, AccessReply, Approver, Covers, Lasts, Question, Reply, ShownInput, show_time,
 };
 pub use umbo_view::Tick;
-pub use values::{Count, Seconds};
+pub use values::{Count, Seconds, Time};
 pub use wait::{Port, WaitAnswer, WaitReason, WaitRequest, wait};

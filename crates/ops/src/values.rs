@@ -1,10 +1,12 @@
-//! Numbers as requests have them: lenient about how they are written, exact about what they mean.
+//! Numbers as requests have them: lenient about how they are written, exact about what they mean. And times as answers
+//! have them.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use umbo_gate::show_time;
 
 /// No span of time is longer: a clock can be advanced by it.
 const LONGEST_SPAN: Duration = Duration::from_hours(100 * 365 * 24);
@@ -16,6 +18,16 @@ pub struct Seconds(pub Duration);
 /// A whole number from 0 up, also if it is written as 3.0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count(pub u64);
+
+/// A time in microseconds since 1970, shown as RFC 3339. It is written out only where it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Time(pub u64);
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&show_time(self.0))
+    }
+}
 
 impl Seconds {
     /// So many seconds; none if they are negative.

@@ -228,24 +228,22 @@ impl From<std::io::Error> for ToolError {
 
 /// A value without fields that say nothing: a model pays for each of them.
 pub(crate) fn compact(mut value: Value) -> Value {
+    remove_empty(&mut value);
+    value
+}
+
+fn remove_empty(value: &mut Value) {
     let says_nothing = |value: &Value| match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
         _ => false,
     };
-    match &mut value {
+    match value {
         Value::Object(map) => {
             map.retain(|_, value| !says_nothing(value));
-            for value in map.values_mut() {
-                *value = compact(value.take());
-            }
+            map.values_mut().for_each(remove_empty);
         }
-        Value::Array(items) => {
-            for item in items {
-                *item = compact(item.take());
-            }
-        }
+        Value::Array(items) => items.iter_mut().for_each(remove_empty),
         _ => {}
     }
-    value
 }

@@ -37,7 +37,42 @@ impl std::fmt::Display for Problem {
 
 /// Checks `value` against `schema`.
 pub fn check(schema: &Value, value: &Value) -> Result<(), Problem> {
-    check_at(schema, value, "")
+    check_at(schema, value, None)
+}
+
+/// Where a value is. It is written out only for what is wrong.
+#[derive(Clone, Copy)]
+struct Field<'a> {
+    outer: Option<&'a Field<'a>>,
+    step: Step<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Name(&'a str),
+    Index(usize),
+}
+
+impl Field<'_> {
+    fn path(&self) -> String {
+        let mut path = path_of(self.outer);
+        match self.step {
+            Step::Name(name) => {
+                if !path.is_empty() {
+                    path.push('.');
+                }
+                path.push_str(name);
+            }
+            Step::Index(index) => {
+                let _ = write!(path, "[{index}]");
+            }
+        }
+        path
+    }
+}
+
+fn path_of(field: Option<&Field<'_>>) -> String {
+    field.map(Field::path).unwrap_or_default()
 }
 
 /// The arguments without fields that are null and need not be given: callers that must name every
@@ -102,20 +137,22 @@ fn saturated(number: f64) -> Value {
     Value::from(if number < 0.0 { -most } else { most })
 }
 
-fn check_at(schema: &Value, value: &Value, field: &str) -> Result<(), Problem> {
+fn check_at(schema: &Value, value: &Value, field: Option<&Field<'_>>) -> Result<(), Problem> {
+    let wrong = || Err(Problem::new(path_of(field), value, accepted(schema)));
     if let Some(kind) = schema.get("type") {
-        let kinds: Vec<&str> = match kind {
-            Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
-            kind => kind.as_str().into_iter().collect(),
+        let is = |kind: &Value| kind.as_str().is_some_and(|kind| is_kind(value, kind));
+        let fits = match kind {
+            Value::Array(kinds) => kinds.iter().any(is),
+            kind => is(kind),
         };
-        if !kinds.iter().any(|kind| is_kind(value, kind)) {
-            return Err(Problem::new(field, value, accepted(schema)));
+        if !fits {
+            return wrong();
         }
     }
     if let Some(Value::Array(choices)) = schema.get("enum")
         && !choices.contains(value)
     {
-        return Err(Problem::new(field, value, accepted(schema)));
+        return wrong();
     }
     match value {
         Value::Object(map) => check_object(schema, map, value, field),
@@ -124,17 +161,11 @@ fn check_at(schema: &Value, value: &Value, field: &str) -> Result<(), Problem> {
             let number = number.as_f64().unwrap_or(0.0);
             let below = schema.get("minimum").and_then(Value::as_f64).is_some_and(|m| number < m);
             let above = schema.get("maximum").and_then(Value::as_f64).is_some_and(|m| number > m);
-            if below || above {
-                return Err(Problem::new(field, value, accepted(schema)));
-            }
-            Ok(())
+            if below || above { wrong() } else { Ok(()) }
         }
         Value::String(text) => {
             let least = schema.get("minLength").and_then(Value::as_u64).unwrap_or(0);
-            if least > 0 && (text.chars().count() as u64) < least {
-                return Err(Problem::new(field, value, accepted(schema)));
-            }
-            Ok(())
+            if least > 0 && (text.chars().count() as u64) < least { wrong() } else { Ok(()) }
         }
         Value::Null | Value::Bool(_) => Ok(()),
     }
@@ -144,8 +175,9 @@ fn check_object(
     schema: &Value,
     map: &Map<String, Value>,
     value: &Value,
-    field: &str,
+    field: Option<&Field<'_>>,
 ) -> Result<(), Problem> {
+    let at = |name| Field { outer: field, step: Step::Name(name) };
     let none = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
@@ -153,7 +185,7 @@ fn check_object(
         if !map.contains_key(name) {
             let wanted = properties.get(name).map_or_else(|| "a value".to_owned(), accepted);
             return Err(Problem {
-                field: below(field, name),
+                field: at(name).path(),
                 given: "nothing".to_owned(),
                 accepted: wanted,
             });
@@ -161,7 +193,7 @@ fn check_object(
     }
     for (name, item) in map {
         match (properties.get(name), schema.get("additionalProperties")) {
-            (Some(property), _) => check_at(property, item, &below(field, name))?,
+            (Some(property), _) => check_at(property, item, Some(&at(name)))?,
             (None, Some(Value::Bool(false))) => {
                 let names: Vec<&str> = properties.keys().map(String::as_str).collect();
                 let accepted = match nearest(name, &names) {
@@ -170,30 +202,35 @@ fn check_object(
                     None => names.join(" "),
                 };
                 return Err(Problem {
-                    field: below(field, name),
+                    field: at(name).path(),
                     given: "an unknown field".to_owned(),
                     accepted,
                 });
             }
-            (None, Some(other @ Value::Object(_))) => check_at(other, item, &below(field, name))?,
+            (None, Some(other @ Value::Object(_))) => check_at(other, item, Some(&at(name)))?,
             (None, _) => {}
         }
     }
     let least = schema.get("minProperties").and_then(Value::as_u64).unwrap_or(0);
     if (map.len() as u64) < least {
-        return Err(Problem::new(field, value, accepted(schema)));
+        return Err(Problem::new(path_of(field), value, accepted(schema)));
     }
     Ok(())
 }
 
-fn check_array(schema: &Value, items: &[Value], value: &Value, field: &str) -> Result<(), Problem> {
+fn check_array(
+    schema: &Value,
+    items: &[Value],
+    value: &Value,
+    field: Option<&Field<'_>>,
+) -> Result<(), Problem> {
     let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
     if (items.len() as u64) < least {
-        return Err(Problem::new(field, value, accepted(schema)));
+        return Err(Problem::new(path_of(field), value, accepted(schema)));
     }
     let Some(each) = schema.get("items") else { return Ok(()) };
     for (index, item) in items.iter().enumerate() {
-        check_at(each, item, &format!("{field}[{index}]"))?;
+        check_at(each, item, Some(&Field { outer: field, step: Step::Index(index) }))?;
     }
     Ok(())
 }
@@ -257,10 +294,6 @@ fn kind_name(kind: &str) -> &str {
         "integer" => "a whole number",
         other => other,
     }
-}
-
-fn below(field: &str, name: &str) -> String {
-    if field.is_empty() { name.to_owned() } else { format!("{field}.{name}") }
 }
 
 /// A value as an error quotes it.

@@ -360,7 +360,8 @@ impl Toolset {
                 )
             }
         };
-        let (structured, text) = (self.masked(structured), self.mask(&text));
+        let (structured, mut text) = (self.masked(structured), text);
+        self.mask_in_place(&mut text);
         let completed = completed.into_iter().map(|told| self.masked_completion(told)).collect();
         let notes = ticket.take_notes().iter().map(|note| self.mask(note)).collect();
         self.keep_found_secrets();
@@ -434,32 +435,31 @@ impl Toolset {
 
 /// All strings of a value, masked and made visible: no other text reaches a caller.
 fn masked(mut value: Value, caller: &Caller) -> Value {
-    match &mut value {
-        Value::String(text) => *text = caller.mask(text),
-        Value::Array(items) => {
-            for item in items {
-                *item = masked(item.take(), caller);
-            }
-        }
-        Value::Object(map) => {
-            for value in map.values_mut() {
-                *value = masked(value.take(), caller);
-            }
-        }
-        _ => {}
-    }
+    mask_strings(&mut value, caller);
     value
 }
 
-/// Arguments in which the secrets stand again that placeholders stand for.
-fn restored(value: Value, caller: &Caller) -> Value {
+fn mask_strings(value: &mut Value, caller: &Caller) {
     match value {
-        Value::String(text) if text.contains('#') => Value::String(caller.restore(&text)),
-        Value::Array(items) => items.into_iter().map(|item| restored(item, caller)).collect(),
-        Value::Object(map) => {
-            map.into_iter().map(|(name, value)| (name, restored(value, caller))).collect()
-        }
-        other => other,
+        Value::String(text) => caller.mask_in_place(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| mask_strings(item, caller)),
+        Value::Object(map) => map.values_mut().for_each(|value| mask_strings(value, caller)),
+        _ => {}
+    }
+}
+
+/// Arguments in which the secrets stand again that placeholders stand for.
+fn restored(mut value: Value, caller: &Caller) -> Value {
+    restore_strings(&mut value, caller);
+    value
+}
+
+fn restore_strings(value: &mut Value, caller: &Caller) {
+    match value {
+        Value::String(text) if text.contains('#') => *text = caller.restore(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| restore_strings(item, caller)),
+        Value::Object(map) => map.values_mut().for_each(|value| restore_strings(value, caller)),
+        _ => {}
     }
 }
 

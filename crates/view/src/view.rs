@@ -97,6 +97,18 @@ pub struct View {
 impl View {
     /// The view as one text, its notices on lines that start with `[umbo: `.
     pub fn to_text(&self) -> String {
+        self.whole_text().map_or_else(|| self.joined_text(), str::to_owned)
+    }
+
+    /// Its text, if that is all there is.
+    fn whole_text(&self) -> Option<&str> {
+        match &self.parts[..] {
+            [Part::Text { text, .. }] if !text.is_empty() && self.errors.is_none() => Some(text),
+            _ => None,
+        }
+    }
+
+    fn joined_text(&self) -> String {
         let mut text = part::to_text(&self.parts, self.notices, &self.similar);
         if let Some(line) = self.search_notice() {
             part::push_line(&mut text, &line);
@@ -199,8 +211,12 @@ impl<S: Source> Reader<'_, S> {
             empty: counts.total_bytes == 0 || (counts.shown_bytes > 0 && counts.shown_lines == 0),
             room: budget.bytes.min(budget.tokens).min(budget.lines.saturating_mul(64)),
         };
-        view.tokens = count_tokens(&view.to_text());
-        view.original_tokens = original_tokens(&view);
+        let (shown, tokens) = match view.whole_text().map(count_tokens) {
+            Some(tokens) => (tokens, tokens),
+            None => (text_tokens(&view.parts), count_tokens(&view.joined_text())),
+        };
+        view.tokens = tokens;
+        view.original_tokens = original_tokens(&view.counts, shown);
         Ok(view)
     }
 
@@ -348,17 +364,16 @@ impl<S: Source> Making<'_, '_, '_, S> {
     }
 }
 
-/// What the whole log would have cost, in proportion to the part that is shown.
-fn original_tokens(view: &View) -> u64 {
-    let shown: u64 = view
-        .parts
-        .iter()
-        .map(|part| match part {
-            Part::Text { text, .. } => count_tokens(text),
-            _ => 0,
-        })
-        .sum();
-    let counts = &view.counts;
+fn text_tokens(parts: &[Part]) -> u64 {
+    let tokens = parts.iter().map(|part| match part {
+        Part::Text { text, .. } => count_tokens(text),
+        _ => 0,
+    });
+    tokens.sum()
+}
+
+/// What the whole log would have cost, in proportion to the part that is shown, of so many tokens.
+fn original_tokens(counts: &Counts, shown: u64) -> u64 {
     let seen = counts.shown_bytes;
     if seen == counts.total_bytes {
         return shown + counts.clamped_bytes / 3;

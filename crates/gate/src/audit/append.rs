@@ -8,11 +8,16 @@ use std::sync::PoisonError;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::record::{Event, line, parse, tail};
-use super::{Audit, OpenFiles};
+use super::record::{Event, add_line, has_tail, parse, tail_bytes};
+use super::{Audit, OpenFiles, WrittenHead};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::store::{open_to_overwrite, overwrite, read_open, seal, unseal, unseal_bytes};
+
+/// Most records are shorter.
+const USUAL_RECORD_BYTES: usize = 512;
+/// No record ends in more than its hash, which is always as long.
+const LONGEST_TAIL_BYTES: usize = 128;
 
 /// The signed end of the chain: its last record and its length.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,9 +84,8 @@ impl Audit {
     pub fn append_all(&self, events: &[Event], now: u64) -> Result<Appended> {
         let failed = || Error::file("append to", &self.path);
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut file = self.lock_newest(files.newest.take())?;
-        let length = file.metadata().map_err(failed())?.len();
-        let head = self.open_head(&mut files)?;
+        let (mut file, length) = self.lock_newest(files.newest.take())?;
+        let (head, head_bytes) = self.open_head(&mut files)?;
         let mut end = self.end(&mut file, length, head.as_ref()).map_err(|error| match error {
             Failed::Io(error) => failed()(error),
             Failed::Gate(error) => error,
@@ -89,14 +93,12 @@ impl Audit {
         if end.keep < length {
             file.set_len(end.keep).map_err(failed())?;
         }
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(USUAL_RECORD_BYTES * events.len());
         let first = end.seq + 1;
         for event in end.notices.iter().chain(events) {
-            let (line, hash) = line(end.seq + 1, now, &end.hash, event)
+            end.hash = add_line(&mut bytes, end.seq + 1, now, &end.hash, event)
                 .map_err(|error| failed()(std::io::Error::other(error)))?;
-            bytes.extend_from_slice(&line);
             end.seq += 1;
-            end.hash = hash;
         }
         // Held until the head is written, as the lock on the file before it.
         let mut rotated = None;
@@ -117,7 +119,7 @@ impl Audit {
             first: end.first,
             start: end.start.clone(),
         };
-        self.write_head(&mut files, &head)?;
+        self.write_head(&mut files, head, head_bytes)?;
         match (&rotated, &end.start) {
             (Some(_), Some(start)) => self.delete_before(start.seq),
             (Some(_), None) => {}
@@ -141,29 +143,35 @@ impl Audit {
         }
     }
 
-    /// The same, from the file that is held open as long as it is in place.
-    fn open_head(&self, files: &mut OpenFiles) -> Result<Option<Head>> {
-        let path = self.head_path();
+    /// The same, from the file that is held open as long as it is in place, and how long it is if it was read
+    /// there. Bytes that are those this process wrote last need not be verified again.
+    fn open_head(&self, files: &mut OpenFiles) -> Result<(Option<Head>, Option<usize>)> {
         files.head.take_if(|file| !file.metadata().is_ok_and(|meta| meta.nlink() > 0));
-        let Some(file) = &files.head else { return self.head() };
-        match read_open(file).map_err(Error::file("read", &path)) {
-            Ok(bytes) => match unseal_bytes(&self.key, "audit head", &path, &bytes) {
-                Err(Error::Tampered { .. }) => Ok(None),
-                other => other.map(Some),
-            },
-            Err(error) => Err(error),
+        let written = files.written.take();
+        let Some(file) = &files.head else { return Ok((self.head()?, None)) };
+        let path = self.head_path();
+        let bytes = read_open(file).map_err(Error::file("read", &path))?;
+        let length = Some(bytes.len());
+        if let Some(written) = written.filter(|written| written.bytes == bytes) {
+            return Ok((Some(written.head), length));
+        }
+        match unseal_bytes(&self.key, "audit head", &path, &bytes) {
+            Err(Error::Tampered { .. }) => Ok((None, length)),
+            other => Ok((Some(other?), length)),
         }
     }
 
-    fn write_head(&self, files: &mut OpenFiles, head: &Head) -> Result<()> {
+    /// Writes the head over one of this length, where that is known.
+    fn write_head(&self, files: &mut OpenFiles, head: Head, old: Option<usize>) -> Result<()> {
         let path = self.head_path();
-        let bytes = seal(&self.key, "audit head", &path, head)?;
+        let bytes = seal(&self.key, "audit head", &path, &head)?;
         let file = match files.head.take() {
             Some(file) => file,
             None => open_to_overwrite(&path)?,
         };
-        overwrite(&file, &path, &bytes)?;
+        overwrite(&file, &path, &bytes, old)?;
         files.head = Some(file);
+        files.written = Some(WrittenHead { head, bytes });
         Ok(())
     }
 
@@ -216,14 +224,17 @@ fn unlocked(file: File) -> Option<File> {
 
 /// Whether the record the head names ends where the head says.
 pub(super) fn ends_in(file: &File, head: &Head, length: u64) -> std::io::Result<bool> {
-    let tail = tail(&head.hash);
-    let Some(start) = head.bytes.checked_sub(tail.len() as u64) else { return Ok(false) };
+    let mut buffer = [0; LONGEST_TAIL_BYTES];
+    let tail = tail_bytes(&head.hash);
+    let (Some(found), Some(start)) = (buffer.get_mut(..tail), head.bytes.checked_sub(tail as u64))
+    else {
+        return Ok(false);
+    };
     if head.bytes > length {
         return Ok(false);
     }
-    let mut found = vec![0; tail.len()];
-    file.read_exact_at(&mut found, start)?;
-    Ok(found == tail.as_bytes())
+    file.read_exact_at(found, start)?;
+    Ok(has_tail(found, &head.hash).is_some_and(<[u8]>::is_empty))
 }
 
 /// Goes over what writers left that were killed before they could move the head: whole records count,

@@ -40,9 +40,17 @@ pub struct Audit {
 /// The files that a writer holds open from one record to the next. Nobody is kept out by that: they are locked
 /// for each record.
 #[derive(Debug, Default)]
-struct OpenFiles {
+pub(crate) struct OpenFiles {
     newest: Option<File>,
     head: Option<File>,
+    /// The head as this process wrote it last: nobody has written since if the file says the same.
+    written: Option<WrittenHead>,
+}
+
+#[derive(Debug)]
+struct WrittenHead {
+    head: append::Head,
+    bytes: Vec<u8>,
 }
 
 /// How many bytes the records of an audit may take by default.
@@ -58,6 +66,13 @@ impl Audit {
     #[must_use]
     pub fn with_budget(mut self, bytes: u64) -> Self {
         self.budget = bytes;
+        self
+    }
+
+    /// With files that other values of this process hold open for the same audit.
+    #[must_use]
+    pub(crate) fn with_files(mut self, files: &Arc<Mutex<OpenFiles>>) -> Self {
+        self.files = Arc::clone(files);
         self
     }
 

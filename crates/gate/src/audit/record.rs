@@ -131,29 +131,42 @@ struct Body<'a> {
     event: &'a Event,
 }
 
-/// The line of a record, and its hash.
-pub(super) fn line(
+/// Adds the line of a record, and returns its hash.
+pub(super) fn add_line(
+    bytes: &mut Vec<u8>,
     seq: u64,
     at: u64,
     prev: &Digest,
     event: &Event,
-) -> serde_json::Result<(Vec<u8>, Digest)> {
-    let mut bytes = serde_json::to_vec(&Body { seq, at, prev, event })?;
+) -> serde_json::Result<Digest> {
+    let start = bytes.len();
+    serde_json::to_writer(&mut *bytes, &Body { seq, at, prev, event })?;
     bytes.pop();
-    let hash = Digest::of(&bytes);
-    bytes.extend_from_slice(tail(&hash).as_bytes());
-    Ok((bytes, hash))
+    let hash = Digest::of(&bytes[start..]);
+    bytes.extend_from_slice(BEFORE_HASH);
+    bytes.extend_from_slice(hash.as_str().as_bytes());
+    bytes.extend_from_slice(AFTER_HASH);
+    Ok(hash)
 }
 
-/// How the line of a record with this hash ends.
-pub(super) fn tail(hash: &Digest) -> String {
-    format!(",\"hash\":\"{hash}\"}}\n")
+/// What the line of a record ends in: its hash between these.
+const BEFORE_HASH: &[u8] = b",\"hash\":\"";
+const AFTER_HASH: &[u8] = b"\"}\n";
+
+/// How many bytes that are.
+pub(super) fn tail_bytes(hash: &Digest) -> usize {
+    BEFORE_HASH.len() + hash.as_str().len() + AFTER_HASH.len()
+}
+
+/// What is in front of the end of a line, if it is the end of a record with this hash.
+pub(super) fn has_tail<'l>(line: &'l [u8], hash: &Digest) -> Option<&'l [u8]> {
+    let line = line.strip_suffix(AFTER_HASH)?.strip_suffix(hash.as_str().as_bytes())?;
+    line.strip_suffix(BEFORE_HASH)
 }
 
 /// The record of a line with its newline, if its bytes are what its hash says.
 pub(super) fn parse(line: &[u8]) -> Result<Record, &'static str> {
     let record: Record = serde_json::from_slice(line).map_err(|_| "the line is not a record")?;
-    let tail = tail(&record.hash);
-    let body = line.strip_suffix(tail.as_bytes()).ok_or("the line does not end in its hash")?;
+    let body = has_tail(line, &record.hash).ok_or("the line does not end in its hash")?;
     if Digest::of(body) == record.hash { Ok(record) } else { Err("the record was changed") }
 }

@@ -24,9 +24,9 @@ impl Audit {
         self.budget / FILES_PER_BUDGET
     }
 
-    /// Opens the newest file, making it where it is missing, as the only writer. One that was the newest
-    /// before is tried first.
-    pub(super) fn lock_newest(&self, mut held: Option<File>) -> Result<File> {
+    /// Opens the newest file, making it where it is missing, as the only writer, and says how long it is. One
+    /// that was the newest before is tried first.
+    pub(super) fn lock_newest(&self, mut held: Option<File>) -> Result<(File, u64)> {
         let failed = || Error::file("append to", &self.path);
         loop {
             let file = match held.take() {
@@ -34,8 +34,8 @@ impl Audit {
                 None => self.open_newest()?,
             };
             flock(&file, FlockOperation::LockExclusive).map_err(|error| failed()(error.into()))?;
-            if self.is_newest(&file) {
-                return Ok(file);
+            if let Some(length) = self.length_of_newest(&file) {
+                return Ok((file, length));
             }
             // Another writer put it away meanwhile.
         }
@@ -60,17 +60,16 @@ impl Audit {
                 Err(error) => return Err(failed()(error)),
             };
             flock(&file, FlockOperation::LockShared).map_err(|error| failed()(error.into()))?;
-            if self.is_newest(&file) {
+            if self.length_of_newest(&file).is_some() {
                 return Ok(Some(file));
             }
         }
     }
 
-    fn is_newest(&self, file: &File) -> bool {
-        match (file.metadata(), fs::metadata(&self.path)) {
-            (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
-            _ => false,
-        }
+    /// The length of a file, if it is the newest.
+    fn length_of_newest(&self, file: &File) -> Option<u64> {
+        let (open, named) = (file.metadata().ok()?, fs::metadata(&self.path).ok()?);
+        ((open.dev(), open.ino()) == (named.dev(), named.ino())).then_some(open.len())
     }
 
     fn is_same_as_newest(&self, path: &Path) -> bool {

@@ -321,3 +321,39 @@ fn writers_that_rotate_at_the_same_time_make_one_chain() {
     let report = Audit::new(&project.state(), project.key()).verify().unwrap();
     assert!(report.sound && report.seq == 1200, "{report:?}");
 }
+
+#[test]
+fn a_writer_that_knows_its_head_sees_what_others_do_to_it() {
+    let project = Project::new();
+    let head = project.state().join("audit.head");
+    let audit = filled(&project, 12);
+    let append = |number| audit.append(&event(number), NOW).unwrap();
+    // Others write: in turns, and over a head that is longer than theirs.
+    let other = Audit::new(&project.state(), project.key());
+    assert_eq!(other.append(&event(13), NOW).unwrap().seq, 13);
+    assert_eq!((append(14).seq, append(15).seq), (14, 15));
+    assert_eq!((other.append(&event(16), NOW).unwrap().seq, append(17).seq), (16, 17));
+    assert!(audit.verify().unwrap().sound);
+    // The head is changed, cut, made longer, deleted: each time the next record says so.
+    let text = fs::read(&head).unwrap();
+    let mut forged = text.clone();
+    forged[7] ^= 1;
+    let longer = [&text[..], &[b'x'; 5000]].concat();
+    let changes =
+        [(17, Some(forged)), (20, Some(text[..9].to_vec())), (23, Some(longer)), (26, None)];
+    for (found, changed) in changes {
+        match changed {
+            Some(changed) => fs::write(&head, changed).unwrap(),
+            None => fs::remove_file(&head).unwrap(),
+        }
+        let appended = append(0);
+        assert_eq!(appended.notices, [Event::NoHead { found }]);
+        assert_eq!((appended.seq, append(0).notices), (found + 2, vec![]));
+    }
+    // A last record that was changed where it is.
+    let mut all = fs::read(audit.path()).unwrap();
+    let last = all.len() - 10;
+    all[last] ^= 1;
+    fs::write(audit.path(), all).unwrap();
+    assert_eq!(append(0).notices, [Event::Gap { expected: 29, found: 28 }]);
+}

@@ -298,6 +298,14 @@ impl Masker {
         Self::apply(text, &self.matches(text, Edge::default()))
     }
 
+    /// The same where the text is, which is left alone if there is nothing to mask.
+    pub fn mask_in_place(&self, text: &mut String) {
+        let matches = self.matches(text, Edge::default());
+        if !matches.is_empty() {
+            *text = Self::apply(text, &matches);
+        }
+    }
+
     /// Turns the placeholders in `text` back into the secrets they stand for.
     pub fn restore(&self, text: &str) -> String {
         placeholder::restore(text, &self.lock())

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::answer::compact;
+use super::saying::Saying;
 use crate::tool::Tool;
 
 /// An answer without the fields that say nothing: those that are null, and empty lists.
@@ -16,8 +16,7 @@ pub(super) struct Brief<T>(pub(super) T);
 
 impl<T: Serialize> Serialize for Brief<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value = serde_json::to_value(&self.0).map_err(serde::ser::Error::custom)?;
-        compact(value).serialize(serializer)
+        Saying(&self.0).serialize(serializer)
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod brief;
 mod files;
+mod saying;
 mod words;
 
 use schemars::JsonSchema;

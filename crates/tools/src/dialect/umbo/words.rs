@@ -65,8 +65,12 @@ fn job_line(answer: &JobAnswer, met: Option<&str>) -> String {
 
 /// How much is not in the output, where there was no room to say that.
 fn left_out(answer: &JobAnswer) -> String {
-    let omitted = answer.omitted_bytes.unwrap_or(0).to_string();
-    let is_said = omitted == "0" || answer.output.as_ref().is_none_or(|o| o.contains(&omitted));
+    let omitted = answer.omitted_bytes.unwrap_or(0);
+    if omitted == 0 {
+        return String::new();
+    }
+    let omitted = omitted.to_string();
+    let is_said = answer.output.as_ref().is_none_or(|o| o.contains(&omitted));
     if is_said { String::new() } else { format!(", {omitted} bytes not shown") }
 }
 
