@@ -343,7 +343,7 @@ fn a_writer_that_knows_its_head_sees_what_others_do_to_it() {
         [(17, Some(forged)), (20, Some(text[..9].to_vec())), (23, Some(longer)), (26, None)];
     for (found, changed) in changes {
         match changed {
-            Some(changed) => fs::write(&head, changed).unwrap(),
+            Some(bytes) => fs::write(&head, bytes).unwrap(),
             None => fs::remove_file(&head).unwrap(),
         }
         let appended = append(0);
