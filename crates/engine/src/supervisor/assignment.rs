@@ -101,7 +101,7 @@ pub(super) fn split(
 fn take_strings<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     let length = match count.checked_sub(1) {
         None => 0,
-        Some(last) => memchr::memchr_iter(0, rest).nth(last)? + 1,
+        Some(last) => rest.iter().enumerate().filter(|(_, byte)| **byte == 0).nth(last)?.0 + 1,
     };
     let (taken, left) = rest.split_at(length);
     *rest = left;

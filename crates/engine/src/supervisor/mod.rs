@@ -36,6 +36,7 @@ mod supervision;
 mod tree;
 
 use std::ffi::CString;
+use std::io;
 use std::mem;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -46,6 +47,7 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use umbo_sandbox::Sandbox;
 
+use self::prepared::{Place, PreparedJob};
 use crate::failpoint;
 use crate::spare::OWN_PROGRAM;
 use crate::state::State;
@@ -120,40 +122,40 @@ fn leave_surroundings() -> Mode {
 
 /// Prepares for a job that comes over `caller`, as keeper and supervisor.
 fn prepare_and_supervise(state: &State, umask: Mode, caller: OwnedFd) -> ! {
-    let prepared = match prepared::PreparedJob::prepare(state, umask) {
-        Ok(prepared) => prepared,
-        Err(error) => {
-            let why = format!("cannot prepare a job in {}: {error}", state.root().display());
-            report(&caller, &Report::Failed { why });
-            process::exit_now(1)
-        }
-    };
+    let place = Place::make(state).unwrap_or_else(|error| fail(state, &caller, &error));
     // Both have orphans to look after, each those of another one.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    match process::fork(None) {
+    // Now: whatever this process had touched by then, each of both would have for itself.
+    let keeper = match process::fork(None) {
         Ok(process::Fork::Parent(supervisor)) => {
             drop(caller);
-            keeper::keep(state, &prepared.keep(), supervisor)
+            keeper::keep(state, &place, supervisor)
         }
-        Ok(process::Fork::Child) => supervise(state, prepared, &caller, rustix::process::getppid()),
+        Ok(process::Fork::Child) => rustix::process::getppid(),
         // Without a keeper all is as before, but for a supervisor that is killed or stopped.
-        Err(_) => supervise(state, prepared, &caller, None),
+        Err(_) => None,
+    };
+    match PreparedJob::prepare(state, umask, place) {
+        Ok(prepared) => supervise(state, prepared, &caller, keeper),
+        Err(error) => fail(state, &caller, &error),
     }
+}
+
+/// Ends for lack of what a job needs.
+fn fail(state: &State, caller: &OwnedFd, error: &io::Error) -> ! {
+    let why = format!("cannot prepare a job in {}: {error}", state.root().display());
+    report(caller, &Report::Failed { why });
+    process::exit_now(1)
 }
 
 /// What a supervisor does when its job is over.
 enum Next {
     Exit(i32),
     /// It waits for another one.
-    Job(Box<prepared::PreparedJob>),
+    Job(Box<PreparedJob>),
 }
 
-fn supervise(
-    state: &State,
-    mut prepared: prepared::PreparedJob,
-    caller: &OwnedFd,
-    keeper: Option<Pid>,
-) -> ! {
+fn supervise(state: &State, mut prepared: PreparedJob, caller: &OwnedFd, keeper: Option<Pid>) -> ! {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     prepared.identify(keeper);
     while let Ok(Frame { head, body }) = wire::receive::<Order>(Peer(caller)) {

@@ -48,7 +48,7 @@ pub(super) struct PreparedJob {
     pub(super) path: PathBuf,
     /// The directory itself, which stays the same when it is renamed.
     pub(super) directory: Rc<OwnedFd>,
-    /// Held for the life of the job.
+    #[expect(dead_code, reason = "held for the life of the job, and never looked at")]
     lock: File,
     pub(super) cgroup: Option<Cgroup>,
     pub(super) journal: Journal,
@@ -80,26 +80,44 @@ pub(super) struct PreparedJob {
     jobs: u32,
 }
 
-/// What the keeper of a prepared job holds on to. Nothing else: an end of a pipe or of the socket in its
-/// hands would keep others waiting for a supervisor that is dead.
-pub(super) struct Kept {
+/// Where a job is prepared, so far a directory with a lock. It is what the keeper holds on to, and all it does: an
+/// end of a pipe or of the socket in its hands would keep others waiting for a supervisor that is dead.
+pub(super) struct Place {
+    name: String,
+    /// As it was at first.
+    path: PathBuf,
+    directory: Rc<OwnedFd>,
     /// It goes from job to job with the supervisor, so where it lies is the job.
     lock: File,
-    /// The group of the first job.
-    cgroup: Option<Cgroup>,
 }
 
-impl Kept {
+impl Place {
+    /// Makes one.
+    pub(super) fn make(state: &State) -> io::Result<Self> {
+        let name = JobId::generate().to_string();
+        let path = state.spares().join(&name);
+        fs::create_dir(&path)?;
+        let locked = || {
+            let directory = open_directory(&path)?;
+            let lock = create(&directory, LOCK)?;
+            lock::try_exclusive(&lock)?;
+            io::Result::Ok((directory, lock))
+        };
+        let (directory, lock) = locked().inspect_err(|_| discard(&path))?;
+        Ok(Self { name, path, directory, lock })
+    }
+
     /// The directory of the job, or of the spare, that the supervisor has now.
-    pub(super) fn path(&self) -> Option<PathBuf> {
+    pub(super) fn now(&self) -> Option<PathBuf> {
         let lock = fs::read_link(format!("/proc/self/fd/{}", self.lock.as_raw_fd())).ok()?;
         Some(lock.parent()?.to_owned())
     }
 
     /// The control groups of that job whose processes can be killed at once.
-    pub(super) fn groups(&self) -> Vec<Cgroup> {
-        let listed = self.path().map(|path| groups::of(&JobDir::at(path))).unwrap_or_default();
-        let first = self.cgroup.iter().map(|group| group.path().to_owned());
+    pub(super) fn groups(&self, state: &State) -> Vec<Cgroup> {
+        let listed = self.now().map(|path| groups::of(&JobDir::at(path))).unwrap_or_default();
+        // Should the list be damaged: the one that was made here.
+        let first = Cgroup::named(&state.group_name(&self.name)).ok();
         let paths: BTreeSet<PathBuf> = listed.into_iter().chain(first).collect();
         let groups = paths.into_iter().filter_map(|path| Cgroup::open(path).ok());
         groups.filter(Cgroup::can_kill).collect()
@@ -149,6 +167,11 @@ fn create(directory: &OwnedFd, name: &str) -> io::Result<File> {
     Ok(openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?.into())
 }
 
+/// Removes a half-made place, which is nobody's; where even that fails, a sweep finds it.
+fn discard(path: &Path) {
+    let _ = groups::discard(path, None);
+}
+
 fn open_directory(path: &Path) -> io::Result<Rc<OwnedFd>> {
     let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
     Ok(Rc::new(rustix::fs::open(path, flags, Mode::empty())?))
@@ -190,24 +213,17 @@ impl Pipe {
 }
 
 impl PreparedJob {
-    pub(super) fn prepare(state: &State, umask: Mode) -> io::Result<Self> {
-        let name = JobId::generate().to_string();
-        let path = state.spares().join(&name);
-        fs::create_dir(&path)?;
-        Self::fill(state, umask, &name, path.clone()).inspect_err(|_| {
-            // A half-made place is nobody's; where even that fails, a sweep finds it.
-            let _ = groups::discard(&path, None);
-        })
+    /// Puts into a new place what a job needs.
+    pub(super) fn prepare(state: &State, umask: Mode, place: Place) -> io::Result<Self> {
+        let path = place.path.clone();
+        Self::fill(state, umask, place).inspect_err(|_| discard(&path))
     }
 
-    /// Puts into an empty directory what a job needs.
-    fn fill(state: &State, umask: Mode, name: &str, path: PathBuf) -> io::Result<Self> {
-        let directory = open_directory(&path)?;
-        let held = create(&directory, LOCK)?;
-        lock::try_exclusive(&held)?;
+    fn fill(state: &State, umask: Mode, place: Place) -> io::Result<Self> {
+        let Place { name, path, directory, lock } = place;
         let list = create(&directory, groups::LIST)?;
         let note = |group: &Path| groups::note(&list, group);
-        let cgroup = Cgroup::create(&state.group_name(name), note).ok();
+        let cgroup = Cgroup::create(&state.group_name(&name), note).ok();
         Ok(Self {
             files: JobFiles::create(&directory, None)?,
             cgroup,
@@ -224,7 +240,7 @@ impl PreparedJob {
             buffer: vec![0; CHUNK],
             retained: Counter::default(),
             last_turn: 0,
-            lock: held,
+            lock,
             path,
             directory,
             umask,
@@ -307,11 +323,6 @@ impl PreparedJob {
         let files = [&**request, output, index, exit_record.file()];
         let taken = |file: &File| file.metadata().map_or(0, |meta| meta.blocks() * 512);
         files.into_iter().map(taken).sum()
-    }
-
-    /// In the keeper: lets go of all that is the supervisor's.
-    pub(super) fn keep(self) -> Kept {
-        Kept { lock: self.lock, cgroup: self.cgroup }
     }
 
     /// Makes this the directory of a job. `false` if there is such a job already.

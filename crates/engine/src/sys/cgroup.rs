@@ -52,7 +52,7 @@ impl Cgroup {
         name: &str,
         note: impl FnOnce(&Path) -> io::Result<()>,
     ) -> io::Result<Self> {
-        let path = own_v2()?.join(name);
+        let path = Self::named(name)?;
         note(&path)?;
         fs::create_dir(&path)?;
         let group = Self::open(path.clone()).inspect_err(|_| {
@@ -63,6 +63,11 @@ impl Cgroup {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "no cgroup.kill"));
         }
         Ok(group)
+    }
+
+    /// Where a group of that name is, if this process made one.
+    pub(crate) fn named(name: &str) -> io::Result<PathBuf> {
+        Ok(own_v2()?.join(name))
     }
 
     /// Opens a group that exists.

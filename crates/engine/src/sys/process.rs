@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
@@ -56,7 +57,7 @@ fn is_missing(error: &io::Error) -> bool {
 const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
 
 /// Where a child stands that shares our memory until it has become another program.
-pub(crate) struct ChildStack(Vec<u128>);
+pub(crate) struct ChildStack(Box<[MaybeUninit<u128>]>);
 
 impl ChildStack {
     /// Enough for a few calls.
@@ -66,7 +67,7 @@ impl ChildStack {
 
     pub(crate) fn of(bytes: usize) -> Self {
         // Pages that are never touched are never made; `u128` aligns them as calls want it.
-        Self(vec![0; bytes / size_of::<u128>()])
+        Self(Box::new_uninit_slice(bytes / size_of::<u128>()))
     }
 }
 
@@ -272,12 +273,9 @@ pub(crate) struct CStrings {
 impl CStrings {
     /// Of strings that lie one behind the other, each with its NUL.
     pub(crate) fn new(block: Vec<u8>) -> Self {
-        let mut pointers = Vec::with_capacity(memchr::memchr_iter(0, &block).count() + 1);
-        let mut start = 0;
-        for end in memchr::memchr_iter(0, &block) {
-            pointers.push(block[start..].as_ptr().cast());
-            start = end + 1;
-        }
+        // Looked for by hand: what finds it quicker asks the processor first what it can do, which takes longer.
+        let ended = block.split_inclusive(|byte| *byte == 0).filter(|text| text.ends_with(&[0]));
+        let mut pointers: Vec<*const c_char> = ended.map(|text| text.as_ptr().cast()).collect();
         pointers.push(ptr::null());
         Self { pointers, block }
     }
