@@ -14,7 +14,8 @@ pub(super) fn check<Word: AsRef<OsStr>>(verb: &[&str], words: &[Word]) -> Result
     let [line, rest @ ..] = words else { return Ok(()) };
     let line = line.as_ref();
     let is_line = line.to_string_lossy().contains(char::is_whitespace);
-    if !is_line || Path::new(line).exists() {
+    let mut named = rest.iter().filter(|word| word.as_ref().as_encoded_bytes().starts_with(b"--"));
+    if !is_line || named.next().is_none() || Path::new(line).exists() {
         return Ok(());
     }
     let root = Args::command();
