@@ -2,10 +2,11 @@
 //! are a tenth of all of it. Scattered, each brings a page of its own into memory, and what a call runs through
 //! is in no cache.
 //!
-//! What runs is seen by running it under `valgrind`. Names end with a hash that changes with each compiler and
-//! each dependency, so a pattern takes its place where it fits nothing that did not run. The
-//! linker script made of them (`crates/cli/first.ld`) is given to the linker by `crates/cli/build.rs`; names that
-//! are not there any more do no harm.
+//! What runs is seen by running it under `valgrind`; the supervisor that is a copy of its caller, which `valgrind` does
+//! not follow, by going through it step by step. That one's functions come first: a command waits for it. Names end
+//! with a hash that changes with each compiler and each dependency, so a pattern takes its place where it fits nothing
+//! that did not run. The linker script made of them (`crates/cli/first.ld`) is given to the linker by
+//! `crates/cli/build.rs`; names that are not there any more do no harm.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -26,6 +27,8 @@ const SCRIPT: &str = "crates/cli/first.ld";
 const OTHERS: &str = "*/sh,*/bash,*/dash,*/true,*/sleep,*/git";
 /// What is loaded into the program, so that it starts its supervisors under `valgrind` too.
 const SHIM: &str = include_str!("order.c");
+/// What goes through the copies of the program step by step.
+const STEPS: &str = include_str!("order_steps.c");
 /// The variable by which that finds the program.
 const PROGRAM: &str = "UMBO_ORDER_PROGRAM";
 
@@ -60,7 +63,9 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let program = scratch.umbo();
     let traces = scratch.directory().join("traces");
     fs::create_dir_all(&traces).map_err(Failure::at(traces.display()))?;
-    let shim = shim(scratch.directory())?;
+    let shim = compiled(scratch.directory(), "order.so", SHIM, &["-shared", "-fPIC"])?;
+    let functions = functions(program)?;
+    let mut ran = stepped(&scratch, &functions)?;
     let loaded = [("LD_PRELOAD", shim.as_path()), (PROGRAM, program)];
     let valgrind = |place: &str, others: &str| {
         let out = traces.join(place);
@@ -90,19 +95,57 @@ pub(crate) fn run(words: &[&str]) -> Done {
     server.variables.extend(loaded.map(|(name, path)| (name, path.display().to_string())));
     say("mcp");
     talk(Client::start(&server)?)?;
-    let ran = ran(&traces)?;
-    let script = script(&ran, &sizes(program)?)?;
+    ran.extend(traced(&traces)?);
+    let script = script(&ran, &functions)?;
     fs::write(root().join(SCRIPT), script).map_err(Failure::at(SCRIPT))?;
     fs::remove_dir_all(&traces).map_err(Failure::at(traces.display()))?;
     scratch.prove_empty("f")
 }
 
-/// Makes the library that is loaded into the program.
-fn shim(directory: &Path) -> Done<PathBuf> {
-    let (source, library) = (directory.join("order.c"), directory.join("order.so"));
-    fs::write(&source, SHIM).map_err(Failure::at(source.display()))?;
-    execute(Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source))?;
-    Ok(library)
+/// Makes a program, or a library, of a source in C.
+fn compiled(directory: &Path, name: &str, source: &str, options: &[&str]) -> Done<PathBuf> {
+    let (text, made) = (directory.join("order.c"), directory.join(name));
+    fs::write(&text, source).map_err(Failure::at(text.display()))?;
+    execute(Command::new("cc").args(options).arg("-o").arg(&made).arg(&text))?;
+    Ok(made)
+}
+
+/// The functions that a supervisor runs through that is a copy of its caller, and its keeper.
+fn stepped(scratch: &Scratch, functions: &Functions) -> Done<Vec<String>> {
+    let steps = compiled(scratch.directory(), "steps", STEPS, &["-O1"])?;
+    let place = scratch.directory().join("places");
+    fs::create_dir(&place).map_err(Failure::at(place.display()))?;
+    let exec = |mut command: Command| {
+        let state = scratch.state("steps");
+        command.arg("--state-dir").arg(state).args(["exec", "echo hi"]).stdout(Stdio::null());
+        execute(&mut command)
+    };
+    // The first one makes the state directory, without which there is no copy.
+    exec(Command::new(scratch.umbo()))?;
+    say("step by step");
+    let mut command = Command::new(steps);
+    command.arg(place.join("of")).arg(scratch.umbo());
+    exec(command)?;
+    let mut starts: Vec<(u64, &String)> =
+        functions.iter().map(|(name, function)| (function.start, name)).collect();
+    starts.sort_unstable();
+    let mut ran = Vec::new();
+    for file in files(&place)? {
+        let text = fs::read_to_string(&file).map_err(Failure::at(file.display()))?;
+        for place in text.lines().filter_map(|line| u64::from_str_radix(line, 16).ok()) {
+            let behind = starts.partition_point(|(start, _)| *start <= place);
+            ran.extend(behind.checked_sub(1).map(|at| starts[at].1.clone()));
+        }
+    }
+    Ok(ran)
+}
+
+/// The files of a directory, by name.
+fn files(directory: &Path) -> Done<Vec<PathBuf>> {
+    let entries = fs::read_dir(directory).map_err(Failure::at(directory.display()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    Ok(files)
 }
 
 /// A short session of a client.
@@ -127,13 +170,10 @@ fn talk(mut client: Client) -> Done {
     client.leave()
 }
 
-/// The functions that ran, in the order of the traces.
-fn ran(traces: &Path) -> Done<Vec<String>> {
-    let entries = fs::read_dir(traces).map_err(Failure::at(traces.display()))?;
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    files.sort();
+/// The functions that ran under `valgrind`, in the order of the traces.
+fn traced(traces: &Path) -> Done<Vec<String>> {
     let mut functions = Vec::new();
-    for file in files {
+    for file in files(traces)? {
         let text = fs::read_to_string(&file).map_err(Failure::at(file.display()))?;
         for line in text.lines() {
             // `fn=(7) name` or `cfn=(7) name`; a name is given once.
@@ -146,20 +186,29 @@ fn ran(traces: &Path) -> Done<Vec<String>> {
     Ok(functions)
 }
 
-/// How many bytes each function of a program has.
-fn sizes(program: &Path) -> Done<HashMap<String, u64>> {
+/// Where a function is in a program.
+struct Function {
+    start: u64,
+    bytes: u64,
+}
+
+type Functions = HashMap<String, Function>;
+
+/// All functions of a program.
+fn functions(program: &Path) -> Done<Functions> {
     let listed = Command::new("nm").arg("-S").arg(program).output().map_err(Failure::at("nm"))?;
     if !listed.status.success() {
         return Err(Failure::of("nm", listed.status));
     }
     let text = String::from_utf8_lossy(&listed.stdout).into_owned();
-    let sizes = text.lines().filter_map(|line| {
-        let mut fields = line.split(' ').skip(1);
-        let (size, kind, name) = (fields.next()?, fields.next()?, fields.next()?);
-        let size = u64::from_str_radix(size, 16).ok()?;
-        kind.eq_ignore_ascii_case("t").then(|| (name.to_owned(), size))
+    let found = text.lines().filter_map(|line| {
+        let mut fields = line.split(' ');
+        let mut number = || u64::from_str_radix(fields.next()?, 16).ok();
+        let function = Function { start: number()?, bytes: number()? };
+        let (kind, name) = (fields.next()?, fields.next()?);
+        kind.eq_ignore_ascii_case("t").then(|| (name.to_owned(), function))
     });
-    Ok(sizes.collect())
+    Ok(found.collect())
 }
 
 /// What is the same in a function's name whatever compiled it.
@@ -191,17 +240,17 @@ fn pattern(name: &str) -> String {
 }
 
 /// The linker script's text.
-fn script(ran: &[String], sizes: &HashMap<String, u64>) -> Done<String> {
+fn script(ran: &[String], functions: &Functions) -> Done<String> {
     let (mut all, mut hot) = (HashMap::<String, u64>::new(), HashMap::<String, u64>::new());
-    for (name, size) in sizes {
-        *all.entry(pattern(name)).or_default() += size;
+    for (name, function) in functions {
+        *all.entry(pattern(name)).or_default() += function.bytes;
     }
     let mut seen = HashSet::new();
     let mut order: Vec<&String> = Vec::new();
     for name in ran {
-        let Some(size) = sizes.get(name) else { continue };
+        let Some(function) = functions.get(name) else { continue };
         if seen.insert(name) {
-            *hot.entry(pattern(name)).or_default() += size;
+            *hot.entry(pattern(name)).or_default() += function.bytes;
             order.push(name);
         }
     }
