@@ -112,7 +112,7 @@ fn compiled(directory: &Path, name: &str, source: &str, options: &[&str]) -> Don
 
 /// The functions that a supervisor runs through that is a copy of its caller, and its keeper.
 fn stepped(scratch: &Scratch, functions: &Functions) -> Done<Vec<String>> {
-    let steps = compiled(scratch.directory(), "steps", STEPS, &["-O1"])?;
+    let stepper = compiled(scratch.directory(), "stepper", STEPS, &["-O1"])?;
     let place = scratch.directory().join("places");
     fs::create_dir(&place).map_err(Failure::at(place.display()))?;
     let exec = |mut command: Command| {
@@ -123,7 +123,7 @@ fn stepped(scratch: &Scratch, functions: &Functions) -> Done<Vec<String>> {
     // The first one makes the state directory, without which there is no copy.
     exec(Command::new(scratch.umbo()))?;
     say("step by step");
-    let mut command = Command::new(steps);
+    let mut command = Command::new(stepper);
     command.arg(place.join("of")).arg(scratch.umbo());
     exec(command)?;
     let mut starts: Vec<(u64, &String)> =
