@@ -8,6 +8,9 @@ use std::process::Command;
 use crate::failure::{Done, Failure};
 use crate::workspace::{cargo, execute, root, say};
 
+/// Where it is built.
+const DIRECTORY: &str = "target/dist";
+
 /// Named, so that build scripts and macros, which are loaded, are built without it.
 fn platform() -> String {
     format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
@@ -30,11 +33,8 @@ const TRIAL: &str = "umbo exec 'echo alone' && umbo output @last \
 /// Builds it, looks whether it is static and small enough, and runs it in a root with nothing else, or in
 /// the roots of other systems that are named.
 pub(crate) fn run(roots: &[&str]) -> Done {
-    let directory = root().join("target/dist");
-    let words = ["build", "--release", "--locked", "--package", "umbo", "--target", &platform()];
-    execute(cargo(&words).env("RUSTFLAGS", STATIC).env("CARGO_TARGET_DIR", &directory))?;
-    let built = directory.join(platform()).join("release/umbo");
-    let binary = directory.join("umbo");
+    let built = build()?;
+    let binary = root().join(DIRECTORY).join("umbo");
     // Names of functions are a sixth of it, and of no use to who runs it.
     execute(Command::new("strip").arg("--strip-all").arg("-o").arg(&binary).arg(&built))?;
     check(&binary)?;
@@ -45,6 +45,14 @@ pub(crate) fn run(roots: &[&str]) -> Done {
     let size = fs::metadata(&binary).map_err(Failure::at("umbo"))?.len();
     say(format!("{}: static, {} KiB", binary.display(), size >> 10));
     Ok(())
+}
+
+/// Builds it, with all names in it.
+pub(crate) fn build() -> Done<PathBuf> {
+    let directory = root().join(DIRECTORY);
+    let words = ["build", "--release", "--locked", "--package", "umbo", "--target", &platform()];
+    execute(cargo(&words).env("RUSTFLAGS", STATIC).env("CARGO_TARGET_DIR", &directory))?;
+    Ok(directory.join(platform()).join("release/umbo"))
 }
 
 /// Static and not too large.

@@ -2,13 +2,15 @@
 //! are a tenth of all of it. Scattered, each brings a page of its own into memory, and what a call runs through
 //! is in no cache.
 //!
-//! What runs is seen by running it under `valgrind`; the supervisor that is a copy of its caller, which `valgrind` does
-//! not follow, by going through it step by step. That one's functions come first: a command waits for it. Names end
-//! with a hash that changes with each compiler and each dependency, so a pattern takes its place where it fits nothing
-//! that did not run. The linker script made of them (`crates/cli/first.ld`) is given to the linker by
-//! `crates/cli/build.rs`; names that are not there any more do no harm.
+//! What runs is seen by running it (`order.c`): each function once in each process. Those of a supervisor come before
+//! those of its caller, for a command waits for it. The linker script made of them (`crates/cli/first.ld`) is given
+//! to the linker by `crates/cli/build.rs`; names that are not there any more do no harm.
+//!
+//! Names end with a hash that changes with each compiler and each dependency, so a pattern takes its place where it
+//! fits nothing that did not run. It is another one in the static program too, which also has the functions of the C
+//! library, each known by its file there: so both are run.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,26 +19,20 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::bench::mcp::{Client, umbo_server};
+use crate::dist;
 use crate::failure::{Done, Failure};
 use crate::scratch::{Options, Scratch};
 use crate::workspace::{execute, has_program, root, say};
 
 /// The linker script.
 const SCRIPT: &str = "crates/cli/first.ld";
-/// Programs that umbo starts and that are not looked at.
-const OTHERS: &str = "*/sh,*/bash,*/dash,*/true,*/sleep,*/git";
-/// What is loaded into the program, so that it starts its supervisors under `valgrind` too.
-const SHIM: &str = include_str!("order.c");
-/// What goes through the copies of the program step by step.
-const STEPS: &str = include_str!("order_steps.c");
-/// The variable by which that finds the program.
-const PROGRAM: &str = "UMBO_ORDER_PROGRAM";
-
+/// What sees the functions.
+const WATCH: &str = include_str!("order.c");
 /// Fewer than this ran only if something went wrong.
 const FEWEST_FUNCTIONS: usize = 1000;
 
 /// What is run from the command line, and over which state directory. Over a new one the supervisor is a program
-/// that is started, not a copy, which does not work under `valgrind`: there the copy ends at once.
+/// that is started, not a copy.
 const COMMANDS: [(&str, &[&str]); 13] = [
     ("a", &["exec", "true"]),
     ("a", &["exec", "true"]),
@@ -54,98 +50,82 @@ const COMMANDS: [(&str, &[&str]); 13] = [
 ];
 
 pub(crate) fn run(words: &[&str]) -> Done {
-    for program in ["valgrind", "nm", "cc"] {
+    for program in ["nm", "cc"] {
         if !has_program(program) {
             return Err(Failure::new(format!("{program} is needed: install it and try again")));
         }
     }
     let scratch = Scratch::open(&Options::parse(words)?)?;
-    let program = scratch.umbo();
-    let traces = scratch.directory().join("traces");
-    fs::create_dir_all(&traces).map_err(Failure::at(traces.display()))?;
-    let shim = compiled(scratch.directory(), "order.so", SHIM, &["-shared", "-fPIC"])?;
-    let functions = functions(program)?;
-    let mut ran = stepped(&scratch, &functions)?;
-    let loaded = [("LD_PRELOAD", shim.as_path()), (PROGRAM, program)];
-    let valgrind = |place: &str, others: &str| {
-        let out = traces.join(place);
-        [
-            "--tool=callgrind".to_owned(),
-            "--demangle=no".to_owned(),
-            "--trace-children=yes".to_owned(),
-            format!("--trace-children-skip={others}"),
-            format!("--callgrind-out-file={}.%p", out.display()),
-            program.display().to_string(),
-        ]
-    };
-    for (number, (state, words)) in COMMANDS.iter().enumerate() {
-        let mut command = Command::new("valgrind");
-        // Its supervisors run at their own speed.
-        let others = format!("{OTHERS},{}", program.display());
-        command.args(valgrind(&format!("{number:02}"), &others)).envs(loaded);
-        command.arg("--state-dir").arg(scratch.state(state)).args(*words);
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        say(words.join(" "));
-        // Whatever it answers: what it ran through is what counts.
-        command.status().map_err(Failure::at("valgrind"))?;
+    let watch = scratch.directory().join("watch");
+    let source = scratch.directory().join("order.c");
+    fs::write(&source, WATCH).map_err(Failure::at(source.display()))?;
+    execute(Command::new("cc").args(["-O1", "-o"]).arg(&watch).arg(&source))?;
+    let mut lists = Vec::new();
+    for (number, program) in [scratch.umbo().to_owned(), dist::build()?].iter().enumerate() {
+        say(program.display());
+        let functions = functions(program)?;
+        let seen =
+            Seen { scratch: &scratch, watch: &watch, program, functions: &functions, number };
+        lists.push(lines(&seen.ran()?, &functions)?);
     }
-    let mut server = umbo_server(&scratch, "f");
-    server.words = valgrind("mcp", OTHERS).into_iter().chain(server.words).collect();
-    server.program = "valgrind".into();
-    server.variables.extend(loaded.map(|(name, path)| (name, path.display().to_string())));
-    say("mcp");
-    talk(Client::start(&server)?)?;
-    ran.extend(traced(&traces)?);
-    let script = script(&ran, &functions)?;
-    fs::write(root().join(SCRIPT), script).map_err(Failure::at(SCRIPT))?;
-    fs::remove_dir_all(&traces).map_err(Failure::at(traces.display()))?;
-    scratch.prove_empty("f")
+    fs::write(root().join(SCRIPT), script(&lists)).map_err(Failure::at(SCRIPT))
 }
 
-/// Makes a program, or a library, of a source in C.
-fn compiled(directory: &Path, name: &str, source: &str, options: &[&str]) -> Done<PathBuf> {
-    let (text, made) = (directory.join("order.c"), directory.join(name));
-    fs::write(&text, source).map_err(Failure::at(text.display()))?;
-    execute(Command::new("cc").args(options).arg("-o").arg(&made).arg(&text))?;
-    Ok(made)
+/// One program, and what sees its functions run.
+struct Seen<'a> {
+    scratch: &'a Scratch,
+    watch: &'a Path,
+    program: &'a Path,
+    functions: &'a Functions,
+    number: usize,
 }
 
-/// The functions that a supervisor runs through that is a copy of its caller, and its keeper.
-fn stepped(scratch: &Scratch, functions: &Functions) -> Done<Vec<String>> {
-    let stepper = compiled(scratch.directory(), "stepper", STEPS, &["-O1"])?;
-    let place = scratch.directory().join("places");
-    fs::create_dir(&place).map_err(Failure::at(place.display()))?;
-    let exec = |mut command: Command| {
-        let state = scratch.state("steps");
-        command.arg("--state-dir").arg(state).args(["exec", "echo hi"]).stdout(Stdio::null());
-        execute(&mut command)
-    };
-    // The first one makes the state directory, without which there is no copy.
-    exec(Command::new(scratch.umbo()))?;
-    say("step by step");
-    let mut command = Command::new(stepper);
-    command.arg(place.join("of")).arg(scratch.umbo());
-    exec(command)?;
-    let mut starts: Vec<(u64, &String)> =
-        functions.iter().map(|(name, function)| (function.start, name)).collect();
-    starts.sort_unstable();
-    let mut ran = Vec::new();
-    for file in files(&place)? {
-        let text = fs::read_to_string(&file).map_err(Failure::at(file.display()))?;
-        for place in text.lines().filter_map(|line| u64::from_str_radix(line, 16).ok()) {
-            let behind = starts.partition_point(|(start, _)| *start <= place);
-            ran.extend(behind.checked_sub(1).map(|at| starts[at].1.clone()));
+impl Seen<'_> {
+    /// The functions that run, those first that shall lie first.
+    fn ran(&self) -> Done<Vec<u64>> {
+        let place = self.scratch.directory().join(format!("ran-{}", self.number));
+        fs::create_dir(&place).map_err(Failure::at(place.display()))?;
+        let listed: Vec<String> = self.functions.keys().map(|start| format!("{start:x}")).collect();
+        let list = place.join("functions");
+        fs::write(&list, listed.join("\n")).map_err(Failure::at(list.display()))?;
+        let state = |name: &str| format!("{name}-{}", self.number);
+        let mut ran = Vec::new();
+        for (number, (name, words)) in COMMANDS.iter().enumerate() {
+            let directory = place.join(format!("{number:02}"));
+            fs::create_dir(&directory).map_err(Failure::at(directory.display()))?;
+            let mut command = Command::new(self.watch);
+            command.arg(&list).arg(directory.join("of")).arg(self.program);
+            command.arg("--state-dir").arg(self.scratch.state(&state(name))).args(*words);
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+            // Whatever it answers: what it ran through is what counts.
+            command.status().map_err(Failure::at(self.watch.display()))?;
+            ran.extend(Self::written(&directory)?);
         }
+        let directory = place.join("mcp");
+        fs::create_dir(&directory).map_err(Failure::at(directory.display()))?;
+        let mut server = umbo_server(self.scratch, &state("f"));
+        let before = [list, directory.join("of"), self.program.to_owned()];
+        let before = before.iter().map(|path| path.display().to_string());
+        server.words = before.chain(server.words).collect();
+        self.watch.clone_into(&mut server.program);
+        talk(Client::start(&server)?)?;
+        ran.extend(Self::written(&directory)?);
+        self.scratch.prove_empty(&state("f"))?;
+        Ok(ran)
     }
-    Ok(ran)
-}
 
-/// The files of a directory, by name.
-fn files(directory: &Path) -> Done<Vec<PathBuf>> {
-    let entries = fs::read_dir(directory).map_err(Failure::at(directory.display()))?;
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    files.sort();
-    Ok(files)
+    /// The functions that processes ran through, those of the last process first.
+    fn written(directory: &Path) -> Done<Vec<u64>> {
+        let entries = fs::read_dir(directory).map_err(Failure::at(directory.display()))?;
+        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        files.sort_unstable_by(|one, other| other.cmp(one));
+        let mut ran = Vec::new();
+        for file in files {
+            let text = fs::read_to_string(&file).map_err(Failure::at(file.display()))?;
+            ran.extend(text.lines().filter_map(|line| u64::from_str_radix(line, 16).ok()));
+        }
+        Ok(ran)
+    }
 }
 
 /// A short session of a client.
@@ -170,45 +150,56 @@ fn talk(mut client: Client) -> Done {
     client.leave()
 }
 
-/// The functions that ran under `valgrind`, in the order of the traces.
-fn traced(traces: &Path) -> Done<Vec<String>> {
-    let mut functions = Vec::new();
-    for file in files(traces)? {
-        let text = fs::read_to_string(&file).map_err(Failure::at(file.display()))?;
-        for line in text.lines() {
-            // `fn=(7) name` or `cfn=(7) name`; a name is given once.
-            let named = line.strip_prefix("fn=").or_else(|| line.strip_prefix("cfn="));
-            let Some((_, name)) = named.and_then(|named| named.split_once(' ')) else { continue };
-            // Behind a quote is how deep it called itself.
-            functions.push(name.split('\'').next().unwrap_or(name).to_owned());
-        }
-    }
-    Ok(functions)
-}
-
-/// Where a function is in a program.
+/// A function of a program.
 struct Function {
-    start: u64,
+    name: String,
     bytes: u64,
 }
 
-type Functions = HashMap<String, Function>;
+/// By where they are; of those at one place, one.
+type Functions = BTreeMap<u64, Function>;
 
 /// All functions of a program.
 fn functions(program: &Path) -> Done<Functions> {
-    let listed = Command::new("nm").arg("-S").arg(program).output().map_err(Failure::at("nm"))?;
+    let listed = symbols(program)?;
+    Ok(listed.lines().filter_map(symbol).collect())
+}
+
+/// What a program or a library has, as `nm` lists it.
+fn symbols(file: &Path) -> Done<String> {
+    let mut command = Command::new("nm");
+    command.args(["-S", "--defined-only"]).arg(file).stderr(Stdio::null());
+    let listed = command.output().map_err(Failure::at("nm"))?;
     if !listed.status.success() {
         return Err(Failure::of("nm", listed.status));
     }
-    let text = String::from_utf8_lossy(&listed.stdout).into_owned();
-    let found = text.lines().filter_map(|line| {
-        let mut fields = line.split(' ');
-        let mut number = || u64::from_str_radix(fields.next()?, 16).ok();
-        let function = Function { start: number()?, bytes: number()? };
-        let (kind, name) = (fields.next()?, fields.next()?);
-        kind.eq_ignore_ascii_case("t").then(|| (name.to_owned(), function))
-    });
-    Ok(found.collect())
+    Ok(String::from_utf8_lossy(&listed.stdout).into_owned())
+}
+
+/// A function in such a list.
+fn symbol(line: &str) -> Option<(u64, Function)> {
+    let mut fields = line.split(' ');
+    let mut number = || u64::from_str_radix(fields.next()?, 16).ok();
+    let (start, bytes) = (number()?, number()?);
+    let (kind, name) = (fields.next()?, fields.next()?.to_owned());
+    matches!(kind, "t" | "T" | "w" | "W" | "i").then_some((start, Function { name, bytes }))
+}
+
+/// The files of the C library, by the names and sizes of the functions in them.
+fn library() -> Done<HashMap<(String, u64), String>> {
+    let asked = Command::new("cc").arg("-print-file-name=libc.a").output();
+    let path = asked.map_err(Failure::at("cc"))?.stdout;
+    let listed = symbols(Path::new(String::from_utf8_lossy(&path).trim()))?;
+    let mut files = HashMap::new();
+    let mut file = "";
+    for line in listed.lines() {
+        if let Some(name) = line.strip_suffix(".o:") {
+            file = name;
+        } else if let Some((_, function)) = symbol(line) {
+            files.insert((function.name, function.bytes), file.to_owned());
+        }
+    }
+    Ok(files)
 }
 
 /// What is the same in a function's name whatever compiled it.
@@ -239,44 +230,54 @@ fn pattern(name: &str) -> String {
     format!("{pattern}{rest}*")
 }
 
-/// The linker script's text.
-fn script(ran: &[String], functions: &Functions) -> Done<String> {
+/// The linker's names of functions that ran, in their order.
+fn lines(ran: &[u64], functions: &Functions) -> Done<Vec<String>> {
+    let library = library()?;
     let (mut all, mut hot) = (HashMap::<String, u64>::new(), HashMap::<String, u64>::new());
-    for (name, function) in functions {
-        *all.entry(pattern(name)).or_default() += function.bytes;
+    for function in functions.values() {
+        *all.entry(pattern(&function.name)).or_default() += function.bytes;
     }
     let mut seen = HashSet::new();
-    let mut order: Vec<&String> = Vec::new();
-    for name in ran {
-        let Some(function) = functions.get(name) else { continue };
-        if seen.insert(name) {
-            *hot.entry(pattern(name)).or_default() += function.bytes;
-            order.push(name);
-        }
-    }
+    let order = ran.iter().filter(|place| seen.insert(**place));
+    let order: Vec<&Function> = order.filter_map(|place| functions.get(place)).collect();
     if order.len() < FEWEST_FUNCTIONS {
         return Err(Failure::new(format!("only {} functions were seen to run", order.len())));
     }
-    let mut patterns: Vec<String> = Vec::new();
-    for name in order {
-        let pattern = pattern(name);
-        if all[&pattern] > hot[&pattern] {
-            patterns.push(name.split_inclusive(".llvm.").next().unwrap_or(name).to_owned());
-        } else if patterns.last() != Some(&pattern) {
-            patterns.push(pattern);
-        }
+    for function in &order {
+        *hot.entry(pattern(&function.name)).or_default() += function.bytes;
     }
-    say(format!("{} functions ran, {} KiB", seen.len(), hot.values().sum::<u64>() >> 10));
+    say(format!("{} functions ran, {} KiB", order.len(), hot.values().sum::<u64>() >> 10));
+    let line = |function: &Function| {
+        let name = &function.name;
+        if let Some(file) = library.get(&(name.clone(), function.bytes)) {
+            return format!("*libc.a:{file}.o(.text .text.*)");
+        }
+        let pattern = pattern(name);
+        if all[&pattern] == hot[&pattern] {
+            return format!("*(.text.{pattern})");
+        }
+        let exact = name.split_inclusive(".llvm.").next().unwrap_or(name);
+        format!("*(.text.{exact}{})", if exact.ends_with(".llvm.") { "*" } else { "" })
+    };
+    Ok(order.into_iter().map(line).collect())
+}
+
+/// The linker script's text: of each program the first, of each the second, and so on.
+fn script(lists: &[Vec<String>]) -> String {
     let mut text = String::from(
         "/* The functions of a start and of a call, to lie together. Written by `cargo xtask order`. */\n\
          SECTIONS {\n  .text.first : {\n",
     );
-    for pattern in patterns {
-        let end = if pattern.ends_with(".llvm.") { "*" } else { "" };
-        let _ = writeln!(text, "    *(.text.{pattern}{end})");
+    let mut seen = HashSet::new();
+    for at in 0..lists.iter().map(Vec::len).max().unwrap_or(0) {
+        for line in lists.iter().filter_map(|list| list.get(at)) {
+            if seen.insert(line) {
+                let _ = writeln!(text, "    {line}");
+            }
+        }
     }
     text.push_str("  }\n} INSERT BEFORE .text;\n");
-    Ok(text)
+    text
 }
 
 #[cfg(test)]

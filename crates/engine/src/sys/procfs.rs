@@ -16,7 +16,10 @@ pub(crate) fn text(path: impl AsRef<Path>) -> io::Result<String> {
     let file = fs::File::open(path)?;
     let mut bytes = Vec::with_capacity(CHUNK);
     while rustix::io::read(&file, spare_capacity(&mut bytes))? > 0 {
-        bytes.reserve(CHUNK);
+        // Most of them are short: what is left is enough to see that nothing follows.
+        if bytes.capacity() - bytes.len() < CHUNK / 2 {
+            bytes.reserve(CHUNK);
+        }
     }
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
