@@ -150,19 +150,23 @@ fn talk(mut client: Client) -> Done {
     client.leave()
 }
 
-/// A function of a program.
-struct Function {
+/// A name of a function of a program, and how long that is.
+struct Named {
     name: String,
     bytes: u64,
 }
 
-/// By where they are; of those at one place, one.
-type Functions = BTreeMap<u64, Function>;
+/// By where they are: those that are alike become one, and the linker knows it by one of their names.
+type Functions = BTreeMap<u64, Vec<Named>>;
 
 /// All functions of a program.
 fn functions(program: &Path) -> Done<Functions> {
     let listed = symbols(program)?;
-    Ok(listed.lines().filter_map(symbol).collect())
+    let mut functions = Functions::new();
+    for (start, named) in listed.lines().filter_map(symbol) {
+        functions.entry(start).or_default().push(named);
+    }
+    Ok(functions)
 }
 
 /// What a program or a library has, as `nm` lists it.
@@ -177,12 +181,12 @@ fn symbols(file: &Path) -> Done<String> {
 }
 
 /// A function in such a list.
-fn symbol(line: &str) -> Option<(u64, Function)> {
+fn symbol(line: &str) -> Option<(u64, Named)> {
     let mut fields = line.split(' ');
     let mut number = || u64::from_str_radix(fields.next()?, 16).ok();
     let (start, bytes) = (number()?, number()?);
     let (kind, name) = (fields.next()?, fields.next()?.to_owned());
-    matches!(kind, "t" | "T" | "w" | "W" | "i").then_some((start, Function { name, bytes }))
+    matches!(kind, "t" | "T" | "w" | "W" | "i").then_some((start, Named { name, bytes }))
 }
 
 /// The files of the C library, by the names and sizes of the functions in them.
@@ -195,8 +199,8 @@ fn library() -> Done<HashMap<(String, u64), String>> {
     for line in listed.lines() {
         if let Some(name) = line.strip_suffix(".o:") {
             file = name;
-        } else if let Some((_, function)) = symbol(line) {
-            files.insert((function.name, function.bytes), file.to_owned());
+        } else if let Some((_, named)) = symbol(line) {
+            files.insert((named.name, named.bytes), file.to_owned());
         }
     }
     Ok(files)
@@ -233,33 +237,40 @@ fn pattern(name: &str) -> String {
 /// The linker's names of functions that ran, in their order.
 fn lines(ran: &[u64], functions: &Functions) -> Done<Vec<String>> {
     let library = library()?;
-    let (mut all, mut hot) = (HashMap::<String, u64>::new(), HashMap::<String, u64>::new());
-    for function in functions.values() {
-        *all.entry(pattern(&function.name)).or_default() += function.bytes;
-    }
     let mut seen = HashSet::new();
     let order = ran.iter().filter(|place| seen.insert(**place));
-    let order: Vec<&Function> = order.filter_map(|place| functions.get(place)).collect();
+    let order: Vec<&Vec<Named>> = order.filter_map(|place| functions.get(place)).collect();
     if order.len() < FEWEST_FUNCTIONS {
         return Err(Failure::new(format!("only {} functions were seen to run", order.len())));
     }
-    for function in &order {
-        *hot.entry(pattern(&function.name)).or_default() += function.bytes;
-    }
-    say(format!("{} functions ran, {} KiB", order.len(), hot.values().sum::<u64>() >> 10));
-    let line = |function: &Function| {
-        let name = &function.name;
-        if let Some(file) = library.get(&(name.clone(), function.bytes)) {
+    let bytes: u64 = order.iter().filter_map(|names| Some(names.first()?.bytes)).sum();
+    say(format!("{} functions ran, {} KiB", order.len(), bytes >> 10));
+    let all = counted(functions.values());
+    let hot = counted(order.iter().copied());
+    let line = |Named { name, bytes }: &Named| {
+        if let Some(file) = library.get(&(name.clone(), *bytes)) {
             return format!("*libc.a:{file}.o(.text .text.*)");
         }
         let pattern = pattern(name);
-        if all[&pattern] == hot[&pattern] {
-            return format!("*(.text.{pattern})");
-        }
-        let exact = name.split_inclusive(".llvm.").next().unwrap_or(name);
-        format!("*(.text.{exact}{})", if exact.ends_with(".llvm.") { "*" } else { "" })
+        let sections = if all[&pattern] == hot[&pattern] {
+            pattern
+        } else {
+            let exact = name.split_inclusive(".llvm.").next().unwrap_or(name);
+            format!("{exact}{}", if exact.ends_with(".llvm.") { "*" } else { "" })
+        };
+        // The second one is for what is marked as cold, as all is that grows something.
+        format!("*(.text.{sections} .text.unlikely.{sections})")
     };
-    Ok(order.into_iter().map(line).collect())
+    Ok(order.into_iter().flatten().map(line).collect())
+}
+
+/// How many names fit each pattern.
+fn counted<'a>(functions: impl Iterator<Item = &'a Vec<Named>>) -> HashMap<String, usize> {
+    let mut count = HashMap::new();
+    for named in functions.flatten() {
+        *count.entry(pattern(&named.name)).or_default() += 1;
+    }
+    count
 }
 
 /// The linker script's text: of each program the first, of each the second, and so on.
