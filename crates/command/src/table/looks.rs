@@ -13,14 +13,14 @@
 //! A program whose sub-commands alone have lines is unknown with any other. A program that has a row in
 //! Rust keeps it: a line only says in which ways it looks.
 
-use memchr::memmem;
-
-use crate::hash::HashSet;
-
 use crate::effect::{Does, FETCH, READ, UNKNOWN};
+use crate::hash::HashSet;
 use crate::row::{Row, Takes, row};
 
-const TEXT: &str = include_str!("looks.txt");
+use super::lines::head;
+
+// The lines, and which of them each program has: `build.rs` has sorted them.
+include!(concat!(env!("OUT_DIR"), "/looks.rs"));
 
 /// The rows of some lines. They are made once and live as long as the process.
 pub(super) fn rows(lines: impl Iterator<Item = &'static str>) -> Vec<Row> {
@@ -29,41 +29,14 @@ pub(super) fn rows(lines: impl Iterator<Item = &'static str>) -> Vec<Row> {
     rows
 }
 
-/// All lines.
-pub(super) fn lines() -> impl Iterator<Item = &'static str> {
-    TEXT.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+/// Where a program is among all that have lines.
+pub(super) fn place(program: &str) -> Option<usize> {
+    PROGRAMS.binary_search(&program).ok()
 }
 
-/// The programs of each line; one that has several names of the same program has it several times.
-pub(super) fn programs() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let heads = lines().filter_map(|line| Some((head(line)?.0, line)));
-    heads.flat_map(|(head, line)| head.split(", ").map(move |name| (super::program(name), line)))
-}
-
-/// Whether a program has a line. It looks at the lines that have its name in them and no others: to take
-/// all of them apart costs more than a reading.
-pub(super) fn has_line(program: &str) -> bool {
-    let names = |at: usize| {
-        let start = TEXT[..at].rfind('\n').map_or(0, |end| end + 1);
-        let end = TEXT[at..].find('\n').map_or(TEXT.len(), |end| at + end);
-        let line = TEXT[start..end].trim();
-        let named = head(line).filter(|_| !line.starts_with('#'));
-        named.is_some_and(|(head, _, _)| {
-            head.split(", ").any(|name| super::program(name) == program)
-        })
-    };
-    let mut places = memmem::find_iter(TEXT.as_bytes(), program);
-    !program.is_empty() && places.any(names)
-}
-
-/// A line's names, which sign follows them, and what follows that.
-fn head(line: &'static str) -> Option<(&'static str, u8, &'static str)> {
-    let is_sign = |window: &[u8]| window[0] == b' ' && b":>=".contains(&window[1]);
-    let is_last = |at: usize| at + 2 == line.len() && line.as_bytes()[at + 1] != b'=';
-    let ends = |at: usize| is_last(at) || line.as_bytes().get(at + 2) == Some(&b' ');
-    let mut signs = line.as_bytes().windows(2).enumerate().filter(|(_, window)| is_sign(window));
-    let (at, _) = signs.find(|(at, _)| ends(*at))?;
-    Some((&line[..at], line.as_bytes()[at + 1], line[at + 2..].trim()))
+/// The lines of the program at that place.
+pub(super) fn lines_at(place: usize) -> impl Iterator<Item = &'static str> {
+    PLACES[place].iter().map(|line| LINES[*line])
 }
 
 /// One line; nothing where it is not written as a line is. A test reads all of them.
@@ -128,11 +101,11 @@ fn leak(text: String) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{lines, parse};
+    use super::{LINES, parse};
 
     #[test]
     fn every_line_is_written_as_a_line_is() {
-        for line in lines() {
+        for line in LINES {
             let row = parse(line);
             assert!(row.is_some(), "{line}");
             let row = row.unwrap();

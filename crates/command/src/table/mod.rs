@@ -8,6 +8,7 @@ mod core;
 mod develop;
 mod git;
 mod github;
+mod lines;
 mod looks;
 mod package;
 mod show;
@@ -21,6 +22,8 @@ use std::sync::{LazyLock, OnceLock};
 use crate::argv::has_shape;
 use crate::row::Row;
 
+use self::lines::program;
+
 type Index = HashMap<&'static str, &'static Row>;
 
 /// The rows that are written in Rust, by their names.
@@ -29,32 +32,7 @@ static WRITTEN: LazyLock<Index> = LazyLock::new(|| index(written()));
 static WRITTEN_PROGRAMS: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| WRITTEN.keys().map(|name| program(name)).collect());
 
-/// The program of a name that may have sub-commands.
-fn program(name: &str) -> &str {
-    name.split(' ').next().unwrap_or(name)
-}
-
-/// The lines of [`looks`] for each program, also for those that have another row. Its rows are made when the
-/// program is first met: to make all of them takes longer than most commands.
-static LOOKS: LazyLock<HashMap<&'static str, Looks>> = LazyLock::new(|| {
-    let mut looks: HashMap<&'static str, Looks> = HashMap::default();
-    for (program, line) in looks::programs() {
-        let lines = &mut looks.entry(program).or_default().lines;
-        if lines.last() != Some(&line) {
-            lines.push(line);
-        }
-    }
-    looks
-});
-
-/// The lines of one program.
-#[derive(Default)]
-struct Looks {
-    lines: Vec<&'static str>,
-    made: OnceLock<LookRows>,
-}
-
-/// The rows of those lines.
+/// The rows of one program's lines in [`looks`].
 pub(crate) struct LookRows {
     /// Those with the program's own names. A line may be another program's, too.
     index: Index,
@@ -64,33 +42,36 @@ pub(crate) struct LookRows {
 }
 
 impl LookRows {
+    fn of(program: &str, lines: impl Iterator<Item = &'static str>) -> Self {
+        let rows: &'static [Row] = looks::rows(lines).leak();
+        let mut index = index(rows.iter());
+        index.retain(|name, _| self::program(name) == program);
+        let parents = index.keys().filter_map(|name| Some(name.rsplit_once(' ')?.0)).collect();
+        let mut families = families(rows.iter());
+        families.retain(|own, _| *own == program);
+        Self { index, parents, families }
+    }
+
     /// The row that says with which options a program only looks.
     pub(crate) fn find(&self, name: &str) -> Option<&'static Row> {
         self.index.get(name).copied().or_else(|| family_among(&self.families, name))
     }
 }
 
-impl Looks {
-    fn rows(&'static self, program: &str) -> &'static LookRows {
-        self.made.get_or_init(|| {
-            let rows: &'static [Row] = looks::rows(self.lines.iter().copied()).leak();
-            let mut index = index(rows.iter());
-            index.retain(|name, _| self::program(name) == program);
-            let parents = index.keys().filter_map(|name| Some(name.rsplit_once(' ')?.0)).collect();
-            let mut families = families(rows.iter());
-            families.retain(|own, _| *own == program);
-            LookRows { index, parents, families }
-        })
-    }
+/// The rows of the program of a name in [`looks`], also if it has another row. They are made when it is first met: to
+/// make those of all takes longer than most commands.
+pub(crate) fn looks_of(name: &str) -> Option<&'static LookRows> {
+    static MADE: [OnceLock<Box<LookRows>>; looks::COUNT] =
+        [const { OnceLock::new() }; looks::COUNT];
+    let program = program(name);
+    let place = looks::place(program)?;
+    let rows = MADE[place].get_or_init(|| Box::new(LookRows::of(program, looks::lines_at(place))));
+    Some(rows)
 }
 
-/// The rows of the program of a name in [`looks`].
-pub(crate) fn looks_of(name: &str) -> Option<&'static LookRows> {
-    let program = program(name);
-    if !has_looks(program) {
-        return None;
-    }
-    Some(LOOKS.get(program)?.rows(program))
+/// Whether there is any line for the program of a name.
+pub(crate) fn has_looks(name: &str) -> bool {
+    looks::place(program(name)).is_some()
 }
 
 /// So many look-ups go through the tables row by row: to make the indexes takes as long as a hundred of
@@ -102,14 +83,6 @@ fn wants_index() -> bool {
     static LOOKUPS: AtomicUsize = AtomicUsize::new(0);
     LOOKUPS.fetch_add(1, Ordering::Relaxed) >= LOOKUPS_WITHOUT_INDEX
 }
-
-/// The text of [`looks`] is long: its index takes as long as a few look-ups.
-fn wants_looks_index() -> bool {
-    static LOOKUPS: AtomicUsize = AtomicUsize::new(0);
-    LOOKUPS.fetch_add(1, Ordering::Relaxed) >= LOOKUPS_WITHOUT_LOOKS_INDEX
-}
-
-const LOOKUPS_WITHOUT_LOOKS_INDEX: usize = 4;
 
 /// The row with a name that is written in Rust.
 fn written_row(name: &str) -> Option<&'static Row> {
@@ -133,7 +106,7 @@ fn index(rows: impl Iterator<Item = &'static Row>) -> Index {
 
 /// All rows of all tables.
 pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
-    static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| looks::rows(looks::lines()));
+    static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| looks::rows(looks::LINES.into_iter()));
     written().chain(ROWS.iter())
 }
 
@@ -187,15 +160,6 @@ pub(crate) fn is_look_parent(name: &str) -> bool {
     looks_of(name).is_some_and(|looks| looks.parents.contains(name))
 }
 
-/// Whether there is any line for the program of a name.
-pub(crate) fn has_looks(name: &str) -> bool {
-    let program = program(name);
-    if wants_looks_index() {
-        return LOOKS.contains_key(program);
-    }
-    looks::has_line(program)
-}
-
 /// A row that says with which options a program only looks, which may have another row beside it.
 pub(crate) fn find_look(name: &str) -> Option<&'static Row> {
     looks_of(name)?.find(name)
@@ -220,7 +184,7 @@ mod tests {
 
     #[test]
     fn no_name_has_two_rows() {
-        let lines = looks::rows(looks::lines());
+        let lines = looks::rows(looks::LINES.into_iter());
         for rows in [written().collect::<Vec<_>>(), lines.iter().collect()] {
             let mut seen = HashSet::new();
             for name in rows.iter().flat_map(|row| row.names.split('|')) {
@@ -264,7 +228,9 @@ mod tests {
                 assert!(find(parent).is_some_and(|row| row.subs), "{name} has no parent row");
             }
         }
-        for name in looks::rows(looks::lines()).iter().flat_map(|row| row.names.split('|')) {
+        for name in
+            looks::rows(looks::LINES.into_iter()).iter().flat_map(|row| row.names.split('|'))
+        {
             assert!(find(super::program(name)).is_some(), "{name} has no parent row");
         }
     }
@@ -284,18 +250,14 @@ mod tests {
             let found = written().find(|row| row.names.split('|').any(|own| own == name));
             assert!(indexed.map(std::ptr::from_ref) == found.map(std::ptr::from_ref), "{name}");
         }
-        for (program, _) in looks::programs() {
-            assert!(super::LOOKS.contains_key(program), "{program}");
-            assert!(looks::has_line(program), "{program}");
-        }
         for name in ["", "a", "e", ",", "--json", "no-such-program", "gh-", "#", "\n"] {
-            assert_eq!(looks::has_line(name), super::LOOKS.contains_key(name), "{name:?}");
+            assert!(!super::has_looks(name), "{name:?}");
         }
     }
 
     #[test]
     fn every_line_is_found_by_each_of_its_names() {
-        for row in looks::rows(looks::lines()) {
+        for row in looks::rows(looks::LINES.into_iter()) {
             for name in row.names.split('|').filter(|name| !name.contains('*')) {
                 let found = super::find_look(name).unwrap();
                 assert!(found.names.split('|').any(|own| own == name), "{name}");
