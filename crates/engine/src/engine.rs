@@ -434,7 +434,7 @@ impl Body {
     }
 
     fn push(&mut self, field: &'static str, text: &OsStr) -> Result<()> {
-        if memchr::memchr(0, text.as_bytes()).is_some() {
+        if text.as_bytes().contains(&0) {
             return Err(Error::invalid(field, "it contains a NUL byte, which no argument can"));
         }
         self.bytes.extend_from_slice(text.as_bytes());

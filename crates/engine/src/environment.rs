@@ -92,7 +92,7 @@ impl Block {
         for part in [name.as_bytes(), b"=", value.as_bytes()] {
             self.text.extend_from_slice(part);
         }
-        if memchr::memchr(0, &self.text[start..]).is_some() {
+        if self.text[start..].contains(&0) {
             return Err(Error::invalid("env", "it contains a NUL byte, which no argument can"));
         }
         if let Some(own) = OWN.iter().position(|own| name == OsStr::new(own)) {

@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use hmac::{Hmac, KeyInit, Mac};
 use rustix::fs::OFlags;
@@ -20,9 +21,13 @@ use crate::store::{make_directory, publish};
 
 const KEY_BYTES: usize = 32;
 
-/// The key of one user, prepared for signing.
+/// The key of one user.
 #[derive(Clone)]
-pub struct Key(Hmac<Sha256>);
+pub struct Key {
+    bytes: [u8; KEY_BYTES],
+    /// For signing: most processes that read a key check no signature and make none.
+    prepared: OnceLock<Hmac<Sha256>>,
+}
 
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -77,14 +82,18 @@ impl Key {
             .read_to_end(&mut bytes)
             .map_err(Error::file("read the key", path))?;
         let damaged = || wrong("is damaged; remove it, a new one is made");
-        let key: [u8; KEY_BYTES] = bytes.try_into().map_err(|_| damaged())?;
-        // A key of any length is a valid one.
-        let prepared = Hmac::new_from_slice(&key).map_err(|_| damaged())?;
-        Ok(Self(prepared))
+        let bytes: [u8; KEY_BYTES] = bytes.try_into().map_err(|_| damaged())?;
+        Ok(Self { bytes, prepared: OnceLock::new() })
     }
 
     fn mac(&self, purpose: &str, parts: &[&[u8]]) -> Hmac<Sha256> {
-        let mut mac = self.0.clone();
+        let prepare = || {
+            // A key that is shorter than a block is one that ends in zeros.
+            let mut block = hmac::digest::Key::<Hmac<Sha256>>::default();
+            block[..KEY_BYTES].copy_from_slice(&self.bytes);
+            Hmac::new(&block)
+        };
+        let mut mac = self.prepared.get_or_init(prepare).clone();
         for part in std::iter::once(purpose.as_bytes()).chain(parts.iter().copied()) {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
