@@ -199,6 +199,20 @@ mod tests {
     }
 
     #[test]
+    fn a_signature_is_what_hmac_elsewhere_makes_of_the_key() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("key");
+        let bytes: Vec<u8> = (0..32).collect();
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        // Python's, of each part behind its length in eight bytes.
+        assert_eq!(
+            Key::read(&path).unwrap().sign("approval", &[b"ab", b""]),
+            "bc0e72a9093e82753def2a18f574794e32b906712d0fdae2e77ef12c4b427e9f"
+        );
+    }
+
+    #[test]
     fn a_key_that_others_may_read_or_that_is_a_link_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let config = directory.path();
