@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use umbo_engine::{Engine, Request, Size, Warmth};
 
 use super::{Sample, bare, microseconds, ratio};
+use crate::dist;
 use crate::failure::{Done, Failure};
 use crate::scratch::{Options, Scratch};
 use crate::workspace::say;
@@ -41,17 +42,18 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let options = Options::parse(words)?;
     let rounds = options.number(ROUNDS)?;
     let scratch = Scratch::open(&options)?;
+    let shipped = dist::build()?;
     say(format!("{rounds} rounds, one call of each kind per round, at rest before each call\n"));
-    say(table(&rows(&scratch, rounds, Pace::AtRest)?));
+    say(table(&rows(&scratch, &shipped, rounds, Pace::AtRest)?));
     let ballast = black_box(vec![1_u8; BALLAST]);
     say(format!(
         "\nthe same with {} MiB more memory in the calling process\n",
         ballast.len() >> 20
     ));
-    say(table(&rows(&scratch, rounds.div_ceil(2), Pace::AtRest)?));
+    say(table(&rows(&scratch, &shipped, rounds.div_ceil(2), Pace::AtRest)?));
     drop(black_box(ballast));
     say("\nback to back: each call right after the one before, 20 of a kind in turns\n");
-    say(table(&rows(&scratch, rounds, Pace::BackToBack)?));
+    say(table(&rows(&scratch, &shipped, rounds, Pace::BackToBack)?));
     say("\nmany calls: `echo hi` with so many outstanding, output read to its end\n");
     throughput(&scratch, rounds * 4)?;
     say("");
@@ -156,10 +158,15 @@ struct Row<'a> {
     sample: Sample,
 }
 
-fn rows(scratch: &Scratch, rounds: usize, pace: Pace) -> Done<Vec<(&'static str, Sample)>> {
+fn rows(
+    scratch: &Scratch,
+    shipped: &Path,
+    rounds: usize,
+    pace: Pace,
+) -> Done<Vec<(&'static str, Sample)>> {
     let warm = scratch.engine(STATE).open().map_err(Failure::at("umbo"))?;
     let cold = scratch.engine(STATE).warmth(Warmth::Cold).open().map_err(Failure::at("umbo"))?;
-    let mut rows = calls(scratch, &warm, &cold);
+    let mut rows = calls(scratch, shipped, &warm, &cold);
     let spares = scratch.state(STATE).join("spares");
     for row in &mut rows {
         (row.call)()?;
@@ -184,7 +191,12 @@ fn rows(scratch: &Scratch, rounds: usize, pace: Pace) -> Done<Vec<(&'static str,
     Ok(rows.into_iter().map(|row| (row.name, row.sample)).collect())
 }
 
-fn calls<'a>(scratch: &'a Scratch, warm: &'a Engine, cold: &'a Engine) -> Vec<Row<'a>> {
+fn calls<'a>(
+    scratch: &'a Scratch,
+    shipped: &'a Path,
+    warm: &'a Engine,
+    cold: &'a Engine,
+) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     let mut add = |name, call: Box<dyn FnMut() -> Done + 'a>| {
         rows.push(Row { name, call, sample: Sample::default() });
@@ -200,7 +212,9 @@ fn calls<'a>(scratch: &'a Scratch, warm: &'a Engine, cold: &'a Engine) -> Vec<Ro
     add("umbo library, `echo hi`, output read back", umbo(warm, scratch.shell("echo hi"), b"hi\n"));
     add("umbo library, `echo hi` in a PTY", umbo(warm, terminal("echo hi"), b"hi\r\n"));
     add("umbo library without a warm spare, `true`", umbo(cold, scratch.shell("true"), b""));
-    add("`umbo exec true`, the command line", Box::new(|| command_line(scratch)));
+    let built = scratch.umbo();
+    add("`umbo exec true`, the command line", Box::new(|| command_line(scratch, built)));
+    add("`umbo exec true`, the static program", Box::new(|| command_line(scratch, shipped)));
     rows
 }
 
@@ -223,8 +237,8 @@ fn spawn(command: &mut Command) -> Done {
     if status.success() { Ok(()) } else { Err(Failure::of("posix_spawn", status)) }
 }
 
-fn command_line(scratch: &Scratch) -> Done {
-    let mut command = Command::new(scratch.umbo());
+fn command_line(scratch: &Scratch, program: &Path) -> Done {
+    let mut command = Command::new(program);
     command.arg("--state-dir").arg(scratch.state(STATE)).args(["exec", "true"]);
     let output = command.stdin(Stdio::null()).output().map_err(Failure::at("umbo exec"))?;
     if output.status.success() { Ok(()) } else { Err(Failure::of("umbo exec", output.status)) }

@@ -115,7 +115,15 @@ const LINES: &[Line] = &[
         part: "exec",
         table: 0,
         column: "× bare `sh -c true`",
-        rows: &["`umbo exec true`"],
+        rows: &["`umbo exec true`, the command line"],
+        unit: " ×",
+    },
+    Line {
+        what: "the same of the static program that `cargo xtask dist` makes",
+        part: "exec",
+        table: 0,
+        column: "× bare `sh -c true`",
+        rows: &["`umbo exec true`, the static program"],
         unit: " ×",
     },
     Line {
