@@ -10,7 +10,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_open, wait, waitpid,
 };
 
-use super::prepared::Place;
+use super::prepared::Kept;
 use crate::clock;
 use crate::groups;
 use crate::kill_tree::kill_tree;
@@ -32,13 +32,13 @@ const LOOK_AGAIN: Duration = Duration::from_millis(2);
 const UNKILLABLE: Duration = Duration::from_secs(10);
 
 /// Waits for the supervisor and cleans up after it if it must. Never returns.
-pub(super) fn keep(state: &State, place: &Place, supervisor: Pid) -> ! {
+pub(super) fn keep(state: &State, kept: &Kept, supervisor: Pid) -> ! {
     rest_when_idle(supervisor);
     let mut woken = None;
     let status = loop {
         match waitpid(Some(supervisor), WaitOptions::UNTRACED) {
             Ok(Some((_, status))) if status.stopped() => {
-                wake(state, place, supervisor, woken.replace(Instant::now()));
+                wake(state, kept, supervisor, woken.replace(Instant::now()));
             }
             Ok(Some((_, status))) => break Some(status),
             Err(rustix::io::Errno::INTR) => {}
@@ -46,7 +46,7 @@ pub(super) fn keep(state: &State, place: &Place, supervisor: Pid) -> ! {
         }
     };
     if status.is_none_or(|status| status.exit_status() != Some(0)) {
-        clean_up(state, place);
+        clean_up(state, kept);
     }
     // What a supervisor has beside its job, as the first process of a sandbox, is this one's child.
     while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
@@ -65,7 +65,7 @@ fn rest_when_idle(supervisor: Pid) {
 /// Wakes a supervisor that somebody stopped. A job that does it again and again is held for a moment
 /// each time, in which the supervisor gets to its work: otherwise it would be stopped by the next
 /// signal before it had done anything.
-fn wake(state: &State, place: &Place, supervisor: Pid, before: Option<Instant>) {
+fn wake(state: &State, kept: &Kept, supervisor: Pid, before: Option<Instant>) {
     if before.is_none_or(|before| before.elapsed() > STOPPED_AGAIN) {
         let _ = kill_process(supervisor, Signal::CONT);
         return;
@@ -82,7 +82,7 @@ fn wake(state: &State, place: &Place, supervisor: Pid, before: Option<Instant>) 
             let _ = kill_process(*pid, signal);
         }
     };
-    if let Some(group) = place.groups(state).first() {
+    if let Some(group) = kept.groups(state).first() {
         group.freeze(Instant::now() + TIME_TO_WORK);
         breathe();
         group.thaw();
@@ -96,14 +96,14 @@ fn wake(state: &State, place: &Place, supervisor: Pid, before: Option<Instant>) 
     tell(&held, Signal::CONT);
 }
 
-fn clean_up(state: &State, place: &Place) {
-    let groups = place.groups(state);
+fn clean_up(state: &State, kept: &Kept) {
+    let groups = kept.groups(state);
     for group in &groups {
         let _ = group.kill();
     }
     let proof = end_children(&groups);
     // The directory may be a job's by now: it knows its own name.
-    let Some(path) = place.now() else { return };
+    let Some(path) = kept.path() else { return };
     let job = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
     match job {
         Some(job) if path.starts_with(state.jobs()) => {

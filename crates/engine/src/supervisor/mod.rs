@@ -123,13 +123,15 @@ fn leave_surroundings() -> Mode {
 /// Prepares for a job that comes over `caller`, as keeper and supervisor.
 fn prepare_and_supervise(state: &State, umask: Mode, caller: OwnedFd) -> ! {
     let place = Place::make(state).unwrap_or_else(|error| fail(state, &caller, &error));
+    // Of a keeper's death the first process of a sandbox dies, and all of the job with it.
+    process::hold_signals().unwrap_or_else(|error| fail(state, &caller, &error));
     // Both have orphans to look after, each those of another one.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     // Now: whatever this process had touched by then, each of both would have for itself.
     let keeper = match process::fork(None) {
         Ok(process::Fork::Parent(supervisor)) => {
             drop(caller);
-            keeper::keep(state, &place, supervisor)
+            keeper::keep(state, &place.keep(), supervisor)
         }
         Ok(process::Fork::Child) => rustix::process::getppid(),
         // Without a keeper all is as before, but for a supervisor that is killed or stopped.

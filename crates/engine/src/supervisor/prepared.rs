@@ -80,13 +80,18 @@ pub(super) struct PreparedJob {
     jobs: u32,
 }
 
-/// Where a job is prepared, so far a directory with a lock. It is what the keeper holds on to, and all it does: an
-/// end of a pipe or of the socket in its hands would keep others waiting for a supervisor that is dead.
+/// Where a job is prepared, so far a directory with a lock.
 pub(super) struct Place {
-    name: String,
-    /// As it was at first.
     path: PathBuf,
     directory: Rc<OwnedFd>,
+    kept: Kept,
+}
+
+/// What the keeper of a prepared job holds on to. Nothing else: an end of a pipe or of the socket in its
+/// hands would keep others waiting for a supervisor that is dead, and a directory would pass for its job's.
+pub(super) struct Kept {
+    /// The name of the first job's place.
+    name: String,
     /// It goes from job to job with the supervisor, so where it lies is the job.
     lock: File,
 }
@@ -104,18 +109,25 @@ impl Place {
             io::Result::Ok((directory, lock))
         };
         let (directory, lock) = locked().inspect_err(|_| discard(&path))?;
-        Ok(Self { name, path, directory, lock })
+        Ok(Self { path, directory, kept: Kept { name, lock } })
     }
 
+    /// In the keeper: lets go of all that is the supervisor's.
+    pub(super) fn keep(self) -> Kept {
+        self.kept
+    }
+}
+
+impl Kept {
     /// The directory of the job, or of the spare, that the supervisor has now.
-    pub(super) fn now(&self) -> Option<PathBuf> {
+    pub(super) fn path(&self) -> Option<PathBuf> {
         let lock = fs::read_link(format!("/proc/self/fd/{}", self.lock.as_raw_fd())).ok()?;
         Some(lock.parent()?.to_owned())
     }
 
     /// The control groups of that job whose processes can be killed at once.
     pub(super) fn groups(&self, state: &State) -> Vec<Cgroup> {
-        let listed = self.now().map(|path| groups::of(&JobDir::at(path))).unwrap_or_default();
+        let listed = self.path().map(|path| groups::of(&JobDir::at(path))).unwrap_or_default();
         // Should the list be damaged: the one that was made here.
         let first = Cgroup::named(&state.group_name(&self.name)).ok();
         let paths: BTreeSet<PathBuf> = listed.into_iter().chain(first).collect();
@@ -220,7 +232,7 @@ impl PreparedJob {
     }
 
     fn fill(state: &State, umask: Mode, place: Place) -> io::Result<Self> {
-        let Place { name, path, directory, lock } = place;
+        let Place { path, directory, kept: Kept { name, lock } } = place;
         let list = create(&directory, groups::LIST)?;
         let note = |group: &Path| groups::note(&list, group);
         let cgroup = Cgroup::create(&state.group_name(&name), note).ok();

@@ -417,23 +417,37 @@ pub(crate) fn take_stdin() -> OwnedFd {
 /// The signals a supervisor reads from a descriptor instead of being interrupted by them.
 const WATCHED: [c_int; 4] = [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
 
-/// Blocks the watched signals and returns a descriptor that is readable when one came.
+/// Holds back the watched signals, also from what is forked from now on: a keeper does not die of them.
+pub(crate) fn hold_signals() -> io::Result<()> {
+    let set = watched();
+    // SAFETY: the set is initialised and lives through the call.
+    if unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut()) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// A descriptor that is readable when one of the watched signals came, which are held back.
 pub(crate) fn signal_fd() -> io::Result<OwnedFd> {
-    // SAFETY: `set` is initialised by sigemptyset before use and lives through the calls.
+    let (set, flags) = (watched(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+    // SAFETY: the set is initialised and lives through the call; the descriptor is new.
+    unsafe {
+        match libc::signalfd(-1, &raw const set, flags) {
+            -1 => Err(io::Error::last_os_error()),
+            fd => Ok(OwnedFd::from_raw_fd(fd)),
+        }
+    }
+}
+
+fn watched() -> libc::sigset_t {
+    // SAFETY: `set` is initialised by sigemptyset before use.
     unsafe {
         let mut set: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut set);
         for signal in WATCHED {
             libc::sigaddset(&raw mut set, signal);
         }
-        if libc::sigprocmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut()) == -1 {
-            return Err(io::Error::last_os_error());
-        }
-        let fd = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
-        if fd == -1 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(OwnedFd::from_raw_fd(fd))
+        set
     }
 }
 

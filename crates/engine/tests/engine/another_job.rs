@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use umbo_engine::{Engine, Job, Outcome, Request, Warmth};
 
@@ -189,6 +190,10 @@ fn the_first_job_keeps_its_truth_when_its_supervisor_has_another() {
 
 #[test]
 fn a_supervisor_killed_with_its_second_job_loses_that_one_and_not_the_first() {
+    let pid_of = |process: &Value| {
+        let pid = i32::try_from(process["pid"].as_i64().unwrap()).unwrap();
+        Pid::from_raw(pid).unwrap()
+    };
     let place = Place::new();
     let engine = place.builder().warmth(Warmth::Warm).open().unwrap();
     let (first, _) = run(&engine, &place, "echo one");
@@ -198,9 +203,25 @@ fn a_supervisor_killed_with_its_second_job_loses_that_one_and_not_the_first() {
         .map(|_| engine.start(&Request::shell("echo two; sleep 600", place.path())).unwrap())
         .find(|job| supervisor(&place, job)["pid"] == pid)
         .expect("no job had the supervisor of the first");
-    let pid = i32::try_from(pid.as_i64().unwrap()).unwrap();
-    let pid = rustix::process::Pid::from_raw(pid).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    let known = supervisor(&place, &job);
+    let keeper = pid_of(&known["keeper"]);
+    let held = fs::read_dir(format!("/proc/{}/fd", keeper.as_raw_nonzero())).unwrap();
+    for link in held.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok()) {
+        let is_of_first = link.to_string_lossy().contains(first.id().as_str());
+        assert!(!is_of_first, "the keeper holds {}", link.display());
+    }
+    let status = format!("/proc/{}/status", keeper.as_raw_nonzero());
+    let status = fs::read_to_string(status).unwrap();
+    let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
+    let blocked = u64::from_str_radix(blocked.trim(), 16).unwrap();
+    for signal in [Signal::HUP, Signal::INT, Signal::TERM] {
+        let is_blocked = blocked >> (signal.as_raw() - 1) & 1 == 1;
+        assert!(
+            is_blocked,
+            "the keeper would end of {signal:?}, and the sandbox of its job with it"
+        );
+    }
+    kill_process(pid_of(&known), Signal::KILL).unwrap();
     job.wait(&[umbo_engine::Condition::Exit], None).unwrap();
     let outcome = job.outcome().unwrap().unwrap();
     assert_eq!(outcome.end.name(), "lost");
