@@ -50,6 +50,9 @@ const COMMANDS: [(&str, &[&str]); 13] = [
 ];
 
 pub(crate) fn run(words: &[&str]) -> Done {
+    if !cfg!(target_arch = "x86_64") {
+        return Err(Failure::new("what sees the functions knows the breakpoints of x86-64 only"));
+    }
     for program in ["nm", "cc"] {
         if !has_program(program) {
             return Err(Failure::new(format!("{program} is needed: install it and try again")));

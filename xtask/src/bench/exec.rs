@@ -41,8 +41,8 @@ pub(crate) fn run(words: &[&str]) -> Done {
     }
     let options = Options::parse(words)?;
     let rounds = options.number(ROUNDS)?;
-    let scratch = Scratch::open(&options)?;
     let shipped = dist::build()?;
+    let scratch = Scratch::open(&options)?;
     say(format!("{rounds} rounds, one call of each kind per round, at rest before each call\n"));
     say(table(&rows(&scratch, &shipped, rounds, Pace::AtRest)?));
     let ballast = black_box(vec![1_u8; BALLAST]);
