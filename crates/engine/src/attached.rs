@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use umbo_sandbox::Question;
 
 use crate::beside::{self, Beside};
+use crate::clock;
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::log::{Log, ShortLog};
@@ -155,7 +156,7 @@ impl Attached {
         if let Some(outcome) = &self.outcome {
             return Ok(Some(outcome.clone()));
         }
-        let deadline = timeout.map(|timeout| Instant::now() + timeout);
+        let deadline = timeout.map(clock::deadline);
         while self.supervisor.is_some() {
             match self.next_report(deadline)? {
                 Some(report) => {
@@ -191,7 +192,7 @@ impl Attached {
     /// Waits for the end or for a question of its sandbox, at most for `timeout`. Questions are heard
     /// only here: who does not ask for them lets them be denied when their time is over.
     pub fn hear(&mut self, timeout: Option<Duration>) -> Result<Heard> {
-        let deadline = timeout.map(|timeout| Instant::now() + timeout);
+        let deadline = timeout.map(clock::deadline);
         loop {
             if let Some(question) = self.questions.pop_front() {
                 return Ok(Heard::Asked(question));

@@ -52,9 +52,13 @@ pub(crate) fn time(us: u64) -> SystemTime {
 
 /// The moment `timeout` from now; far away if there is no such moment.
 pub(crate) fn deadline(timeout: Duration) -> Instant {
-    const LONGEST_TIMEOUT: Duration = Duration::from_hours(100 * 365 * 24);
-    let now = Instant::now();
-    now.checked_add(timeout.min(LONGEST_TIMEOUT)).unwrap_or(now)
+    after(Instant::now(), timeout)
+}
+
+/// The moment a span after another one; far away if there is no such moment.
+pub(crate) fn after(moment: Instant, span: Duration) -> Instant {
+    const LONGEST_SPAN: Duration = Duration::from_hours(100 * 365 * 24);
+    moment.checked_add(span.min(LONGEST_SPAN)).unwrap_or(moment)
 }
 
 /// How long `poll` may sleep until a deadline.

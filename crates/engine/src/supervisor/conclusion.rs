@@ -72,7 +72,10 @@ impl Supervision<'_> {
             // Room on the disk is waited for, but not by a job that was told to stop, and by one with
             // a time limit no longer than that.
             let longest = if self.is_stopped() { DRAIN } else { DISK_FULL };
-            let limit = self.started.zip(self.assign.limits.wall).map(|((at, _), wall)| at + wall);
+            let limit = self
+                .started
+                .zip(self.assign.limits.wall)
+                .map(|((at, _), wall)| clock::after(at, wall));
             let limit = limit.map_or(ended + longest, |limit| limit.min(ended + longest));
             return Some(limit.max(ended + DRAIN));
         }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 use super::tree::Tree;
+use crate::clock;
 use crate::outcome::{Limit, Stage, StoppedBy};
 use crate::request::Ladder;
 
@@ -49,7 +50,7 @@ impl Climb {
         match graces.interrupt {
             Some(grace) => {
                 tree.interrupt(foreground);
-                climb.next = now + grace;
+                climb.next = clock::after(now, grace);
             }
             None => climb.terminate(tree, now),
         }
@@ -63,7 +64,7 @@ impl Climb {
             Stage::Term => graces.terminate,
             Stage::Kill => return,
         };
-        let sooner = now + grace.unwrap_or_default();
+        let sooner = clock::after(now, grace.unwrap_or_default());
         self.graces.terminate = match (self.graces.terminate, graces.terminate) {
             (Some(old), Some(new)) => Some(old.min(new)),
             _ => None,
@@ -77,7 +78,7 @@ impl Climb {
             Some(grace) => {
                 self.stage = Stage::Term;
                 tree.signal(Signal::TERM);
-                self.next = now + grace;
+                self.next = clock::after(now, grace);
             }
             None => self.kill(tree, now),
         }

@@ -198,12 +198,14 @@ impl Supervision<'_> {
         let running = self.climb.is_none() && self.ended.is_none();
         let running = running && !self.questions.is_open() && !self.pause.is_on();
         let waited = self.waited(Instant::now());
-        let wall =
-            self.started.and_then(|(at, _)| Some(at + limits.wall? + waited)).filter(|_| running);
+        let wall = self
+            .started
+            .and_then(|(at, _)| Some(clock::after(at, limits.wall?) + waited))
+            .filter(|_| running);
         let idle = self
             .started
             .and(limits.idle)
-            .map(|idle| self.capture.last_output + idle)
+            .map(|idle| clock::after(self.capture.last_output, idle))
             .filter(|_| running);
         let question = self.sandbox.as_ref().and_then(Sandbox::next_deadline);
         let climb = self.climb.as_ref().filter(|_| !self.tree_is_empty()).map(Climb::next);
@@ -459,9 +461,13 @@ impl Supervision<'_> {
         }
         let limits = &self.assign.limits;
         let waited = self.waited(now);
-        let struck = if limits.wall.is_some_and(|wall| now >= started + wall + waited) {
+        let struck = if limits.wall.is_some_and(|wall| now >= clock::after(started, wall) + waited)
+        {
             Limit::Wall
-        } else if limits.idle.is_some_and(|idle| now >= self.capture.last_output + idle) {
+        } else if limits
+            .idle
+            .is_some_and(|idle| now >= clock::after(self.capture.last_output, idle))
+        {
             Limit::Idle
         } else if self.capture.log.is_over() {
             Limit::Output
